@@ -1,0 +1,1 @@
+"""Talk to one third party each; translate its errors; decide nothing."""

@@ -1,0 +1,1 @@
+"""Decide, from a checkout, what environment its code needs."""

@@ -1,0 +1,1 @@
+"""Nouns that cross rooms: frozen values, no input or output."""

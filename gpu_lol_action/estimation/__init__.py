@@ -1,0 +1,1 @@
+"""Arithmetic and tables that several deciders need."""

@@ -1,0 +1,1 @@
+"""Decide who asks for what, and whether they may."""

@@ -1,0 +1,1 @@
+"""Decide what to say: domain values in, Markdown out."""
