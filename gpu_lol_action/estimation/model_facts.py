@@ -56,6 +56,12 @@ class ModelFacts:
         return self.hidden_size > 0 and self.layers > 0
 
     @property
+    def published_gb(self) -> float | None:
+        """GPU memory in GB that the model's own card says it needs for inference, where the table notes it."""
+        found = re.search(r"needs about (\d+(?:\.\d+)?) GB VRAM", self.note)
+        return float(found[1]) if found else None
+
+    @property
     def embedding_b(self) -> float:
         """Parameters in billions of embeddings and head, which quantizers leave alone."""
         return min(2 * self.vocabulary * self.hidden_size / 1e9, self.parameters_b * 0.5)
