@@ -139,6 +139,8 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 
 def _by_words(command: LaunchCommand) -> Behavior:
     words = f"{command.target} {' '.join(command.words[:2])}"
+    if _SERVING_TARGET.search(command.target.rsplit("/", 1)[-1]) and not _TRAINING_TARGET.search(words):
+        return Behavior.INFERS
     if command.target.startswith(_SERVING_TOOLS) or command.tool in _SERVING_TOOLS or "serve" in words or "chat" in words:
         return Behavior.INFERS
     return Behavior.TRAINS if _TRAINING_TARGET.search(words) or command.is_launcher else Behavior.INFERS

@@ -8,8 +8,8 @@ from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 
-_KEYS = ("num_processes", "nproc_per_node", "tensor_parallel_size", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
-         "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus")  # fmt: skip
+_KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
+         "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "tensor_parallel_size")  # fmt: skip
 # These count processes of the whole cluster, not of one machine.
 _OVER_ALL_MACHINES = frozenset({"num_processes"})
 

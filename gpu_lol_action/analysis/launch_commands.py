@@ -66,7 +66,7 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     found: list[LaunchCommand] = []
     documents = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if not s.path.startswith(("docs/", "doc/"))]
     scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML)
-    for source in (*_by_name(documents), *scripts):
+    for source in (*_by_name(documents), *_by_mention(scripts, documents)):
         if source.form is Form.YAML and not source.name.startswith(("sky", "task", "job")):
             continue
         for line, text, variables in _lines(source):
@@ -105,6 +105,13 @@ def parse_command(text: str, variables: Mapping[str, str], source: Source, line:
 def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
     """Return documents with the English README of each depth first."""
     return tuple(sorted(documents, key=lambda s: (s.depth, s.name not in {"readme.md", "readme.rst", "readme_en.md"}, s.path)))
+
+
+def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[Source]:
+    """Return scripts with those that documentation names first, in its order: a reader is told to start these."""
+    text = "\n".join(document.text for document in _by_name(documents))
+    places = {source.path: text.find(source.path.rsplit("/", 1)[-1]) for source in scripts}
+    return sorted(scripts, key=lambda source: (places[source.path] < 0, places[source.path], source.depth, source.path))
 
 
 def _lines(source: Source) -> Iterator[tuple[int, str, dict[str, str]]]:

@@ -29,6 +29,9 @@ DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding
 DEFAULT_TRAINING_LENGTH = 1024
 DEFAULT_INFERENCE_LENGTH = 2048
 
+# A published figure over so many times the estimate is not explained by the model that was recognized.
+EXPLAINS = 4
+
 _TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "optimizer": "training.optimizer", "adapters": "training.lora_rank",
                 "activations": "training.sequence_length", "logits": "model.id", "KV cache": "training.sequence_length"}  # fmt: skip
 
@@ -67,7 +70,9 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
     gaps = _gaps(findings, question)
     published = _published(findings, breakdown, model)
-    if published is not None and not model.has_shape:
+    if published is not None and published[0] > EXPLAINS * breakdown.expected_gib:
+        return _without_model(findings, stated or 1)  # a part of the model (an encoder) is not the model
+    if published is not None:
         required, why = published
         breakdown = replace(breakdown, required_gib=float(required), high_gib=max(breakdown.high_gib, float(required)),
                             notes=(*breakdown.notes, why))  # fmt: skip
@@ -88,14 +93,19 @@ def _stated_count(findings: tuple[Finding, ...]) -> int | None:
 
 
 def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> ModelFacts | None:
-    """Return the facts of the model that is surest; a shape that the code builds wins over a name that is only a hint."""
+    """Return the facts of the model that is surest; a shape that the code builds wins over a name that is only a hint.
+
+    A model that only some other program of the checkout loads is no evidence where it is known what is started.
+    """
     named = best(findings, "model.id")
     method = best(findings, "training.method")
+    if named is not None and named.confidence is Confidence.LOW:
+        named = None
     shape = _shape(findings)
     builds = method is not None and method.value == "pretrain"
-    if shape is not None and (named is None or named.confidence is Confidence.LOW or builds):
+    if shape is not None and (named is None or builds):
         return shape
-    if named is None or (builds and named.confidence is Confidence.LOW):
+    if named is None:
         return None
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
 
@@ -136,6 +146,7 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         sequence_length=length,
         is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
         sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
+        is_loss_chunked=best(findings, "training.chunked_loss") is not None,
         lora_rank=int(_text(findings, "training.lora_rank") or 16),
     )
 
@@ -156,27 +167,33 @@ def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, i
 
 
 def _published(findings: tuple[Finding, ...], breakdown: MemoryBreakdown, model: ModelFacts) -> tuple[int, str] | None:
-    """Return the published figure nearest to the estimate, where the model's shape is unknown and so the estimate rough."""
+    """Return the published figure nearest to the estimate, where the estimate is rough or the model is only a guess."""
+    named = best(findings, "model.id")
+    is_sure = model.source == "shape" or (named is not None and named.confidence is Confidence.HIGH)
+    if model.has_shape and is_sure and not model.published_gb:
+        return None
     figures = [(float(f.value), str(f.evidence)) for f in findings if f.field == "documented.memory_gb"]
     if model.published_gb:
         figures.append((model.published_gb, f"the card of {model.name}"))
-    near = [item for item in figures if breakdown.expected_gib / 4 <= item[0] <= breakdown.expected_gib * 6]
+    widest = 6 if is_sure else 100
+    near = [item for item in figures if breakdown.expected_gib / 4 <= item[0] <= breakdown.expected_gib * widest]
     if not near:
         return None
     gb, where = min(near, key=lambda item: (abs(math.log(item[0] / breakdown.expected_gib)), item))
-    return max(math.ceil(gb), 1), f"{where} says {gb:g} GB, and the estimate for this kind of model is rough"
+    return max(math.ceil(gb), 1), f"{where} says {gb:g} GB, and the estimate is rough"
 
 
 def _without_model(findings: tuple[Finding, ...], count: int) -> MemoryNeed:
     """Return what documentation says, or the default, where no model was recognized."""
     gap = "no model of a known size was recognized"
     memory = best(findings, "documented.memory_gb")
-    card = best(findings, "documented.card")
+    cards = [finding for finding in findings if finding.field == "documented.card"]
+    card = min(cards, key=lambda finding: accelerators()[finding.value].memory_gib, default=None)
     if memory is not None:
         gib = math.ceil(float(memory.value))
         finding = Finding("hardware.vram_required_gb", str(gib), memory.why, Confidence.LOW, memory.evidence)
         return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {gib} GB were taken",))
-    if card is not None and card.confidence >= Confidence.MEDIUM:
+    if card is not None:
         gib = math.floor(accelerators()[card.value].memory_gib)
         why = f"{card.why}, and no model of a known size was recognized"
         finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, card.evidence)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.configuration import Setting, read_settings
 from gpu_lol_action.analysis.entry_points import import_closure, primary_run
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.paths import Form
@@ -23,6 +23,8 @@ MODEL_KEYS = (
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO"})  # fmt: skip
 _NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
+Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
+
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 _SHAPES = {
@@ -35,15 +37,16 @@ _SHAPES = {
 
 def detect(checkout: Checkout) -> list[Finding]:
     """Return models by how near the run they are named, then the shape that the run builds."""
-    found = [*_from_run(checkout), *_from_commands(checkout), *_from_code(checkout), *_from_config_json(checkout)]
+    found = [*_from_options(checkout), *_from_commands(checkout), *_from_run(checkout), *_from_code(checkout),
+             *_from_config_json(checkout)]  # fmt: skip
     unique: dict[str, Finding] = {}
     for finding in found:
         unique.setdefault(finding.value, finding)
     return [*unique.values(), *_shape(checkout)]
 
 
-def _from_run(checkout: Checkout) -> Iterator[Finding]:
-    """Yield models that the run's own options, configuration and program name."""
+def _from_options(checkout: Checkout) -> Iterator[Finding]:
+    """Yield models that the run's own options and configuration name."""
     run = primary_run(checkout)
     if run is None:
         return
@@ -51,8 +54,11 @@ def _from_run(checkout: Checkout) -> Iterator[Finding]:
         for word in run.command.words[1:3]:
             if (name := _model_name(word)) is not None:
                 yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
-    scope = scope_of(checkout)
-    for confidence, settings in scope.tiers:
+    yield from _settings(scope_of(checkout).tiers[:2])
+
+
+def _settings(tiers: Tiers) -> Iterator[Finding]:
+    for confidence, settings in tiers:
         for key in MODEL_KEYS:
             for setting in settings:
                 if setting.key != key or _NOT_MODELS.search(setting.path.rpartition(".")[0]):
@@ -60,6 +66,14 @@ def _from_run(checkout: Checkout) -> Iterator[Finding]:
                 name = _model_name(setting.text)
                 if name is not None:
                     yield Finding("model.id", name, f"`{key}` is `{name}`", confidence, setting.evidence)
+
+
+def _from_run(checkout: Checkout) -> Iterator[Finding]:
+    """Yield models that the run's program starts with or loads."""
+    run = primary_run(checkout)
+    if run is None:
+        return
+    yield from _settings(scope_of(checkout).tiers[2:])
     if run.script is not None:
         for source in import_closure(checkout, run.script):
             confidence = Confidence.HIGH if source is run.script else Confidence.MEDIUM
@@ -67,7 +81,7 @@ def _from_run(checkout: Checkout) -> Iterator[Finding]:
 
 
 def _from_commands(checkout: Checkout) -> Iterator[Finding]:
-    """Yield models that other documented commands of the same program name."""
+    """Yield models that other documented commands of the same program name: said to a reader, so surer than a default."""
     run = primary_run(checkout)
     for command in launch_commands(checkout):
         if run is not None and run.command is not None and command.target != run.command.target:
@@ -75,7 +89,7 @@ def _from_commands(checkout: Checkout) -> Iterator[Finding]:
         for key in MODEL_KEYS:
             name = _model_name(command.options.get(key, ""))
             if name is not None:
-                yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.MEDIUM, command.evidence)
+                yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.HIGH, command.evidence)
 
 
 def _from_code(checkout: Checkout) -> Iterator[Finding]:

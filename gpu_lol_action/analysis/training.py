@@ -33,6 +33,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found = [_method(checkout, run, scope), _precision(checkout, run, scope), _bits(scope), _sharding(checkout, run, scope)]
     found += [_number("training.batch_size", scope, _BATCH, 1, 4096), _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000)]
     if run.behavior is Behavior.TRAINS:
+        found += [_chunked_loss(scope)]
         found += [_checkpointing(checkout, run, scope), _optimizer(scope), _number("training.lora_rank", scope, _RANK, 1, 1024)]
     return [finding for finding in found if finding is not None]
 
@@ -139,6 +140,15 @@ def _checkpointing(checkout: Checkout, run: Run, scope: Scope) -> Finding | None
     if where is None:
         return None
     return Finding("training.gradient_checkpointing", "on", "it is switched on in code", Confidence.HIGH, where)
+
+
+def _chunked_loss(scope: Scope) -> Finding | None:
+    """Return that logits are never held whole, where a fused or chunked loss is switched on."""
+    found = look_up(scope, ("use_liger_kernel", "use_liger", "enable_liger_kernel", "liger_kernel", "cut_cross_entropy",
+                            "liger_fused_linear_cross_entropy"))  # fmt: skip
+    if not is_on(found) or found is None:
+        return None
+    return Finding("training.chunked_loss", "on", f"`{found.setting.key}` is on", found.confidence, found.evidence)
 
 
 def _optimizer(scope: Scope) -> Finding | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.behavior import GPU_PACKAGES, Behavior, top_level_gpu_import
+import re
+
+from gpu_lol_action.analysis.behavior import GPU_MODULES, GPU_PACKAGES, Behavior, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run, primary_run
 from gpu_lol_action.analysis.launch_commands import launch_commands
@@ -10,12 +12,16 @@ from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
+_DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
 _ASIDE_IN_LIBRARIES = frozenset({"examples", "example", "notebooks", "notebook", "tutorials", "samples", "demo", "demos", "scripts"})
 
 
 def detect(checkout: Checkout) -> list[Finding]:
     """Return the workload, and what it was told from."""
     need = _gpu_need(checkout)
+    if need is not None and not _touches_a_device(checkout):
+        why = "PyTorch is used, but no program names a device: everything stays on the CPU"
+        return [Finding("workload", "cpu-only", why, Confidence.MEDIUM, need.evidence)]
     if need is None:
         why = "no file imports, and no dependency list names, a package that computes on a GPU"
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
@@ -62,6 +68,15 @@ def _need_by_command(checkout: Checkout) -> Finding | None:
     if tool is not None:
         return Finding("gpu.use", "yes", f"`{tool.tool}` needs one", Confidence.MEDIUM, tool.evidence)
     return None
+
+
+def _touches_a_device(checkout: Checkout) -> bool:
+    """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
+    used = {name for source in programs if source.code for name in source.code.imported()} & GPU_MODULES
+    if not programs or used - {"torch", "torchvision"} or any(command.is_launcher for command in launch_commands(checkout)):
+        return True
+    return any(_DEVICE.search(source.text) for source in programs)
 
 
 def _is_beside(source: Source) -> bool:

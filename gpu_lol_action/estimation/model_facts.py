@@ -133,9 +133,21 @@ def _from_name(name: str) -> ModelFacts | None:
         size = number if unit == "b" else number / 1000
     if not 0.001 <= size <= 2000:
         return None
-    near = min((f for f in _table().values() if f.kind == "llm" and f.has_shape), key=lambda f: (abs(f.parameters_b - size), f.name))
+    near = _nearest_shape(bare, size)
     return ModelFacts(bare, "llm", size, near.hidden_size, near.layers, near.attention_heads, near.kv_heads,
                       near.vocabulary, "name", f"shape taken from {near.name}")  # fmt: skip
+
+
+def _nearest_shape(name: str, size: float) -> ModelFacts:
+    """Return the known language model nearest in size; one of the same family where its size is within a quarter."""
+    families = {word.lower() for word in _FAMILIES.findall(name)}
+
+    def distance(facts: ModelFacts) -> tuple[bool, float, str]:
+        is_kin = bool(families & {word.lower() for word in _FAMILIES.findall(facts.name)})
+        off = abs(facts.parameters_b - size)
+        return not (is_kin and off <= size / 4), off, facts.name
+
+    return min((facts for facts in _table().values() if facts.kind == "llm" and facts.has_shape), key=distance)
 
 
 def _facts(row: Mapping[str, str]) -> ModelFacts:

@@ -73,6 +73,7 @@ class VramQuestion:
     lora_rank: int = 16
     is_lora_everywhere: bool = False
     is_pure_low_precision: bool = False
+    is_loss_chunked: bool = False
 
 
 def estimate_vram(question: VramQuestion) -> MemoryBreakdown:
@@ -202,20 +203,20 @@ def _activation_terms(question: VramQuestion) -> list[MemoryTerm]:
         amount = FULL_ACTIVATION * tokens * model.hidden_size * model.layers * wide
         basis = f"{shown}, no gradient checkpointing"
     terms = [_term("activations", amount / GB, basis)]
-    if model.vocabulary and model.kind not in {"encoder", "embedding", "vision", "vision-text"}:
+    if model.vocabulary and not question.is_loss_chunked and model.kind not in {"encoder", "embedding", "vision", "vision-text"}:
         terms.append(_term("logits", LOGIT_BYTES * tokens * model.vocabulary / GB, f"vocabulary {model.vocabulary}"))
     return terms
 
 
 def _shapeless_terms(question: VramQuestion) -> list[MemoryTerm]:
-    """Return a rough term where no shape is known: half of the weights for inference, 2 GB and more for a training sample."""
+    """Return a rough term where no shape is known: half of the weights for inference, 4 GB per B parameters and training sample of diffusion."""
     model = question.model
     if question.method is Method.INFERENCE:
         rough = 0.5 * model.parameters_b * question.weight_bits / 8 + (2.0 if model.kind.startswith("diffusion") else 0.3)
         return [_term("activations", rough, f"rough: {model.kind} models vary with resolution")]
-    per_sample = 4.0 if model.kind.startswith("diffusion") else 0.1
+    per_sample = 4.0 * model.parameters_b if model.kind.startswith("diffusion") else 0.1
     base = per_sample / 2 if question.is_checkpointing else per_sample
-    return [_term("activations", base * question.batch_size, f"rough: {base:g} GB per sample of a {model.kind} model")]
+    return [_term("activations", base * question.batch_size, f"rough: {base:.2g} GB per sample of a {model.kind} model")]
 
 
 def adapter_parameters_b(model: ModelFacts, rank: int, *, is_everywhere: bool) -> float:
