@@ -1,0 +1,34 @@
+"""The outcome of reading a checkout: a spec, the memory behind it, and the evidence for both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What one tree needs.
+
+    ``spec`` is what would be launched: the file's where there is one, else the proposal.
+    ``proposed`` is what the code alone says. ``breakdown`` is None where no GPU is needed or no
+    model was recognized (then ``not_understood`` says so).
+    """
+
+    spec: EnvironmentSpec
+    proposed: EnvironmentSpec
+    breakdown: MemoryBreakdown | None
+    findings: tuple[Finding, ...]
+    not_understood: tuple[str, ...]
+    differences: tuple[SpecDifference, ...]
+    spec_path: str | None
+    files_read: int
+    files_skipped: int
+
+    @property
+    def is_from_file(self) -> bool:
+        """Whether the repository carries its own `.gpu-lol.yaml`."""
+        return self.spec_path is not None

@@ -1,0 +1,198 @@
+"""One rented machine for one PR and profile: its record, its states, its lease."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import ROUND_UP, Decimal
+
+
+class State(enum.Enum):
+    """Where an environment stands (product.md section 8)."""
+
+    CLAIMED = "claimed"
+    LAUNCHING = "launching"
+    VALIDATING = "validating"
+    READY = "ready"
+    ENDING = "ending"
+    CLOSED = "closed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+# FAILED means: it ended without ever being usable AND is proven gone. UNKNOWN counts as running.
+TRANSITIONS: Mapping[State, frozenset[State]] = {
+    State.CLAIMED: frozenset({State.LAUNCHING, State.ENDING, State.UNKNOWN}),
+    State.LAUNCHING: frozenset({State.LAUNCHING, State.VALIDATING, State.ENDING, State.UNKNOWN}),
+    State.VALIDATING: frozenset({State.VALIDATING, State.READY, State.ENDING, State.UNKNOWN}),
+    State.READY: frozenset({State.READY, State.ENDING, State.UNKNOWN}),
+    State.ENDING: frozenset({State.ENDING, State.CLOSED, State.FAILED, State.UNKNOWN}),
+    State.UNKNOWN: frozenset({State.UNKNOWN, State.ENDING}),
+    State.CLOSED: frozenset({State.CLOSED, State.CLAIMED}),
+    State.FAILED: frozenset({State.FAILED, State.CLAIMED}),
+}
+
+OPEN_STATES = frozenset(State) - {State.CLOSED, State.FAILED}
+"""States in which a machine may exist and cost money."""
+
+
+def may_move(old: State, new: State) -> bool:
+    """Whether the ledger accepts this step."""
+    return new in TRANSITIONS[old]
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """When the machine was granted and when it ends, in aware UTC datetimes."""
+
+    starts_at: datetime
+    expires_at: datetime
+
+    def remaining(self, now: datetime) -> timedelta:
+        """Time left, never negative."""
+        return max(self.expires_at - now, timedelta(0))
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the end has been reached."""
+        return now >= self.expires_at
+
+
+@dataclass(frozen=True, slots=True)
+class SshEndpoint:
+    """Where and as whom to log in. ``host_key`` is a ``known_hosts`` key such as ``ssh-ed25519 AAAA...``."""
+
+    host: str
+    port: int
+    user: str
+    host_key: str | None = None
+
+
+class CheckStatus(enum.Enum):
+    """Outcome of one check of the validator."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOTED = "noted"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing the validator looked at, in a sentence of its own; ``fix`` says what to do when it failed."""
+
+    name: str
+    status: CheckStatus
+    sentence: str
+    fix: str = ""
+    is_stand_in: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One offer tried: ``answer`` is a code (``launched``, ``no_capacity``, ``timed_out``, ...), ``detail`` a short sentence."""
+
+    cloud: str
+    accelerator: str
+    accelerator_count: int
+    price_usd_per_hour: Decimal
+    answer: str
+    detail: str
+    seconds: float
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTime:
+    """How long a named phase of ``up`` took."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """Who asked for the end, why (``down``, ``pull_request_closed``, ``lease_over``, ``launch_failed``, ...), and when."""
+
+    by: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a machine cost, as an estimate: from ``from_at`` (launch asked for) to ``until_at`` (proven absent)."""
+
+    from_at: datetime
+    until_at: datetime
+    price_usd_per_hour: Decimal
+    usd: Decimal
+
+
+def cost_usd(price_usd_per_hour: Decimal, duration: timedelta) -> Decimal:
+    """Cost of ``duration`` at an hourly price, rounded up to the cent so that it never understates."""
+    seconds = Decimal(str(max(duration.total_seconds(), 0.0)))
+    return (price_usd_per_hour * seconds / Decimal(3600)).quantize(Decimal("0.01"), ROUND_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class Requester:
+    """Who asked: login (a user name in the terminal) and numeric id where GitHub knows one."""
+
+    login: str
+    user_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentRecord:
+    """Everything a later run on another machine needs to find, show, bill and end this environment. Holds no secret."""
+
+    name: str
+    state: State
+    repository: str
+    repository_id: int
+    pull_request: int | None
+    profile: str
+    sha: str
+    requester: Requester
+    run_id: str
+    claimed_at: datetime
+    lease: Lease
+    updated_at: datetime
+    user_hash: str
+    key_version: int = 1
+    cloud: str | None = None
+    region: str | None = None
+    accelerator: str | None = None
+    accelerator_count: int = 0
+    use_spot: bool = False
+    price_usd_per_hour: Decimal | None = None
+    name_on_cloud: str | None = None
+    provider_config: Mapping[str, str] = field(default_factory=dict)
+    launch_asked_at: datetime | None = None
+    ready_at: datetime | None = None
+    ssh: SshEndpoint | None = None
+    attempts: tuple[Attempt, ...] = ()
+    phases: tuple[PhaseTime, ...] = ()
+    checks: tuple[Check, ...] = ()
+    packages: tuple[str, ...] = ()
+    tombstone: Tombstone | None = None
+    absences: tuple[datetime, ...] = ()
+    bill: Bill | None = None
+    status_comment_id: int | None = None
+    closed_at: datetime | None = None
+    failure: str | None = None
+    is_rehearsal: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a machine may exist and cost money."""
+        return self.state in OPEN_STATES
+
+    def cost_so_far_usd(self, now: datetime) -> Decimal:
+        """Cost up to ``now`` (or the bill when closed); zero before anything was asked of a cloud."""
+        if self.bill is not None:
+            return self.bill.usd
+        if self.price_usd_per_hour is None or self.launch_asked_at is None:
+            return Decimal("0.00")
+        return cost_usd(self.price_usd_per_hour, now - self.launch_asked_at)

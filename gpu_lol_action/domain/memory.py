@@ -1,0 +1,30 @@
+"""GPU memory of a workload as a breakdown with a range; sizes are GiB (2**30 bytes) per GPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_lol_action.domain.finding import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTerm:
+    """One addend: ``name`` (weights, optimizer, activations, ...), GiB, what it was computed from, and where that stands."""
+
+    name: str
+    gib: float
+    basis: str
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBreakdown:
+    """Terms and the range around their sum; ``required_gib`` is what a GPU must offer so that a run does not die."""
+
+    terms: tuple[MemoryTerm, ...]
+    low_gib: float
+    expected_gib: float
+    high_gib: float
+    required_gib: float
+    method: str
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,96 @@
+"""Offers and candidates: what a cloud rents, for how much, and why we would or would not take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class PriceSource:
+    """Where prices come from and of which day; shown beside every price."""
+
+    name: str
+    as_of: date
+    is_live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One instance type on one cloud. ``accelerator`` is SkyPilot's name there; prices are for the whole instance.
+
+    ``regions`` keeps the catalog's order; ``memory_gib_per_gpu`` is what programs can allocate.
+    """
+
+    cloud: str
+    accelerator: str
+    accelerator_count: int
+    instance_type: str
+    price_usd_per_hour: Decimal
+    spot_price_usd_per_hour: Decimal | None
+    memory_gib_per_gpu: float
+    vcpus: float | None
+    memory_gib: float | None
+    regions: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """``A100-80GB:2`` as SkyPilot writes it."""
+        return f"{self.accelerator}:{self.accelerator_count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What the spec (with the command's options applied) asks of a machine."""
+
+    memory_gib_per_gpu: float
+    gpu_count: int
+    accelerator: str | None = None
+    clouds: tuple[str, ...] = ()
+    region: str | None = None
+    use_spot: bool = False
+    min_disk_gb: int | None = None
+    cpus: int | None = None
+    memory_gib: float | None = None
+    base_image: str | None = None
+    alternatives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An offer that fits, with what it costs for the lease, and one sentence why it is where it is."""
+
+    offer: Offer
+    price_usd_per_hour: Decimal
+    lease_usd: Decimal
+    why: str
+    relative_speed: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An offer that does not fit, with the reason."""
+
+    offer: Offer
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Candidates, cheapest first, and what was rejected, with the source of the prices."""
+
+    requirement: Requirement
+    candidates: tuple[Candidate, ...]
+    rejected: tuple[Rejected, ...]
+    source: PriceSource
+
+    @property
+    def best(self) -> Candidate | None:
+        """The cheapest that fits, or None."""
+        return self.candidates[0] if self.candidates else None
+
+
+OfferTable = Mapping[str, tuple[Offer, ...]]
+"""Offers per cloud, in the catalog's order."""

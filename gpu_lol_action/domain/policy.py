@@ -1,0 +1,46 @@
+"""What the default branch allows; with no file these defaults hold (product.md section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Time boxes of the phases of ``up``."""
+
+    provision: timedelta = timedelta(minutes=15)
+    setup: timedelta = timedelta(minutes=20)
+    validate: timedelta = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Who may spend how much, where, for how long. ``roles`` are GitHub's ``role_name`` values that may command."""
+
+    is_enabled: bool = True
+    roles: tuple[str, ...] = ("write", "maintain", "admin")
+    clouds: tuple[str, ...] = ("runpod", "lambda")
+    max_price_usd_per_hour: Decimal = Decimal("3")
+    confirm_above_usd_per_hour: Decimal = Decimal("5")
+    lease: timedelta = timedelta(hours=2)
+    max_lease: timedelta = timedelta(hours=12)
+    min_lease: timedelta = timedelta(minutes=5)
+    idle_end: timedelta = timedelta(minutes=60)
+    environments_per_person: int = 2
+    environments_per_repository: int = 4
+    month_usd: Decimal = Decimal("50")
+    notice_fraction: Decimal = Decimal("0.8")
+    may_forks_launch: bool = False
+    requires_recent_sweep: bool = True
+    max_offers_tried: int = 4
+    timeouts: Timeouts = Timeouts()
+    is_teardown_on_failed_validation: bool = True
+    absence_interval: timedelta = timedelta(seconds=30)
+    sweep_interval: timedelta = timedelta(hours=1)
+
+
+POLICY_PATH = ".github/gpu-lol.yml"
+SPEC_PATH = ".gpu-lol.yaml"

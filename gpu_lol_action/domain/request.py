@@ -1,0 +1,154 @@
+"""Events and commands as tagged unions, and the answers that a run can end with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from gpu_lol_action.domain.environment import Requester
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """A pull request as far as we need it. ``head_repository`` is None when a fork was deleted."""
+
+    number: int
+    title: str
+    state: str
+    is_draft: bool
+    is_merged: bool
+    author: str
+    author_is_bot: bool
+    head_sha: str
+    head_ref: str
+    head_repository: str | None
+    base_sha: str
+    base_ref: str
+    html_url: str = ""
+
+    def is_fork(self, repository: str) -> bool:
+        """Whether the head lies in another repository (an unknown one counts as another)."""
+        return self.head_repository is None or self.head_repository.lower() != repository.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """``full_name`` is ``owner/name``; ``repository_id`` is GitHub's number."""
+
+    full_name: str
+    repository_id: int
+    default_branch: str
+    is_private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestChanged:
+    """A pull request was opened, reopened, made ready or got commits."""
+
+    repository: Repository
+    pull_request: PullRequest
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestClosed:
+    """A pull request was closed or merged."""
+
+    repository: Repository
+    pull_request: PullRequest
+    actor: Requester
+
+
+@dataclass(frozen=True, slots=True)
+class CommentCreated:
+    """A person (or a bot) wrote a comment on a pull request."""
+
+    repository: Repository
+    pull_request_number: int
+    comment_id: int
+    body: str
+    author: Requester
+    author_is_bot: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """The clock (or a person through workflow_dispatch) asked for a sweep."""
+
+    repository: Repository
+    actor: Requester
+    is_manual: bool
+    is_dry_run: bool = False
+
+
+Event = PullRequestChanged | PullRequestClosed | CommentCreated | Scheduled
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """Nothing to do, and why; never silence."""
+
+    reason_code: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of the table with its typed options; ``line`` is the text as it was written."""
+
+    name: str
+    line: str
+    profile: str = ""
+    gpu: str | None = None
+    gpu_count: int | None = None
+    lease: timedelta | None = None
+    use_spot: bool = False
+    cloud: str | None = None
+    region: str | None = None
+    image: str | None = None
+    sha: str | None = None
+    share: tuple[str, ...] = ()
+    is_dry_run: bool = False
+    is_all: bool = False
+    topic: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParseProblem:
+    """A command that cannot be understood: the offending word, the nearest valid ones, and where to read on."""
+
+    line: str
+    what: str
+    did_you_mean: tuple[str, ...] = ()
+    command: str | None = None
+    reason_code: str = "command_not_understood"
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """A gate lets the request through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """A gate refuses: an expected answer, worded for the requester. ``is_quiet``: one reaction, no comment."""
+
+    reason_code: str
+    what: str
+    why: str = ""
+    fix: str = ""
+    is_quiet: bool = False
+
+
+Gate = Allow | Deny
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs."""
+
+    decision: str
+    reason_code: str
+    details: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""

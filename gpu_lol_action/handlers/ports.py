@@ -1,0 +1,266 @@
+"""The hands that handlers are given: small protocols that adapters fulfil, and the context that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Protocol
+
+from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
+from gpu_lol_action.domain.request import PullRequest, Repository
+
+
+class Clock(Protocol):
+    """Time, asked for and never stored."""
+
+    def now(self) -> datetime:
+        """Return the current time, aware, in UTC."""
+        ...
+
+    def sleep(self, duration: timedelta) -> None:
+        """Wait that long."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A comment as GitHub keeps it."""
+
+    comment_id: int
+    body: str
+    author: str
+    html_url: str = ""
+
+
+class Forge(Protocol):
+    """The place where the repository lives: GitHub, or a folder in the terminal."""
+
+    def repository(self) -> Repository:
+        """Return the repository this run is about."""
+        ...
+
+    def pull_request(self, number: int) -> PullRequest:
+        """Return the pull request as it is now."""
+        ...
+
+    def role(self, login: str) -> str:
+        """Return GitHub's ``role_name`` of a user here; ``none`` where it is refused or unknown (fail closed)."""
+        ...
+
+    def react(self, comment_id: int, content: str) -> None:
+        """Add a reaction (``eyes``, ``+1``, ``-1``, ``rocket``, ``confused``); a refusal is not an error."""
+        ...
+
+    def post_comment(self, number: int, body: str) -> Posted:
+        """Post a new comment, exactly once even when an answer is lost (the body's marker identifies it)."""
+        ...
+
+    def edit_comment(self, comment_id: int, body: str) -> None:
+        """Replace a comment's text."""
+        ...
+
+    def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
+        """Return our own comments whose first line starts with the marker, over all pages, oldest first."""
+        ...
+
+    def ssh_keys(self, login: str) -> Sequence[str]:
+        """Return a user's public SSH keys, each ``type base64``."""
+        ...
+
+    def read_file(self, path: str, ref: str) -> str | None:
+        """Return a text file at a ref, or None when it does not exist there. At most 1 MiB."""
+        ...
+
+    def tree(self, sha: str) -> AbstractContextManager[Path]:
+        """Yield a folder with the files of exactly that commit, unpacked as data; it goes away afterwards."""
+        ...
+
+    def bundle(self, sha: str, destination: Path) -> Path:
+        """Write a tar.gz of the tree of exactly that commit for shipping to a machine, and return its path."""
+        ...
+
+    def changed_files(self, number: int) -> Sequence[str]:
+        """Return the paths that the pull request touches."""
+        ...
+
+    def merge_base(self, base: str, head: str) -> str:
+        """Return the commit that both have in common."""
+        ...
+
+    def is_run_alive(self, run_id: str) -> bool:
+        """Whether a workflow run is still queued or in progress; True when it cannot be told."""
+        ...
+
+    def me(self) -> str:
+        """Return the login under which comments are posted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record and the version (commit, or file number) that a change must name."""
+
+    record: EnvironmentRecord
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableEntry:
+    """A record that cannot be read: held as running and reported, never taken for absent."""
+
+    name: str
+    version: str
+    why: str
+
+
+class Ledger(Protocol):
+    """Where environments are written down before money is spent; every change is compare-and-swap."""
+
+    def claim(self, record: EnvironmentRecord) -> Entry:
+        """Create the record, or take over a closed one. Raises LostRace when an open one exists."""
+        ...
+
+    def update(self, entry: Entry, record: EnvironmentRecord) -> Entry:
+        """Write ``record`` over ``entry``. Raises LostRace when it changed meanwhile."""
+        ...
+
+    def read(self, name: str) -> Entry | UnreadableEntry | None:
+        """Return the newest record of that name, or None when there never was one."""
+        ...
+
+    def entries(self) -> Sequence[Entry | UnreadableEntry]:
+        """Return the newest record of every environment of this repository, closed ones too, by name."""
+        ...
+
+    def bills_usd(self, since: datetime) -> Decimal:
+        """Return the sum of the bills closed since then, over the whole history."""
+        ...
+
+    def note_sweep(self, at: datetime) -> None:
+        """Write down that a sweep succeeded."""
+        ...
+
+    def last_sweep(self) -> datetime | None:
+        """Return when a sweep last succeeded, or None when never."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRequest:
+    """One try of one offer: the task as SkyPilot reads it, the cluster's name, and the time box."""
+
+    task: Mapping[str, object]
+    cluster_name: str
+    cloud: str
+    time_box: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A machine that answers on SSH."""
+
+    name_on_cloud: str
+    region: str | None
+    ssh: SshEndpoint
+    provider_config: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NotLaunched:
+    """No machine. ``kind``: no_capacity, no_balance, quota, credentials, invalid, timed_out, cancelled, failed.
+
+    ``is_certain`` is False where a machine may exist all the same (then it is torn down by name).
+    """
+
+    kind: str
+    detail: str
+    is_certain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine as its provider lists it. ``status`` is the provider's word."""
+
+    cloud: str
+    name_on_cloud: str
+    status: str
+    machine_id: str = ""
+    created_at: datetime | None = None
+    price_usd_per_hour: Decimal | None = None
+
+
+class Cloud(Protocol):
+    """SkyPilot, and the providers behind it."""
+
+    def warm(self) -> None:
+        """Start loading and starting what the first launch needs, in the background."""
+        ...
+
+    def launch(self, request: LaunchRequest, on_progress: Callable[[str], None]) -> Launched | NotLaunched:
+        """Try one offer within its time box; afterwards nothing of this try goes on launching."""
+        ...
+
+    def cancel(self) -> None:
+        """Stop any launch for real: cancel the request and end the server; returns when both are gone."""
+        ...
+
+    def name_on_cloud(self, cluster_name: str) -> str:
+        """Return the name under which the provider will list that cluster."""
+        ...
+
+    def teardown(self, cloud: str, name_on_cloud: str, provider_config: Mapping[str, str]) -> None:
+        """End the machine by name; no server and no state needed. No such machine is not an error."""
+        ...
+
+    def machines(self, cloud: str, prefix: str) -> Sequence[Machine]:
+        """List machines whose name starts with ``prefix``. Raises TransientError when the cloud does not answer."""
+        ...
+
+    def close(self) -> None:
+        """End server and child processes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteOutput:
+    """What a command on the machine said; cut to size, tail kept."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class Shell(Protocol):
+    """SSH to one machine with our derived key and a pinned host key."""
+
+    def host_key(self, endpoint: SshEndpoint) -> str:
+        """Return the machine's ed25519 host key, read over the first connection and pinned from then on."""
+        ...
+
+    def run(
+        self,
+        endpoint: SshEndpoint,
+        script: str,
+        *,
+        stdin: Path | bytes | None = None,
+        timeout: timedelta = timedelta(minutes=5),
+        on_line: Callable[[str], None] | None = None,
+    ) -> RemoteOutput:
+        """Run a bash script there. Raises TransientError when the machine cannot be reached or time is up."""
+        ...
+
+
+class Progress(Protocol):
+    """Where the phases of a run are shown while it goes on (job log, terminal)."""
+
+    def phase(self, name: str) -> None:
+        """A named phase begins."""
+        ...
+
+    def line(self, text: str) -> None:
+        """One line of what is going on, already safe to print."""
+        ...
