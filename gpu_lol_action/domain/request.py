@@ -70,6 +70,7 @@ class CommentCreated:
     body: str
     author: Requester
     author_is_bot: bool
+    author_association: str = "NONE"
 
 
 @dataclass(frozen=True, slots=True)
