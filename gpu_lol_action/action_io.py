@@ -40,9 +40,7 @@ INPUTS: tuple[Input, ...] = (
         is_secret=True,
     ),
     Input("runpod-api-key", "", "RunPod API key; with it `/gpu-lol up` works on RunPod.", is_secret=True),
-    Input(
-        "lambda-api-key", "", "Lambda Cloud API key; with it `/gpu-lol up` works on Lambda.", is_secret=True
-    ),
+    Input("lambda-api-key", "", "Lambda Cloud API key; with it `/gpu-lol up` works on Lambda.", is_secret=True),
     Input("dry-run", "false", "For scheduled runs: report what a sweep would end, and end nothing."),
 )
 

@@ -66,9 +66,7 @@ class CommandSpec:
         if self.positional:
             words.append(f"[{self.positional}]")
         words.extend(
-            f"[{option.name}]"
-            if option.kind is OptionKind.SWITCH
-            else f"[{option.name} {option.metavar}]"
+            f"[{option.name}]" if option.kind is OptionKind.SWITCH else f"[{option.name} {option.metavar}]"
             for option in self.options
         )
         return " ".join(words)
@@ -131,9 +129,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "End what is over or ownerless, and report what could not be ended",
         Permission.COMMAND_ROLES,
         doors=DoorKind.TERMINAL,
-        options=(
-            Option("--dry-run", OptionKind.SWITCH, "say what would be ended, end nothing"),
-        ),
+        options=(Option("--dry-run", OptionKind.SWITCH, "say what would be ended, end nothing"),),
         examples=("sweep --dry-run",),
         needs_cloud=True,
     ),
@@ -158,8 +154,4 @@ def find_command(word: str) -> CommandSpec | None:
 
 def command_words(door: DoorKind) -> tuple[str, ...]:
     """Return every word that is a command at this door, in the table's order."""
-    return tuple(
-        word
-        for word, spec in _BY_WORD.items()
-        if spec.doors in (DoorKind.BOTH, door)
-    )
+    return tuple(word for word, spec in _BY_WORD.items() if spec.doors in (DoorKind.BOTH, door))

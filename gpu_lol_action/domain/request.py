@@ -153,3 +153,13 @@ class Outcome:
     reason_code: str
     details: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A comment as GitHub keeps it."""
+
+    comment_id: int
+    body: str
+    author: str
+    html_url: str = ""

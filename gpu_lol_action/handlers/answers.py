@@ -5,10 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Posted
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.handlers.ports import Entry, Posted
 from gpu_lol_action.handlers.teardown import Ended, Unproven, month_usd
 from gpu_lol_action.render import comments
 
@@ -35,9 +36,7 @@ def edit(context: Context, comment_id: int | None, body: str) -> None:
 def open_records(context: Context) -> tuple[EnvironmentRecord, ...]:
     """Return every record of this repository behind which a machine may run."""
     return tuple(
-        entry.record
-        for entry in context.ledger.entries()
-        if isinstance(entry, Entry) and entry.record.is_open
+        entry.record for entry in context.ledger.entries() if isinstance(entry, Entry) and entry.record.is_open
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_lol_action.domain.environment import Tombstone
+from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome, PullRequestClosed
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.ports import Entry, UnreadableEntry
 from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, write_tombstone
 from gpu_lol_action.render import comments
 
@@ -80,11 +80,7 @@ def _epitaph(context: Context, end: Ended | Unproven) -> str:
 
 
 def _open_entries(context: Context) -> list[Entry | UnreadableEntry]:
-    return [
-        entry
-        for entry in context.ledger.entries()
-        if isinstance(entry, UnreadableEntry) or entry.record.is_open
-    ]
+    return [entry for entry in context.ledger.entries() if isinstance(entry, UnreadableEntry) or entry.record.is_open]
 
 
 def _is_of(entry: Entry | UnreadableEntry, number: int) -> bool:
@@ -93,14 +89,10 @@ def _is_of(entry: Entry | UnreadableEntry, number: int) -> bool:
 
 def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
     """Return what an order means: all of the pull request, the named profile, or the only one there is."""
-    of_pull_request = [
-        e for e in _open_entries(context) if _is_of(e, order.pull_request.number)
-    ]
+    of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.pull_request.number)]
     if order.pull_request_number is None:
         of_pull_request = [
-            e
-            for e in of_pull_request
-            if isinstance(e, Entry) and e.record.requester.login == order.requester.login
+            e for e in of_pull_request if isinstance(e, Entry) and e.record.requester.login == order.requester.login
         ]
     if order.command.is_all or len(of_pull_request) == 1 or not order.command.profile:
         return of_pull_request

@@ -6,18 +6,15 @@ from datetime import timedelta
 
 from gpu_lol_action.domain.commands import DoorKind
 from gpu_lol_action.domain.environment import EnvironmentRecord, State
+from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Outcome
 from gpu_lol_action.errors import Door, GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.ports import Entry
 from gpu_lol_action.render import comments
 
 GPU_USE_TIMEOUT = timedelta(seconds=10)
-GPU_USE_SCRIPT = (
-    "nvidia-smi --query-gpu=utilization.gpu,memory.used,memory.total"
-    " --format=csv,noheader,nounits"
-)
+GPU_USE_SCRIPT = "nvidia-smi --query-gpu=utilization.gpu,memory.used,memory.total --format=csv,noheader,nounits"
 
 
 def handle_status(context: Context, order: Order) -> Outcome:
@@ -44,9 +41,7 @@ def handle_help(context: Context, order: Order) -> Outcome:
     body = comments.help(
         topic=order.command.topic,
         door=door,
-        open_records=[
-            r for r in answers.open_records(context) if r.pull_request == order.pull_request_number
-        ],
+        open_records=[r for r in answers.open_records(context) if r.pull_request == order.pull_request_number],
         now=context.clock.now(),
     )
     answers.reply(context, order.pull_request.number, body)
@@ -61,11 +56,7 @@ def _gpu_use(context: Context, record: EnvironmentRecord) -> str:
         output = context.shell().run(record.ssh, GPU_USE_SCRIPT, timeout=GPU_USE_TIMEOUT)
     except GpuLolError:
         return ""
-    rows = [
-        [part.strip() for part in row.split(",")]
-        for row in output.stdout.splitlines()
-        if row.count(",") == 2
-    ]
+    rows = [[part.strip() for part in row.split(",")] for row in output.stdout.splitlines() if row.count(",") == 2]
     if output.exit_code != 0 or not rows or not all(p.isdigit() for p in rows[0]):
         return ""
     use, used_mib, total_mib = (int(part) for part in rows[0])

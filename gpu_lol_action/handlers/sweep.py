@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
+from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
+from gpu_lol_action.domain.machine import Machine
 from gpu_lol_action.domain.names import repository_prefix
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.handlers.ports import Entry, Machine, UnreadableEntry
 from gpu_lol_action.handlers.teardown import Ended, end_environment
 from gpu_lol_action.render import comments
 
@@ -49,9 +50,7 @@ class SweepLine:
     why: str
 
 
-def handle_sweep(
-    context: Context, repository_id: int, policy: Policy, *, is_dry_run: bool = False
-) -> Outcome:
+def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry_run: bool = False) -> Outcome:
     """Look once over records and clouds, end what is due, and report every thing that was looked at."""
     lines: list[SweepLine] = []
     is_complete = True
@@ -62,9 +61,7 @@ def handle_sweep(
         elif entry.record.is_open:
             lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
     for cloud in context.settings.clouds:
-        lines.extend(
-            _sweep_orphans(context, cloud, repository_prefix(repository_id), is_dry_run=is_dry_run)
-        )
+        lines.extend(_sweep_orphans(context, cloud, repository_prefix(repository_id), is_dry_run=is_dry_run))
     failed = (Verdict.UNPROVEN, Verdict.NOT_CONCLUDED)
     is_complete = is_complete and not any(line.verdict in failed for line in lines)
     if is_complete and not is_dry_run:
@@ -92,9 +89,7 @@ def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
     return None
 
 
-def _sweep_record(
-    context: Context, entry: Entry, policy: Policy, *, is_dry_run: bool
-) -> SweepLine:
+def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run: bool) -> SweepLine:
     record = entry.record
     reason = reason_to_end(context, record)
     if reason is None:
@@ -112,9 +107,7 @@ def _sweep_record(
     return SweepLine(record.name, Verdict.UNPROVEN, end.why)
 
 
-def _sweep_orphans(
-    context: Context, cloud: str, prefix: str, *, is_dry_run: bool
-) -> list[SweepLine]:
+def _sweep_orphans(context: Context, cloud: str, prefix: str, *, is_dry_run: bool) -> list[SweepLine]:
     try:
         suspects = _orphans(context, cloud, prefix)
         if not suspects:
@@ -138,17 +131,9 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
     entries = context.ledger.entries()
     if any(isinstance(entry, UnreadableEntry) for entry in entries):
         return ()  # one of them may be the unreadable record's
-    known = {
-        entry.record.name_on_cloud
-        for entry in entries
-        if isinstance(entry, Entry) and entry.record.is_open
-    }
+    known = {entry.record.name_on_cloud for entry in entries if isinstance(entry, Entry) and entry.record.is_open}
     # A claimed record has no name on its cloud yet; its environment's name is a prefix of it.
-    claimed = tuple(
-        entry.record.name + "-"
-        for entry in entries
-        if isinstance(entry, Entry) and entry.record.is_open
-    )
+    claimed = tuple(entry.record.name + "-" for entry in entries if isinstance(entry, Entry) and entry.record.is_open)
     return [
         machine
         for machine in machines

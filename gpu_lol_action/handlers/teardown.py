@@ -19,10 +19,10 @@ from gpu_lol_action.domain.environment import (
     Tombstone,
     cost_usd,
 )
+from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import LostRace, TransientError
 from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.handlers.ports import Entry
 
 LAUNCHER_PATIENCE = timedelta(minutes=3)
 LAUNCHER_POLL = timedelta(seconds=3)
@@ -145,9 +145,7 @@ def _teardown(context: Context, record: EnvironmentRecord) -> None:
     context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
 
 
-def _prove_absence(
-    context: Context, record: EnvironmentRecord, policy: Policy
-) -> tuple[datetime, ...]:
+def _prove_absence(context: Context, record: EnvironmentRecord, policy: Policy) -> tuple[datetime, ...]:
     """Return two times, far enough apart, at which the provider listed without the machine."""
     if record.cloud is None or record.name_on_cloud is None:
         return ()
@@ -177,9 +175,7 @@ def _as_unknown(context: Context, entry: Entry) -> Entry:
     try:
         return context.ledger.update(
             entry,
-            dataclasses.replace(
-                entry.record, state=State.UNKNOWN, updated_at=context.clock.now()
-            ),
+            dataclasses.replace(entry.record, state=State.UNKNOWN, updated_at=context.clock.now()),
         )
     except (LostRace, TransientError):
         return entry
@@ -209,9 +205,7 @@ def _close(context: Context, entry: Entry, absences: tuple[datetime, ...]) -> En
 def _as_ending(context: Context, entry: Entry) -> Entry:
     if entry.record.state is State.ENDING:
         return entry
-    changed = dataclasses.replace(
-        entry.record, state=State.ENDING, updated_at=context.clock.now()
-    )
+    changed = dataclasses.replace(entry.record, state=State.ENDING, updated_at=context.clock.now())
     return context.ledger.update(entry, changed)
 
 

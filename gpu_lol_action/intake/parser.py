@@ -81,16 +81,12 @@ def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
     return command
 
 
-def _unknown_command(
-    line: str, word: str, spec: CommandSpec | None, door: DoorKind
-) -> ParseProblem:
+def _unknown_command(line: str, word: str, spec: CommandSpec | None, door: DoorKind) -> ParseProblem:
     if spec is not None:
         where = "in a terminal" if spec.doors is DoorKind.TERMINAL else "in a comment"
         return ParseProblem(line, f"`{spec.name}` works only {where}", command=spec.name)
     valid = command_words(door)
-    return ParseProblem(
-        line, f"there is no command `{_shown(word)}`", nearest(word, valid) or valid
-    )
+    return ParseProblem(line, f"there is no command `{_shown(word)}`", nearest(word, valid) or valid)
 
 
 def _normalize_dashes(word: str) -> str:
@@ -100,21 +96,15 @@ def _normalize_dashes(word: str) -> str:
 def _apply_positional(command: Command, spec: CommandSpec, word: str) -> Command | ParseProblem:
     taken = command.profile if spec.positional == "profile" else command.topic
     if not spec.positional or taken:
-        return ParseProblem(
-            command.line, f"`{spec.name}` takes no `{_shown(word)}` here", command=spec.name
-        )
+        return ParseProblem(command.line, f"`{spec.name}` takes no `{_shown(word)}` here", command=spec.name)
     if spec.positional == "profile":
         if not _PROFILE.fullmatch(word):
-            return ParseProblem(
-                command.line, f"`{_shown(word)}` is no profile's name", command=spec.name
-            )
+            return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=spec.name)
         return dataclasses.replace(command, profile=word)
     return dataclasses.replace(command, topic=word)
 
 
-def _apply_option(
-    command: Command, spec: CommandSpec, word: str, rest: list[str]
-) -> Command | ParseProblem:
+def _apply_option(command: Command, spec: CommandSpec, word: str, rest: list[str]) -> Command | ParseProblem:
     name, _, attached = word.partition("=")
     option = next((o for o in spec.options if o.name == name.lower()), None)
     if option is None:
@@ -132,7 +122,8 @@ def _apply_option(
     value = attached or (rest.pop(0) if rest and not rest[0].startswith("--") else "")
     if not value:
         return ParseProblem(
-            command.line, f"`{option.name}` needs a value, as `{option.name} {option.metavar}`",
+            command.line,
+            f"`{option.name}` needs a value, as `{option.name} {option.metavar}`",
             command=spec.name,
         )
     return _with_value(command, option, value)
@@ -181,13 +172,10 @@ def _with_value(command: Command, option: Option, value: str) -> Command | Parse
 
 
 def _with_accelerator(command: Command, value: str) -> Command | ParseProblem:
-    try:
-        choice = gpus.parse_accelerator(value)
-    except gpus.UnknownAcceleratorError as unknown:
-        return ParseProblem(
-            command.line, unknown.what, unknown.did_you_mean, command.name, "unknown_accelerator"
-        )
-    return dataclasses.replace(command, gpu=choice.name, gpu_count=choice.count)
+    choice = gpus.parse_accelerator(value)
+    if isinstance(choice, gpus.UnknownAccelerator):
+        return ParseProblem(command.line, choice.what, choice.did_you_mean, command.name, "unknown_accelerator")
+    return dataclasses.replace(command, gpu=choice.accelerator.name, gpu_count=choice.count)
 
 
 def _shown(word: str) -> str:
