@@ -113,6 +113,10 @@ class Command:
     is_dry_run: bool = False
     is_all: bool = False
     topic: str | None = None
+    path: str | None = None
+    output_format: str = "text"
+    base: str | None = None
+    output: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ _IMAGE = re.compile(
     r"(?:docker:)?[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5}(?=/))?(?:/[a-z0-9][a-z0-9._-]*)*"
     r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
+_REF = re.compile(r"(?!-)[A-Za-z0-9._/@^~+-]{1,200}")
+OUTPUT_FORMATS = ("text", "json", "yaml", "markdown")
 _CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
 
 # Phones and word processors turn two hyphens into one dash.
@@ -72,9 +74,9 @@ def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
     while rest:
         word = rest.pop(0)
         if not word.startswith("-"):
-            step = _apply_positional(command, spec, word)
+            step = _apply_positional(command, spec.positional_at(door), word)
         else:
-            step = _apply_option(command, spec, word, rest)
+            step = _apply_option(command, spec.options_at(door), word, rest)
         if isinstance(step, ParseProblem):
             return step
         command = step
@@ -93,38 +95,40 @@ def _normalize_dashes(word: str) -> str:
     return word.translate(_TYPED_DASHES) if word[:1] in "\u2013\u2014\u2212" else word
 
 
-def _apply_positional(command: Command, spec: CommandSpec, word: str) -> Command | ParseProblem:
-    taken = command.profile if spec.positional == "profile" else command.topic
-    if not spec.positional or taken:
-        return ParseProblem(command.line, f"`{spec.name}` takes no `{_shown(word)}` here", command=spec.name)
-    if spec.positional == "profile":
+def _apply_positional(command: Command, positional: str, word: str) -> Command | ParseProblem:
+    taken = command.profile or command.topic or command.path
+    if not positional or taken:
+        return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
+    if positional == "path":
+        return dataclasses.replace(command, path=word)
+    if positional == "profile":
         if not _PROFILE.fullmatch(word):
-            return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=spec.name)
+            return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
     return dataclasses.replace(command, topic=word)
 
 
-def _apply_option(command: Command, spec: CommandSpec, word: str, rest: list[str]) -> Command | ParseProblem:
+def _apply_option(command: Command, options: Sequence[Option], word: str, rest: list[str]) -> Command | ParseProblem:
     name, _, attached = word.partition("=")
-    option = next((o for o in spec.options if o.name == name.lower()), None)
+    option = next((o for o in options if o.name == name.lower()), None)
     if option is None:
-        names = tuple(o.name for o in spec.options)
+        names = tuple(o.name for o in options)
         return ParseProblem(
             command.line,
-            f"`{spec.name}` has no option `{_shown(name)}`",
+            f"`{command.name}` has no option `{_shown(name)}`",
             nearest(name, names) or names,
-            spec.name,
+            command.name,
         )
     if option.kind is OptionKind.SWITCH:
         if attached:
-            return ParseProblem(command.line, f"`{option.name}` takes no value", command=spec.name)
+            return ParseProblem(command.line, f"`{option.name}` takes no value", command=command.name)
         return _with_switch(command, option)
     value = attached or (rest.pop(0) if rest and not rest[0].startswith("--") else "")
     if not value:
         return ParseProblem(
             command.line,
             f"`{option.name}` needs a value, as `{option.name} {option.metavar}`",
-            command=spec.name,
+            command=command.name,
         )
     return _with_value(command, option, value)
 
@@ -167,6 +171,14 @@ def _with_value(command: Command, option: Option, value: str) -> Command | Parse
             if not _LOGIN.fullmatch(login):
                 return problem
             return dataclasses.replace(command, share=(*command.share, login))
+        case OptionKind.FORMAT:
+            if value not in OUTPUT_FORMATS:
+                return dataclasses.replace(problem, did_you_mean=nearest(value, OUTPUT_FORMATS) or OUTPUT_FORMATS)
+            return dataclasses.replace(command, output_format=value)
+        case OptionKind.REF:
+            return dataclasses.replace(command, base=value) if _REF.fullmatch(value) else problem
+        case OptionKind.FILE:
+            return dataclasses.replace(command, output=value)
         case OptionKind.SWITCH:
             return problem
 
