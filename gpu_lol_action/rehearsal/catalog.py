@@ -91,10 +91,18 @@ def write_catalog(home: Path) -> Path:
     folder = home / ".sky" / "catalogs" / CATALOG_VERSION
     gpus = sorted(rented_gpus().values(), key=lambda gpu: gpu.accelerator)
     _write_csv(folder / "runpod" / "vms.csv", _vms(gpus))
-    _write_csv(folder / "common" / "accelerators.csv", [{"AcceleratorName": gpu.accelerator, "Clouds": "['RunPod']"} for gpu in gpus])
+    _write_csv(folder / "common" / "accelerators.csv", _accelerators(gpus))
     metadata = [{"GPU": gpu.accelerator, "MemoryGB": gpu.memory_gb, "Manufacturer": _maker(gpu)} for gpu in gpus]
     _write_csv(folder / "common" / "metadata.csv", metadata)
     return folder
+
+
+def _accelerators(gpus: Iterable[RentedGpu]) -> list[dict[str, object]]:
+    """List every name that SkyPilot knows, with its clouds: a shorter list would make it take A6000 for RTXA6000."""
+    clouds = {row["sky_name"]: {cloud.strip() for cloud in row["skypilot_clouds"].split(",")} - {""} for row in _rows("gpu_specs.csv")}
+    for gpu in gpus:
+        clouds.setdefault(gpu.accelerator, set()).add("RunPod")
+    return [{"AcceleratorName": name, "Clouds": str(sorted(where))} for name, where in sorted(clouds.items()) if where]
 
 
 def _vms(gpus: Iterable[RentedGpu]) -> list[dict[str, object]]:
