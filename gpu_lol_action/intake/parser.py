@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
+from typing import Any
 
 from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.commands import (
@@ -15,25 +15,13 @@ from gpu_lol_action.domain.commands import (
     command_words,
     find_command,
 )
-from gpu_lol_action.domain.durations import parse_duration
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
 from gpu_lol_action.intake.suggest import nearest
+from gpu_lol_action.intake.values import CHOICES, PROFILE, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
 MAX_LINE_CHARACTERS = 500
-
-_SHA = re.compile(r"[0-9a-f]{7,40}")
-_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){0,38}")
-_REGION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,39}")
-_PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_IMAGE = re.compile(
-    r"(?:docker:)?[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5}(?=/))?(?:/[a-z0-9][a-z0-9._-]*)*"
-    r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
-)
-_REF = re.compile(r"(?!-)[A-Za-z0-9._/@^~+-]{1,200}")
-OUTPUT_FORMATS = ("text", "json", "yaml", "markdown")
-_CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
 
 # Phones and word processors turn two hyphens into one dash.
 _TYPED_DASHES = str.maketrans({"\u2013": "--", "\u2014": "--", "\u2212": "--"})
@@ -102,7 +90,7 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
     if positional == "path":
         return dataclasses.replace(command, path=word)
     if positional == "profile":
-        if not _PROFILE.fullmatch(word):
+        if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
     return dataclasses.replace(command, topic=word)
@@ -142,45 +130,23 @@ def _with_switch(command: Command, option: Option) -> Command:
 
 
 def _with_value(command: Command, option: Option, value: str) -> Command | ParseProblem:
-    problem = ParseProblem(
+    if option.kind is OptionKind.ACCELERATOR:
+        return _with_accelerator(command, value)
+    if option.kind is OptionKind.USER:
+        login = read_login(value)
+        if login is not None:
+            return dataclasses.replace(command, share=(*command.share, login))
+    field, read = VALUES.get(option.kind, ("", read_login))
+    read_value = read(value) if field else None
+    if read_value is not None:
+        return dataclasses.replace(command, **dict[str, Any]({field: read_value}))
+    valid = CHOICES.get(option.kind, ())
+    return ParseProblem(
         command.line,
         f"`{option.name}` cannot be `{_shown(value)}`: write it as `{option.name} {option.metavar}`",
-        command=command.name,
+        nearest(value, valid) or valid,
+        command.name,
     )
-    match option.kind:
-        case OptionKind.ACCELERATOR:
-            return _with_accelerator(command, value)
-        case OptionKind.DURATION:
-            lease = parse_duration(value)
-            return dataclasses.replace(command, lease=lease) if lease else problem
-        case OptionKind.CLOUD:
-            if value.lower() not in _CLOUDS:
-                return dataclasses.replace(problem, did_you_mean=nearest(value, _CLOUDS) or _CLOUDS)
-            return dataclasses.replace(command, cloud=value.lower())
-        case OptionKind.REGION:
-            return dataclasses.replace(command, region=value) if _REGION.fullmatch(value) else problem
-        case OptionKind.IMAGE:
-            if len(value) > 255 or not _IMAGE.fullmatch(value):
-                return problem
-            return dataclasses.replace(command, image=value.removeprefix("docker:"))
-        case OptionKind.SHA:
-            sha = value.lower()
-            return dataclasses.replace(command, sha=sha) if _SHA.fullmatch(sha) else problem
-        case OptionKind.USER:
-            login = value.removeprefix("@")
-            if not _LOGIN.fullmatch(login):
-                return problem
-            return dataclasses.replace(command, share=(*command.share, login))
-        case OptionKind.FORMAT:
-            if value not in OUTPUT_FORMATS:
-                return dataclasses.replace(problem, did_you_mean=nearest(value, OUTPUT_FORMATS) or OUTPUT_FORMATS)
-            return dataclasses.replace(command, output_format=value)
-        case OptionKind.REF:
-            return dataclasses.replace(command, base=value) if _REF.fullmatch(value) else problem
-        case OptionKind.FILE:
-            return dataclasses.replace(command, output=value)
-        case OptionKind.SWITCH:
-            return problem
 
 
 def _with_accelerator(command: Command, value: str) -> Command | ParseProblem:
