@@ -145,7 +145,11 @@ class Requester:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentRecord:
-    """Everything a later run on another machine needs to find, show, bill and end this environment. Holds no secret."""
+    """Everything a later run on another machine needs to find, show, bill and end this environment. Holds no secret.
+
+    ``launcher_stopped_at`` is set once nothing launches any more on behalf of this record: only then
+    can an absence prove anything. ``earlier_cost_usd`` is what tries that were torn down have cost.
+    """
 
     name: str
     state: State
@@ -170,6 +174,8 @@ class EnvironmentRecord:
     name_on_cloud: str | None = None
     provider_config: Mapping[str, str] = field(default_factory=dict)
     launch_asked_at: datetime | None = None
+    launcher_stopped_at: datetime | None = None
+    earlier_cost_usd: Decimal = Decimal("0.00")
     ready_at: datetime | None = None
     ssh: SshEndpoint | None = None
     attempts: tuple[Attempt, ...] = ()
@@ -194,5 +200,5 @@ class EnvironmentRecord:
         if self.bill is not None:
             return self.bill.usd
         if self.price_usd_per_hour is None or self.launch_asked_at is None:
-            return Decimal("0.00")
-        return cost_usd(self.price_usd_per_hour, now - self.launch_asked_at)
+            return self.earlier_cost_usd
+        return self.earlier_cost_usd + cost_usd(self.price_usd_per_hour, now - self.launch_asked_at)

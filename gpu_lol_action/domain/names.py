@@ -1,0 +1,38 @@
+"""Names of environments and the fixed SkyPilot user hash: short, stable, and told apart by their prefix."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+MAX_NAME_LENGTH = 26  # clouds cut or hash longer names, and a cut name loses the PR's number
+PREFIX = "gl-"
+
+
+def repository_prefix(repository_id: int) -> str:
+    """Return ``gl-<id in base32>-``: every machine of this repository has a name that starts so."""
+    raw = repository_id.to_bytes((repository_id.bit_length() + 7) // 8 or 1, "big")
+    return f"{PREFIX}{base64.b32encode(raw).decode().rstrip('=').lower()}-"
+
+
+def environment_name(repository_id: int, pull_request: int | None, profile: str = "", login: str = "") -> str:
+    """Return the name of the environment for one PR (or one terminal user) and profile.
+
+    The default profile adds nothing; others add four base32 characters of their name's SHA-256.
+    A terminal user's environment has ``u`` and four such characters in place of the number.
+    """
+    place = str(pull_request) if pull_request is not None else f"u{_short(login)}"
+    tail = f"-{_short(profile)}" if profile else ""
+    name = f"{repository_prefix(repository_id)}{place}{tail}"
+    if len(name) > MAX_NAME_LENGTH:
+        name = f"{repository_prefix(repository_id)}{_short(place)}{tail}"
+    return name
+
+
+def user_hash(repository_id: int) -> str:
+    """Return the 8 hexadecimal digits under which SkyPilot knows this repository on every runner."""
+    return hashlib.sha256(f"gpu-lol user {repository_id}".encode()).hexdigest()[:8]
+
+
+def _short(text: str) -> str:
+    return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode()[:4].lower()
