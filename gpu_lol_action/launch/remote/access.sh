@@ -67,7 +67,7 @@ forbid_passwords() {
   { printf '%s\n' "$begin" 'PasswordAuthentication no' 'ChallengeResponseAuthentication no' 'PermitEmptyPasswords no' "$end"
     without_block "$config"; } | as_root tee "$new" > /dev/null || fail "$config cannot be written"
   if ! as_root "$sshd" -t -f "$new" 2> /tmp/gpu-lol-sshd.$$; then
-    as_root rm -f "$new"; fail "sshd refuses the changed configuration: $(tail -n 1 /tmp/gpu-lol-sshd.$$)"
+    as_root rm -f "$new"; fail "sshd refuses the changed configuration: $(head -n 1 /tmp/gpu-lol-sshd.$$)"
   fi
   rm -f /tmp/gpu-lol-sshd.$$
   as_root chmod 644 "$new" && as_root mv -f "$new" "$config" || fail "$config cannot be replaced"
