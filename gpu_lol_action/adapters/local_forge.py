@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,8 +25,11 @@ _REMOTE = re.compile(r"(?:[:/])([A-Za-z0-9_.-]{1,100})/([A-Za-z0-9_.-]{1,100}?)(
 class LocalForge:
     """A checkout. ``show`` receives every answer as Markdown."""
 
-    def __init__(self, folder: Path, show: Callable[[str], None], *, home: Path) -> None:
-        """Take the folder; it becomes a repository when something asks for commits."""
+    def __init__(
+        self, folder: Path, show: Callable[[str], None], *, home: Path, environment: Mapping[str, str]
+    ) -> None:
+        """Take the folder, where answers go, and what git is given of the environment."""
+        self._environment = {name: environment[name] for name in ("PATH", "HOME", "LANG") if name in environment}
         self._folder = folder
         self._show = show
         self._home = home
@@ -130,7 +132,7 @@ class LocalForge:
     def _git(self, *arguments: str, is_optional: bool = False) -> str:
         # The repository on disk may be anybody's: no hook, pager, prompt or configured program of it may run.
         command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
-        environment = {**_environment(), "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        environment = {**self._environment, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
         done = subprocess.run(  # no shell; arguments are ours
             command, cwd=self._folder, env=environment, capture_output=True, text=True, check=False, errors="replace"
         )
@@ -143,10 +145,6 @@ class LocalForge:
             f"git cannot {arguments[0]} in {self._folder}: {done.stderr.strip().splitlines()[-1:] or 'no reason given'}",
             fix="Run it in a git checkout with at least one commit.",
         )
-
-
-def _environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
 
 
 def _safe(name: str) -> str:

@@ -14,7 +14,7 @@ from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.domain.spec import EnvironmentSpec
-from gpu_lol_action.errors import OperatorError
+from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.reading import price, read_commit
 from gpu_lol_action.intake.gates import SpendingFacts, spending_gate
@@ -47,11 +47,24 @@ class UpPlan:
     access: Access
     repository_folder: str
     packages: tuple[str, ...]
-    clouds: tuple[str, ...]
+    identity: Mapping[str, str]
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
-        """Return the SkyPilot task for one candidate."""
-        return build_task(TaskRequest(self.spec, candidate, self.name, lease))
+        """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
+        task = build_task(
+            TaskRequest(
+                self.spec,
+                candidate,
+                self.name,
+                lease,
+                use_spot=self.ladder.requirement.use_spot,
+                region=self.ladder.requirement.region,
+                identity=self.identity,
+            )
+        )
+        if isinstance(task, Deny):
+            raise UserError(task.reason_code, task.what, why=task.why, fix=task.fix)
+        return task
 
 
 def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
@@ -133,8 +146,18 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         access=draft.access,
         repository_folder=order.repository.full_name.rpartition("/")[2],
         packages=draft.spec.dependencies.requirements,
-        clouds=context.settings.clouds,
+        identity=_identity(order),
     )
+
+
+def _identity(order: Order) -> dict[str, str]:
+    """Return what programs on the machine are told about where they run."""
+    number = order.pull_request_number
+    return {
+        "GPU_LOL_REPOSITORY": order.repository.full_name,
+        "GPU_LOL_SHA": order.pull_request.head_sha,
+        **({"GPU_LOL_PULL_REQUEST": str(number)} if number else {}),
+    }
 
 
 def _require_credentials(context: Context, order: Order) -> None:
@@ -151,9 +174,7 @@ def _require_credentials(context: Context, order: Order) -> None:
 
 def _rentable(context: Context, ladder: Ladder) -> Ladder:
     """Leave the candidates on clouds for which a credential is at hand."""
-    return replace(
-        ladder, candidates=tuple(c for c in ladder.candidates if c.offer.cloud in context.settings.clouds)
-    )
+    return replace(ladder, candidates=tuple(c for c in ladder.candidates if c.offer.cloud in context.settings.clouds))
 
 
 def _with_profile(spec: EnvironmentSpec, profile: str) -> EnvironmentSpec | Deny:

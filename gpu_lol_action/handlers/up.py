@@ -127,9 +127,7 @@ def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
     return Outcome("done", "stopped", {"reason": tombstone.reason}, text=body)
 
 
-def _fail(
-    journal: Journal, reason_code: str, explanation: Explanation, *, comment_kind: str = "failed"
-) -> Outcome:
+def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comment_kind: str = "failed") -> Outcome:
     """The money rule: end what was launched, say what happened, what it cost, and what is billing now."""
     context, order = journal.context, journal.order
     journal.context.progress.phase("ending what was started")

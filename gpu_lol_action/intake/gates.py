@@ -258,4 +258,3 @@ def check_head(pinned_sha: str, current_sha: str) -> Gate:
         "the machine would run code that nobody asked for.",
         f"/gpu-lol up --sha {current_sha[:7]}",
     )
-

@@ -23,7 +23,15 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(40, "40 s"), (95, "1 min 35 s"), (720, "12 min"), (7080, "1 h 58 min"), (7200, "2 h"), (183600, "2 d 3 h"), (-5, "0 s")],
+    [
+        (40, "40 s"),
+        (95, "1 min 35 s"),
+        (720, "12 min"),
+        (7080, "1 h 58 min"),
+        (7200, "2 h"),
+        (183600, "2 d 3 h"),
+        (-5, "0 s"),
+    ],
 )
 def test_durations_are_written(seconds: int, text: str) -> None:
     assert format_duration(timedelta(seconds=seconds)) == text

@@ -109,9 +109,7 @@ def test_a_schedule_and_a_manual_run_ask_for_a_sweep() -> None:
     scheduled = parse_event("schedule", {"schedule": "7 * * * *", "repository": REPOSITORY})
     assert isinstance(scheduled, Scheduled)
     assert not scheduled.is_manual
-    manual = parse_event(
-        "workflow_dispatch", {"repository": REPOSITORY, "sender": USER, "inputs": {"dry-run": "true"}}
-    )
+    manual = parse_event("workflow_dispatch", {"repository": REPOSITORY, "sender": USER, "inputs": {"dry-run": "true"}})
     assert isinstance(manual, Scheduled)
     assert manual.is_dry_run
 
