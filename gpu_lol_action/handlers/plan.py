@@ -154,9 +154,9 @@ def _identity(order: Order) -> dict[str, str]:
     """Return what programs on the machine are told about where they run."""
     number = order.pull_request_number
     return {
-        "GPU_LOL_REPOSITORY": order.repository.full_name,
-        "GPU_LOL_SHA": order.pull_request.head_sha,
-        **({"GPU_LOL_PULL_REQUEST": str(number)} if number else {}),
+        "repository": order.repository.full_name,
+        "sha": order.pull_request.head_sha,
+        **({"pull_request": str(number)} if number else {}),
     }
 
 

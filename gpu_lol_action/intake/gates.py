@@ -161,7 +161,7 @@ def check_price(facts: SpendingFacts) -> Gate:
         "price_cap_exceeded",
         f"the cheapest machine that fits costs ${facts.price_usd_per_hour:.2f}/h",
         f"the policy allows ${cap:.2f}/h at most.",
-        f"A maintainer raises `max_price_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
+        f"A maintainer raises `limits.price_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
     )
 
 
@@ -174,7 +174,7 @@ def check_confirmation(facts: SpendingFacts) -> Gate:
         "confirmation_required",
         f"${facts.price_usd_per_hour:.2f}/h needs a second maintainer's confirmation",
         f"the policy asks for one above ${threshold:.2f}/h, and this version cannot take one yet.",
-        f"A maintainer raises `confirm_above_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
+        f"A maintainer raises `limits.confirm_above_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
     )
 
 
