@@ -86,9 +86,7 @@ class SpecError(UserError):
 
     ending = Ending.SPEC_ERROR
 
-    def __init__(
-        self, reason_code: str, what: str, *, path: str, line: int, why: str = "", fix: str = ""
-    ) -> None:
+    def __init__(self, reason_code: str, what: str, *, path: str, line: int, why: str = "", fix: str = "") -> None:
         """Keep the file and the 1-based line beside the explanation."""
         super().__init__(reason_code, what, why=why, fix=fix)
         self.path = path
