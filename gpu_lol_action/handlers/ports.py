@@ -106,6 +106,10 @@ class Ledger(Protocol):
         """Return the newest record of that name, or None when there never was one."""
         ...
 
+    def version(self, name: str) -> str | None:
+        """Return the newest version of that record alone, in one request; what a waiting run polls."""
+        ...
+
     def entries(self) -> Sequence[Entry | UnreadableEntry]:
         """Return the newest record of every environment of this repository, closed ones too, by name."""
         ...
@@ -183,5 +187,9 @@ class Progress(Protocol):
         ...
 
     def line(self, text: str) -> None:
-        """One line of what is going on, already safe to print."""
+        """Show one line of what is going on, already safe to print."""
+        ...
+
+    def failure(self, error: BaseException) -> None:
+        """Keep what an unexpected error says for us, in the log and nowhere else."""
         ...

@@ -49,12 +49,17 @@ def check_permission(facts: IdentityFacts) -> Gate:
     """Refuse those whose role may not command; strangers get a reaction and no essay."""
     if facts.spec.permission is Permission.ANYONE or facts.role in facts.policy.roles:
         return Allow()
+    return deny_role(facts.role, facts.policy)
+
+
+def deny_role(role: str, policy: Policy) -> Deny:
+    """Return the refusal for somebody of this role."""
     return Deny(
         "permission_denied",
-        f"`{facts.spec.name}` needs one of the roles {', '.join(facts.policy.roles)}",
-        f"your role in this repository is `{facts.role}`.",
+        f"commands need one of the roles {', '.join(policy.roles)}",
+        f"your role in this repository is `{role}`.",
         "Ask a maintainer to give the command, or for write access.",
-        is_quiet=facts.role in ("none", "read"),
+        is_quiet=True,
     )
 
 
@@ -254,14 +259,3 @@ def check_head(pinned_sha: str, current_sha: str) -> Gate:
         f"/gpu-lol up --sha {current_sha[:7]}",
     )
 
-
-def check_keys(login: str, keys: Sequence[str]) -> Gate:
-    """Refuse to launch a machine that its requester could not log in to."""
-    if keys:
-        return Allow()
-    return Deny(
-        "no_ssh_key",
-        f"@{login} has no SSH key on GitHub",
-        "the machine accepts the requester's own GitHub SSH keys and nothing else.",
-        "Add one under Settings → SSH and GPG keys (`ssh-keygen -t ed25519` makes one), and ask again.",
-    )
