@@ -33,6 +33,7 @@ from gpu_lol_action.intake.gates import IdentityFacts, deny_role, identity_gate
 from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.render import comments
+from gpu_lol_action.render.views import ReplyTo
 
 # Whom GitHub itself, in the event, calls a member: reacting to them at once needs no question.
 OWN_MARK = "<!-- gpu-lol "
@@ -183,7 +184,11 @@ class _Scene:
 def _obey(context: Context, command: Command | ParseProblem, scene: _Scene) -> Outcome:
     number = scene.pull_request.number
     if isinstance(command, ParseProblem):
-        body = comments.problem(problem=command, now=context.clock.now())
+        body = comments.problem(
+            problem=command,
+            now=context.clock.now(),
+            reply_to=ReplyTo(number, scene.event.comment_id),
+        )
         answers.reply(context, number, body)
         return Outcome("denied", command.reason_code, text=body)
     spec = find_command(command.name)
@@ -232,7 +237,13 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
 def _deny(context: Context, gate: Deny, command: Command, scene: _Scene) -> Outcome:
     if gate.is_quiet and scene.event.author_association not in _INSIDERS:
         return Outcome("denied", gate.reason_code)
-    body = comments.denied(reason=gate, command_line=command.line, record=None, now=context.clock.now())
+    body = comments.denied(
+        reason=gate,
+        command_line=command.line,
+        record=None,
+        now=context.clock.now(),
+        reply_to=ReplyTo(scene.pull_request.number, scene.event.comment_id),
+    )
     answers.reply(context, scene.pull_request.number, body)
     return Outcome("denied", gate.reason_code, text=body)
 

@@ -28,11 +28,13 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
     plan = plan_up(context, order)
     now, number = context.clock.now(), order.pull_request.number
     if isinstance(plan, Deny):
-        body = comments.denied(reason=plan, command_line=order.command.line, record=None, now=now)
+        body = comments.denied(
+            reason=plan, command_line=order.command.line, record=None, now=now, reply_to=order.reply_to
+        )
         answers.reply(context, number, body)
         return Outcome("denied", plan.reason_code, text=body)
     if isinstance(plan, AlreadyRunning):
-        body = comments.already_running(record=plan.record, now=now)
+        body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to)
         answers.reply(context, number, body)
         return Outcome("done", "already_running", text=body)
     if order.command.is_dry_run:
@@ -41,9 +43,8 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
             policy=order.policy,
             lease=plan.lease,
             month_usd=plan.month_usd,
-            worst_case_usd=plan.worst_case.usd,
-            worst_case_at=plan.worst_case.ends_by,
             now=now,
+            reply_to=order.reply_to,
         )
         answers.reply(context, number, body)
         return Outcome("done", "dry_run", text=body)
@@ -150,6 +151,7 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
             record=journal.record,
             run_url=context.settings.run_url,
             now=now,
+            reply_to=order.reply_to,
         )
     if isinstance(end, Unproven):
         answers.reply(context, number, comments.unproven(record=end.entry.record, now=now, why=end.why))
@@ -163,7 +165,7 @@ def _answer_lost_claim(context: Context, order: Order, plan: UpPlan) -> Outcome:
     found = context.ledger.read(plan.name)
     if not isinstance(found, Entry):
         raise TransientError("record_unreadable", f"the record of {plan.name} cannot be read")
-    body = comments.already_running(record=found.record, now=context.clock.now())
+    body = comments.already_running(record=found.record, now=context.clock.now(), reply_to=order.reply_to)
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "already_running", text=body)
 

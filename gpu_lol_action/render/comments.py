@@ -16,7 +16,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, ParseProblem, PullRequest, Repository
-from gpu_lol_action.errors import Explanation
+from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.render.limits import fit_comment
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.marker import build_marker
@@ -323,3 +323,16 @@ def internal_error(
 
 def _render(template: str, view: object) -> str:
     return fit_comment(fill(f"comments/{template}.md.j2", view=view))
+
+
+def spec_error(*, error: SpecError, pull_request: PullRequest, now: datetime, record: EnvironmentRecord | None = None) -> str:
+    """Return what stands in the proposal's place while `.gpu-lol.yaml` is invalid: the line, and its fix."""
+    view = message_view(
+        marker=build_marker("proposal", pr=pull_request.number, head=pull_request.head_sha[:7]),
+        what=error.explanation.what,
+        why=error.explanation.why,
+        fix=error.explanation.fix,
+        reason_code=error.reason_code,
+        billing=billing_view(record, now),
+    )
+    return _render("failed", view)
