@@ -12,8 +12,7 @@ from typing import Protocol
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
-from gpu_lol_action.domain.request import Posted, PullRequest, Repository
-from gpu_lol_action.launch.commit_object import CommitFacts
+from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 
 
 class Clock(Protocol):
@@ -71,8 +70,8 @@ class Forge(Protocol):
         """Yield a folder with the files of exactly that commit, unpacked as data; it goes away afterwards."""
         ...
 
-    def commit(self, sha: str) -> CommitFacts:
-        """Return what identifies a commit: its tree, and its own bytes where they can be rebuilt."""
+    def commit(self, sha: str) -> CommitContent:
+        """Return what identifies a commit: its tree, and its own bytes where they can be had."""
         ...
 
     def bundle(self, sha: str, destination: Path) -> Path:
