@@ -1,10 +1,10 @@
 """The GitHub stand-in as tests and the rehearsal hold it: people act on it, the bot talks to it over HTTP.
 
-    with Hub(folder, now=clock.now) as hub:
-        pull = hub.open_pull_request("ada", {"train.py": "..."}, title="Train longer")
-        event = hub.comment(pull.number, "ada", "/gpu-lol up")      # -> the webhook, as GitHub sends it
-        ...                                                          # run the bot with hub.api_url and hub.bot_token
-        assert hub.problems() == []
+with Hub(folder, now=clock.now) as hub:
+    pull = hub.open_pull_request("ada", {"train.py": "..."}, title="Train longer")
+    event = hub.comment(pull.number, "ada", "/gpu-lol up")      # -> the webhook, as GitHub sends it
+    ...                                                          # run the bot with hub.api_url and hub.bot_token
+    assert hub.problems() == []
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ class Hub:
         self.world.api_url = self.world.web_url + self.setting.prefix
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         while self._servers:
             server = self._servers.pop()
             server.shutdown()
@@ -94,7 +96,9 @@ class Hub:
         return self.world.web_url
 
     # --- people -----------------------------------------------------------------------------------------
-    def add_user(self, login: str, *, role: str | None = None, ssh_keys: Sequence[str] = (), kind: str = "User") -> Account:
+    def add_user(
+        self, login: str, *, role: str | None = None, ssh_keys: Sequence[str] = (), kind: str = "User"
+    ) -> Account:
         """A person with a role here (admin, maintain, write, triage, read, or a custom one) and SSH keys."""
         account = self.world.add_account(login, kind)
         if role is not None:
@@ -116,7 +120,9 @@ class Hub:
         self.world.requests_used[held.account.login] = self.world.request_limit(held) - left
 
     # --- code -------------------------------------------------------------------------------------------
-    def commit(self, files: Mapping[str, Content], *, branch: str = "main", by: str = "", message: str = "Change") -> str:
+    def commit(
+        self, files: Mapping[str, Content], *, branch: str = "main", by: str = "", message: str = "Change"
+    ) -> str:
         """Commit files straight onto a branch; returns the SHA."""
         author = self._account(by or self.maintainer)
         with self.world.lock:
@@ -177,9 +183,7 @@ class Hub:
             before = pull.head_sha
             source = pull.head_repository
             after = changes.commit_files(self.world, source, pull.head_ref, files, message, self._account(author))
-            return events.pull_request(
-                self._scene(author), issue, "synchronize", {"before": before, "after": after}
-            )
+            return events.pull_request(self._scene(author), issue, "synchronize", {"before": before, "after": after})
 
     def close_pull_request(self, number: int, by: str) -> Webhook:
         """`pull_request` closed, not merged."""

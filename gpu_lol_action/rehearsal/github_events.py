@@ -79,10 +79,14 @@ def pull_request(scene: Scene, issue: Issue, action: str, extra: Mapping[str, st
     """`pull_request` with any action; `extra` is `before` and `after` of `synchronize`."""
     if issue.pull is None:
         raise LookupError(f"#{issue.number} is no pull request")
+    shape = payloads.full_pull(scene.world, scene.home, issue, issue.pull)
+    for end in ("head", "base"):
+        if shape[end]["repo"] is not None:
+            shape[end]["repo"]["custom_properties"] = {}
     payload: Json = {
         "action": action,
         "number": issue.number,
-        "pull_request": payloads.full_pull(scene.world, scene.home, issue, issue.pull),
+        "pull_request": shape,
         **(extra or {}),
         **_frame(scene),
     }

@@ -31,5 +31,7 @@ def _tracked(git: BareRepository, folder: Path) -> bytes:
         return b""
     listing = git.git("-c", "safe.directory=*", "-C", str(folder), "ls-files", "-z")
     # A tracked file that was deleted on disk is none of the project as it lies there.
-    kept = [name for name in listing.split(b"\0") if name and (folder / name.decode("utf-8", "surrogateescape")).exists()]
+    kept = [
+        name for name in listing.split(b"\0") if name and (folder / name.decode("utf-8", "surrogateescape")).exists()
+    ]
     return b"".join(name + b"\0" for name in kept)
