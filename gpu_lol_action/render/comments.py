@@ -21,10 +21,16 @@ from gpu_lol_action.render.limits import fit_comment
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import fill
-from gpu_lol_action.render.views import NOTHING_LAUNCHED, ReplyTo, billing_view, environment_marker, reply_marker
+from gpu_lol_action.render.views import (
+    NOTHING_LAUNCHED,
+    NOTHING_RUNNING,
+    ReplyTo,
+    billing_view,
+    environment_marker,
+    reply_marker,
+    total_billing_view,
+)
 from gpu_lol_action.render.views_answers import (
-    SweepLine,
-    billing_of,
     dry_run_view,
     help_view,
     message_view,
@@ -42,7 +48,7 @@ from gpu_lol_action.render.views_environment import (
 )
 from gpu_lol_action.render.views_proposal import CodePlace, ProposalCase, proposal_view
 
-__all__ = ["ReplyTo", "SweepLine"]
+__all__ = ["ReplyTo"]
 
 
 def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
@@ -66,7 +72,7 @@ def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of th
     """Return the sticky proposal of a pull request: what this head needs, what it costs, and what changed."""
     place = CodePlace(server_url, pull_request.head_repository or repository.full_name, pull_request.head_sha)
     case = ProposalCase(
-        marker=build_marker("proposal", pr=pull_request.number, head=pull_request.head_sha[:7]),
+        marker=_proposal_marker(pull_request),
         subject=Safe("PR"),
         place=place,
         analysis=analysis,
@@ -103,6 +109,7 @@ def analysis_report(
         environment=None,
         spec_yaml=spec_yaml,
         now=now,
+        idle=NOTHING_LAUNCHED,
     )
     return _render("proposal", proposal_view(case))
 
@@ -121,7 +128,7 @@ def launching(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     return _render("launching", launching_view(record, phase, detail_lines, WorstCase(worst_case_at, worst_case_usd), now))
 
 
-def ready(  # noqa: PLR0913 - keyword-only, fixed with the handlers
+def ready(
     *,
     record: EnvironmentRecord,
     policy: Policy,  # noqa: ARG001 - the same call for every moment of an environment
@@ -178,6 +185,7 @@ def denied(
     view = message_view(
         marker=reply_marker(reply_to, reason.reason_code),
         what=reason.what,
+        is_sentence=False,
         why=reason.why,
         fix=reason.fix,
         command_line=command_line,
@@ -212,8 +220,23 @@ def failed(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     return _render("failed", view)
 
 
+def spec_error(*, error: SpecError, pull_request: PullRequest, now: datetime, record: EnvironmentRecord | None = None) -> str:
+    """Return the sticky comment where a file of the pull request is wrong at a line: it takes the proposal's place."""
+    view = message_view(
+        marker=_proposal_marker(pull_request),
+        what=error.explanation.what,
+        is_sentence=False,
+        why=error.explanation.why,
+        fix=error.explanation.fix,
+        place=f"{error.path}:{error.line}" if error.line else error.path,
+        reason_code=error.reason_code,
+        billing=billing_view(record, now),
+    )
+    return _render("spec_error", view)
+
+
 def problem(
-    *, problem: ParseProblem, record: EnvironmentRecord | None = None, now: datetime | None = None, reply_to: ReplyTo | None = None
+    *, problem: ParseProblem, now: datetime, record: EnvironmentRecord | None = None, reply_to: ReplyTo | None = None
 ) -> str:
     """Return what could not be understood in a command, with the nearest valid words."""
     view = message_view(
@@ -223,7 +246,7 @@ def problem(
         suggestions=problem.did_you_mean,
         fix=f"/gpu-lol help {problem.command}" if problem.command else "/gpu-lol help",
         reason_code=problem.reason_code,
-        billing=billing_of(record, now),
+        billing=billing_view(record, now),
     )
     return _render("problem", view)
 
@@ -231,24 +254,25 @@ def problem(
 def help(  # noqa: A001 - named as the command is
     *,
     topic: str | None,
+    open_records: Sequence[EnvironmentRecord],
+    now: datetime,
     policy: Policy | None = None,
     door: DoorKind = DoorKind.COMMENT,
-    record: EnvironmentRecord | None = None,
-    now: datetime | None = None,
     reply_to: ReplyTo | None = None,
 ) -> str:
     """Return the commands of this door from the table, or one of them, with who may give it."""
     marker = reply_marker(reply_to, "help")
-    return _render("help", help_view(topic, policy or Policy(), door, marker, billing_of(record, now)))
+    billing = total_billing_view(open_records, now, none=NOTHING_RUNNING)
+    return _render("help", help_view(topic, policy or Policy(), door, marker, billing))
 
 
-def nothing_to_tear_down(*, pull_request: int | None = None, reply_to: ReplyTo | None = None) -> str:
-    """Return the answer to ``down`` where nothing of this PR may cost money."""
-    where = f"PR {pull_request}" if pull_request is not None else "you"
+def nothing_to_tear_down(*, now: datetime, pull_request: int | None = None, reply_to: ReplyTo | None = None) -> str:
+    """Return the answer to ``down`` where nothing that was asked about may cost money."""
+    where = f" for PR {pull_request}" if pull_request is not None else ""
     view = message_view(
         marker=reply_marker(reply_to, "nothing_to_tear_down"),
-        what=f"Nothing to tear down: no machine is on record for {where}",
-        billing=billing_view(None, datetime.min),
+        what=f"Nothing to tear down: no machine is on record{where}",
+        billing=total_billing_view((), now, none=NOTHING_RUNNING),
     )
     return _render("nothing_to_tear_down", view)
 
@@ -259,7 +283,9 @@ def dry_run(  # noqa: PLR0913 - keyword-only values of one command
     policy: Policy,
     now: datetime,
     month_usd: Decimal,
-    lease: timedelta | None = None,
+    lease: timedelta,
+    worst_case_usd: Decimal,
+    worst_case_at: datetime,
     refusals: Sequence[str] = (),
     record: EnvironmentRecord | None = None,
     reply_to: ReplyTo | None = None,
@@ -268,36 +294,26 @@ def dry_run(  # noqa: PLR0913 - keyword-only values of one command
     view = dry_run_view(
         ladder=ladder,
         policy=policy,
-        lease=lease or policy.lease,
+        lease=lease,
         month_usd=month_usd,
+        worst=WorstCase(worst_case_at, worst_case_usd),
         refusals=refusals,
         now=now,
         marker=reply_marker(reply_to, "dry_run"),
-        billing=billing_view(record, now) if record else NOTHING_LAUNCHED,
+        billing=billing_view(record, now),
     )
     return _render("dry_run", view)
 
 
-def sweep_summary(  # noqa: PLR0913 - keyword-only values of one report
+def sweep_summary(
     *,
-    lines: Sequence[SweepLine],
+    lines: Sequence[tuple[str, str, str]],
     open_records: Sequence[EnvironmentRecord],
     now: datetime,
-    silent_clouds: Sequence[str] = (),
-    unreadable: Sequence[str] = (),
     is_dry_run: bool = False,
 ) -> str:
-    """Return the job summary of a sweep; a cloud that did not answer is named, nothing is concluded from it."""
-    view = sweep_view(
-        lines=lines,
-        silent_clouds=silent_clouds,
-        unreadable=unreadable,
-        open_records=open_records,
-        now=now,
-        is_dry_run=is_dry_run,
-        marker=build_marker("sweep"),
-    )
-    return _render("sweep_summary", view)
+    """Return the job summary of a sweep from lines of name, verdict and reason."""
+    return _render("sweep_summary", sweep_view(lines, open_records, now, is_dry_run=is_dry_run, marker=build_marker("sweep")))
 
 
 def internal_error(
@@ -319,6 +335,10 @@ def internal_error(
         billing=billing_view(record, now),
     )
     return _render("internal_error", view)
+
+
+def _proposal_marker(pull_request: PullRequest) -> Safe:
+    return build_marker("proposal", pr=pull_request.number, head=pull_request.head_sha[:7])
 
 
 def _render(template: str, view: object) -> str:

@@ -29,7 +29,7 @@ def usd_per_hour(price: Decimal) -> Safe:
 
 
 def usd_per_hour_difference(difference: Decimal) -> Safe:
-    """Return ``+$0.95/h`` or ``−$0.95/h``."""
+    """Return ``+$0.95/h``, or the same with a minus sign."""
     return Safe(f"{'+' if difference >= 0 else _MINUS}{usd_per_hour(abs(difference))}")
 
 

@@ -8,17 +8,18 @@ from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_MAX_URL = 2000
 _SPACES = re.compile(r"\s+")
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?")
 _PLAIN_CODE = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
-_LINE_START = re.compile(r"(?:[-+=:]|(?P<number>\d{1,9})(?=[.)]))")
+_LINE_START = re.compile(r"(?:[-+=:]|(?P<number>\d{1,9})(?=[.)](?:\s|$)))")
 
 # What Markdown, HTML or GitHub's own link filters would act on. A zero width space ends a mention, an
 # issue number or a bare link; an entity or a backslash would not, because those filters read rendered text.
 _ZERO_WIDTH = "&#8203;"
 _ACTIVE = re.compile(
     r"(?P<mention>@)|(?P<issue>#(?=\d))|(?P<ticket>(?i:\bGH-)(?=\d))|(?P<link>:(?=//))|(?P<www>(?i:\bwww)(?=\.))"
-    r"|(?P<markup>[\\`*_\[\]~#])|(?P<entity>[&<>|$]|\{(?=\{)|\}(?=\}))"
+    r"|(?P<markup>[\\`*_\[\]~#])|(?P<money>(?<![^\s(~])\$(?=\d))|(?P<entity>[&<>|$]|\{(?=\{)|\}(?=\}))"
 )
 
 
@@ -118,9 +119,10 @@ def mention(login: str) -> Safe:
 def link(label: Safe, url: str) -> Safe:
     """Return a link; anything but an ``http(s)`` address yields the label alone."""
     parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    address = quote(url, safe="/:?&=#%@+,;~-._")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or len(address) > _MAX_URL:
         return label
-    return Safe(f"[{label}]({quote(url, safe='/:?&=#%@+,;~-._')})")
+    return Safe(f"[{label}]({address})")
 
 
 def permalink(server_url: str, repository: str, sha: str, path: str, line: int = 0) -> str:
@@ -163,6 +165,8 @@ def _replace(match: re.Match[str]) -> str:
     found = match[0]
     if match["markup"]:
         return f"\\{found}"
+    if match["money"]:  # an amount: GitHub reads `$` as mathematics only where no digit follows the last one
+        return found
     if match["entity"]:
         return {"&": "&amp;", "<": "&lt;", ">": "&gt;"}.get(found) or f"&#{ord(found)};"
     return f"{found}{_ZERO_WIDTH}"

@@ -48,7 +48,7 @@ def _environment() -> jinja2.Environment:
         finalize=refuse_unescaped,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=False,
+        keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - Markdown has its own filters, and `finalize` refuses what passed none of them
     )
     environment.filters = dict(_FILTERS)  # Jinja's own filters return plain text, which `finalize` would refuse

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import shlex
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +28,9 @@ from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, code
 from gpu_lol_action.render.marker import build_marker
 
+EMPTY = Safe("")
+_HOST_KEY = re.compile(r"[a-z0-9@.-]{1,60} [A-Za-z0-9+/]{1,2000}={0,2}")
+
 
 @dataclass(frozen=True, slots=True)
 class ReplyTo:
@@ -43,15 +46,16 @@ class BillingView:
 
     kind: str
     name: str = ""
-    price: Safe = Safe("")
-    so_far: Safe = Safe("")
-    at_most: Safe = Safe("")
-    ends: Safe = Safe("")
-    count: Safe = Safe("")
+    price: Safe = EMPTY
+    so_far: Safe = EMPTY
+    at_most: Safe = EMPTY
+    ends: Safe = EMPTY
+    count: Safe = EMPTY
 
 
 NOTHING_LAUNCHED = BillingView("nothing_launched")
 NOTHING_RUNNING = BillingView("nothing_running")
+NONE_RUNNING = BillingView("none_running")
 
 
 def billing_view(record: EnvironmentRecord | None, now: datetime) -> BillingView:
@@ -59,7 +63,7 @@ def billing_view(record: EnvironmentRecord | None, now: datetime) -> BillingView
     if record is None:
         return NOTHING_LAUNCHED
     if not record.is_open:
-        return NOTHING_RUNNING
+        return NOTHING_RUNNING if record.pull_request is not None else NONE_RUNNING
     if record.price_usd_per_hour is None or record.launch_asked_at is None:
         is_waiting = record.state in {State.CLAIMED, State.LAUNCHING, State.ENDING}
         return BillingView("not_yet" if is_waiting else "unknown_price", name=record.name)
@@ -74,11 +78,13 @@ def billing_view(record: EnvironmentRecord | None, now: datetime) -> BillingView
     )
 
 
-def total_billing_view(records: Sequence[EnvironmentRecord], now: datetime, unreadable: int = 0) -> BillingView:
-    """Return what is billing now over several records."""
+def total_billing_view(
+    records: Sequence[EnvironmentRecord], now: datetime, unreadable: int = 0, none: BillingView = NONE_RUNNING
+) -> BillingView:
+    """Return what is billing now over several records; ``none`` is said where nothing is."""
     running = [record for record in records if record.is_open]
     if not running and not unreadable:
-        return BillingView("none_running")
+        return none
     if len(running) == 1 and not unreadable:
         return billing_view(running[0], now)
     price = sum((record.price_usd_per_hour or Decimal(0) for record in running), Decimal(0))
@@ -198,7 +204,7 @@ class CheckView:
     is_stand_in: bool
 
 
-_CHECK_MARKS = {CheckStatus.PASSED: Safe("✅"), CheckStatus.FAILED: Safe("❌"), CheckStatus.NOTED: Safe("ℹ️")}
+_CHECK_MARKS = {CheckStatus.PASSED: Safe("✅"), CheckStatus.FAILED: Safe("❌"), CheckStatus.NOTED: Safe("\u2139\ufe0f")}
 
 
 def check_views(checks: Sequence[Check]) -> tuple[CheckView, ...]:
@@ -235,28 +241,28 @@ class SshView:
 
 def ssh_view(endpoint: SshEndpoint, alias: str, folder: str) -> SshView:
     """Return the login command and blocks for files; values from a cloud are quoted for the shell that reads them."""
-    host, user = shlex.quote(endpoint.host), shlex.quote(endpoint.user)
+    host, user = one_word(endpoint.host), one_word(endpoint.user)
     config = [
-        f"Host {_one_word(alias)}",
-        f"    HostName {_one_word(endpoint.host)}",
+        f"Host {one_word(alias)}",
+        f"    HostName {host}",
         f"    Port {endpoint.port}",
-        f"    User {_one_word(endpoint.user)}",
+        f"    User {user}",
         "    IdentityFile ~/.ssh/id_ed25519",
         "    IdentitiesOnly yes",
     ]
-    key = " ".join((endpoint.host_key or "").split()[:2])
+    key = endpoint.host_key if endpoint.host_key and _HOST_KEY.fullmatch(endpoint.host_key) else ""
     return SshView(
         command=f"ssh -p {endpoint.port} -o IdentitiesOnly=yes -i ~/.ssh/id_ed25519 {user}@{host}",
         config="\n".join(config),
-        known_hosts=f"[{_one_word(endpoint.host)}]:{endpoint.port} {key}" if key else "",
+        known_hosts=f"[{host}]:{endpoint.port} {key}" if key else "",
         fingerprint=_fingerprint(key),
         folder=folder,
     )
 
 
-def _one_word(text: str) -> str:
-    """Return text that cannot end its line or its word in ``ssh_config``."""
-    return "".join(character for character in text if character.isalnum() or character in "-._:") or "unknown"
+def one_word(text: str) -> str:
+    """Return text that cannot end its line or its word, in a shell or in ``ssh_config``."""
+    return "".join(character for character in text if (character.isascii() and character.isalnum()) or character in "-._:") or "unknown"
 
 
 def _fingerprint(key: str) -> Safe | None:

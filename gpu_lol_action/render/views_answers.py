@@ -17,12 +17,13 @@ from gpu_lol_action.render.views import (
     BillingView,
     MachineView,
     accelerator_label,
-    billing_view,
     machine_view,
     total_billing_view,
 )
+from gpu_lol_action.render.views_environment import WorstCase
 
 _LOG_LINES = 30
+_PREFIXES = {DoorKind.TERMINAL: "gpu-lol"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class MessageView:
     what: str
     why: str
     command_line: str
+    is_launch: bool
+    place: str
     fix: str
     fix_command: str
     suggestions: tuple[str, ...]
@@ -47,22 +50,29 @@ def message_view(  # noqa: PLR0913 - keyword-only, and each is one line of the m
     marker: Safe,
     what: str,
     billing: BillingView,
+    is_sentence: bool = True,
     why: str = "",
     fix: str = "",
     command_line: str = "",
+    place: str = "",
     suggestions: Sequence[str] = (),
     log: str = "",
     reason_code: str = "",
     run_url: str | None = None,
 ) -> MessageView:
-    """Return a message; lines of ``fix`` that are commands go into the fence, others are a sentence before it."""
+    """Return a message; lines of ``fix`` that are commands go into the fence, others before it.
+
+    ``is_sentence``: the heading starts with ``what``, so it gets a capital letter.
+    """
     lines = [line.strip() for line in fix.splitlines() if line.strip()]
     commands = [line for line in lines if line.startswith(("/gpu-lol", "gpu-lol "))]
     return MessageView(
         marker=marker,
-        what=what.rstrip("."),
+        what=(what[:1].upper() + what[1:] if is_sentence else what).rstrip("."),
         why=why,
         command_line=command_line,
+        is_launch=command_line.split()[1:2] == ["up"],
+        place=place,
         fix=" ".join(line for line in lines if line not in commands),
         fix_command="\n".join(commands),
         suggestions=tuple(suggestions),
@@ -150,30 +160,31 @@ class HelpView:
 
 def help_view(topic: str | None, policy: Policy, door: DoorKind, marker: Safe, billing: BillingView) -> HelpView:
     """Return the help for this door; an unknown topic gets the list."""
-    prefix = "gpu-lol" if door is DoorKind.TERMINAL else "/gpu-lol"
+    prefix = _PREFIXES.get(door, "/gpu-lol")
     shown = [spec for spec in COMMANDS if spec.doors in {DoorKind.BOTH, door}]
     found = find_command(topic) if topic else None
     return HelpView(
         marker=marker,
-        topic=_command(found, prefix, policy) if found in shown and found is not None else None,
-        commands=tuple(_command(spec, prefix, policy) for spec in shown),
+        topic=_command(found, door, policy) if found in shown and found is not None else None,
+        commands=tuple(_command(spec, door, policy) for spec in shown),
         count=formats.plural(len(shown), "command"),
         more=f"{prefix} help up",
         billing=billing,
     )
 
 
-def _command(spec: CommandSpec, prefix: str, policy: Policy) -> CommandView:
+def _command(spec: CommandSpec, door: DoorKind, policy: Policy) -> CommandView:
+    prefix = _PREFIXES.get(door, "/gpu-lol")
     roles = " or ".join([", ".join(policy.roles[:-1]), policy.roles[-1]]) if len(policy.roles) > 1 else "".join(policy.roles)
     return CommandView(
-        usage=f"{prefix} {spec.usage}",
+        usage=f"{prefix} {spec.usage(door)}",
         name=f"{prefix} {spec.name}",
         summary=spec.summary,
         who="anyone" if spec.permission is Permission.ANYONE else f"{roles} permission",
         examples="\n".join(f"{prefix} {example}" for example in spec.examples),
         options=tuple(
             (option.name if option.kind is OptionKind.SWITCH else f"{option.name} {option.metavar}", option.summary)
-            for option in spec.options
+            for option in spec.options_at(door)
         ),
         aliases=", ".join(spec.aliases),
     )
@@ -201,6 +212,8 @@ class DryRunView:
     cost: Safe
     lease: Safe
     ends: Safe
+    worst_at: Safe | None
+    worst_usd: Safe
     has_offer: bool
     offers: tuple[DryRunOffer, ...]
     refusals: tuple[str, ...]
@@ -211,7 +224,16 @@ class DryRunView:
 
 
 def dry_run_view(  # noqa: PLR0913 - keyword-only values of one command
-    *, ladder: Ladder, policy: Policy, lease: timedelta, month_usd: Decimal, refusals: Sequence[str], now: datetime, marker: Safe, billing: BillingView
+    *,
+    ladder: Ladder,
+    policy: Policy,
+    lease: timedelta,
+    month_usd: Decimal,
+    worst: WorstCase | None,
+    refusals: Sequence[str],
+    now: datetime,
+    marker: Safe,
+    billing: BillingView,
 ) -> DryRunView:
     """Return the offers in the order in which ``up`` would try them, and what the lease would cost."""
     best = ladder.best
@@ -223,6 +245,8 @@ def dry_run_view(  # noqa: PLR0913 - keyword-only values of one command
         cost=formats.usd(best.lease_usd) if best else Safe("–"),
         lease=formats.duration(lease),
         ends=formats.clock(now + lease, now),
+        worst_at=formats.clock(worst.at, now) if worst else None,
+        worst_usd=formats.usd(worst.usd) if worst else Safe(""),
         has_offer=best is not None,
         offers=tuple(
             DryRunOffer(
@@ -244,30 +268,13 @@ def dry_run_view(  # noqa: PLR0913 - keyword-only values of one command
 
 
 @dataclass(frozen=True, slots=True)
-class SweepLine:
-    """What the sweeper made of one machine or record.
-
-    ``verdict``: ``ended``, ``would_end``, ``kept``, ``unproven`` (may still cost money) or ``stranger``
-    (a machine of ours without a record).
-    """
-
-    name: str
-    place: str
-    verdict: str
-    why: str
-    price_usd_per_hour: Decimal | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class SweepRow:
-    """One line of the summary with its mark."""
+    """One line of the summary with its mark; texts are the sweeper's own words and names from clouds and records."""
 
     mark: Safe
     name: str
-    place: str
-    verdict: Safe
+    verdict: str
     why: str
-    price: Safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,51 +285,40 @@ class SweepView:
     rows: tuple[SweepRow, ...]
     ended: Safe
     troubles: Safe | None
-    silent_clouds: tuple[str, ...]
-    unreadable: tuple[str, ...]
     is_dry_run: bool
     billing: BillingView
 
 
-_VERDICTS = {
-    "ended": (Safe("⚪"), Safe("ended")),
-    "would_end": (Safe("⚪"), Safe("would be ended")),
-    "kept": (Safe("🟢"), Safe("left alone")),
-    "unproven": (Safe("🔴"), Safe("not proven gone")),
-    "stranger": (Safe("🟡"), Safe("has no record")),
-}
+# What is neither ended nor left alone is trouble: whatever the sweeper could not conclude may cost money.
+_ENDED = frozenset({"ended", "would end"})
+_QUIET = frozenset({"left alone"})
 
 
-def sweep_view(  # noqa: PLR0913 - keyword-only values of one report
-    *,
-    lines: Sequence[SweepLine],
-    silent_clouds: Sequence[str],
-    unreadable: Sequence[str],
+def sweep_view(
+    lines: Sequence[tuple[str, str, str]],
     open_records: Sequence[EnvironmentRecord],
     now: datetime,
+    *,
     is_dry_run: bool,
     marker: Safe,
 ) -> SweepView:
-    """Return what was ended, what was left alone and why, and where nothing could be concluded."""
-    troubles = sum(line.verdict == "unproven" for line in lines) + len(silent_clouds) + len(unreadable)
+    """Return what was ended, what was left alone and why, and what could not be concluded.
+
+    Each line is a name, the verdict's words and the reason.
+    """
+    rows = tuple(SweepRow(_sweep_mark(verdict), name, verdict, why) for name, verdict, why in lines)
+    troubles = sum(row.verdict not in _ENDED | _QUIET for row in rows)
     return SweepView(
         marker=marker,
-        rows=tuple(_sweep_row(line) for line in lines),
-        ended=formats.plural(sum(line.verdict in {"ended", "would_end"} for line in lines), "machine"),
+        rows=rows,
+        ended=formats.plural(sum(row.verdict in _ENDED for row in rows), "machine"),
         troubles=formats.plural(troubles, "thing needs", "things need") if troubles else None,
-        silent_clouds=tuple(formats.cloud_name(cloud) for cloud in silent_clouds),
-        unreadable=tuple(unreadable),
         is_dry_run=is_dry_run,
-        billing=total_billing_view(open_records, now, len(unreadable)),
+        billing=total_billing_view(open_records, now),
     )
 
 
-def _sweep_row(line: SweepLine) -> SweepRow:
-    mark, verdict = _VERDICTS[line.verdict]
-    price = formats.usd_per_hour(line.price_usd_per_hour) if line.price_usd_per_hour is not None else Safe("–")
-    return SweepRow(mark, line.name, formats.cloud_name(line.place), verdict, line.why, price)
-
-
-def billing_of(record: EnvironmentRecord | None, now: datetime | None) -> BillingView:
-    """Return the last line of an answer; without a record (or a time) nothing was launched by this command."""
-    return billing_view(record if now is not None else None, now or datetime.min)
+def _sweep_mark(verdict: str) -> Safe:
+    if verdict in _ENDED:
+        return Safe("⚪")
+    return Safe("🟢") if verdict in _QUIET else Safe("🔴")

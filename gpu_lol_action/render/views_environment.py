@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from urllib.parse import quote
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, Tombstone
+from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, join, link
@@ -24,6 +23,7 @@ from gpu_lol_action.render.views import (
     check_views,
     environment_marker,
     machine_view,
+    one_word,
     passed_of,
     ssh_view,
 )
@@ -34,7 +34,7 @@ class WorstCase:
     """What is said before money is spent: when the sweeper ends it at the latest, and what it costs until then."""
 
     at: datetime
-    usd: Decimal | None = None
+    usd: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def launching_view(record: EnvironmentRecord, phase: str, detail: Sequence[str],
         checks=check_views(record.checks),
         ends=formats.clock(record.lease.expires_at, now),
         worst_at=formats.clock(worst.at, now),
-        worst_usd=formats.usd(worst.usd or Decimal(0)),
+        worst_usd=formats.usd(worst.usd),
         billing=billing_view(record, now),
     )
 
@@ -107,7 +107,7 @@ class ReadyView:
 
 def ready_view(record: EnvironmentRecord, worst: WorstCase, repository_name: str, head_ref: str, now: datetime) -> ReadyView:
     """Return the ready comment; the code lies in a folder named as the repository in the login user's home."""
-    folder = f"~/{repository_name.rpartition('/')[2]}"
+    folder = f"~/{one_word(repository_name.rpartition('/')[2])}"
     has_stand_ins = record.is_rehearsal or any(check.is_stand_in for check in record.checks)
     return ReadyView(
         marker=environment_marker(record),
@@ -116,7 +116,9 @@ def ready_view(record: EnvironmentRecord, worst: WorstCase, repository_name: str
         ssh=ssh_view(record.ssh, record.name, folder) if record.ssh else None,
         head_ref=head_ref,
         editor_link=link(Safe("open VS Code there"), _editor_url(record, folder)),
-        editor_commands=f"code --remote ssh-remote+{record.name} {_home(record, folder)}\ncursor --remote ssh-remote+{record.name} {_home(record, folder)}",
+        editor_commands="\n".join(
+            f"{editor} --remote ssh-remote+{one_word(record.name)} {_home(record, folder)}" for editor in ("code", "cursor")
+        ),
         checks=check_views(record.checks),
         passed=passed_of(record.checks),
         has_stand_ins=has_stand_ins,
@@ -133,14 +135,14 @@ def ready_view(record: EnvironmentRecord, worst: WorstCase, repository_name: str
 
 def _editor_url(record: EnvironmentRecord, folder: str) -> str:
     """Return a link that opens VS Code: comments allow no ``vscode://`` links, the editor's own redirect page does."""
-    target = f"vscode://vscode-remote/ssh-remote+{record.name}{_home(record, folder)}"
+    target = f"vscode://vscode-remote/ssh-remote+{one_word(record.name)}{_home(record, folder)}"
     return f"https://vscode.dev/redirect?url={quote(target, safe='')}"
 
 
 def _home(record: EnvironmentRecord, folder: str) -> str:
     """Return a folder under ``~`` as the absolute path that editors ask for."""
     user = record.ssh.user if record.ssh else "root"
-    return shlex.quote(folder.replace("~", "/root" if user == "root" else f"/home/{user}", 1))
+    return folder.replace("~", "/root" if user == "root" else f"/home/{one_word(user)}", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +178,9 @@ class NoCapacityView:
     marker: Safe
     machine: MachineView
     attempts: tuple[AttemptView, ...]
+    phases: tuple[PhaseView, ...]
     tried: Safe
-    is_stopped_by_limit: bool
+    limit: Safe | None
     was_spot: bool
     billing: BillingView
 
@@ -188,8 +191,9 @@ def no_capacity_view(record: EnvironmentRecord, policy: Policy, now: datetime) -
         marker=environment_marker(record),
         machine=machine_view(record),
         attempts=attempt_views(record.attempts),
+        phases=(),
         tried=formats.plural(len(record.attempts), "offer"),
-        is_stopped_by_limit=len(record.attempts) >= policy.max_offers_tried,
+        limit=formats.plural(policy.max_offers_tried, "offer") if len(record.attempts) >= policy.max_offers_tried else None,
         was_spot=record.use_spot,
         billing=billing_view(record, now),
     )
@@ -211,6 +215,7 @@ class EndingView:
     marker: Safe
     machine: MachineView
     name_on_cloud: str
+    stage: str
     end: EndView
     asked: Safe
     why: str
@@ -225,6 +230,7 @@ def ending_view(record: EnvironmentRecord, now: datetime, why: str = "") -> Endi
         marker=environment_marker(record),
         machine=machine_view(record),
         name_on_cloud=record.name_on_cloud or record.name,
+        stage=_stage(record),
         end=_end(stone),
         asked=formats.clock(stone.at, now) if stone else formats.clock(now),
         why=why,
@@ -276,6 +282,13 @@ def torn_down_view(record: EnvironmentRecord, policy: Policy, pr_usd: Decimal, m
         failure=record.failure or "",
         billing=billing_view(record, now),
     )
+
+
+def _stage(record: EnvironmentRecord) -> str:
+    """Return ``gone``, ``unknown`` or ``ending``: how far the end has come."""
+    if not record.is_open:
+        return "gone"
+    return "unknown" if record.state is State.UNKNOWN else "ending"
 
 
 def _end(stone: Tombstone | None) -> EndView:

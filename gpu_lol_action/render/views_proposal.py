@@ -16,7 +16,7 @@ from gpu_lol_action.domain.spec import SpecDifference
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.cause import select_cause
 from gpu_lol_action.render.markdown import Safe, code, link, permalink
-from gpu_lol_action.render.views import NOTHING_RUNNING, BillingView, accelerator_label, billing_view, short_sha
+from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, accelerator_label, billing_view, short_sha
 
 _MAX_OFFERS = 14
 _MAX_REJECTED = 20
@@ -41,9 +41,11 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True)
 class ProposalCase:
-    """Everything a proposal is made from. ``subject`` is the word for what was read (``PR``, ``code``);
+    """Everything a proposal is made from.
 
-    ``base_*`` is None where there is nothing to compare with."""
+    ``subject`` is the word for what was read (``PR``, ``code``); ``base_*`` is None where there is
+    nothing to compare with; ``idle`` is the last line where no machine runs.
+    """
 
     marker: Safe
     subject: Safe
@@ -60,6 +62,7 @@ class ProposalCase:
     now: datetime
     is_installing: bool = False
     is_level_one: bool = False
+    idle: BillingView = NOTHING_RUNNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,7 @@ class ProposalView:
     cause: CauseView | None
     needed: Safe
     asked: Safe
+    required: Safe
     spec_path: str
     largest: str
     chart: str
@@ -180,10 +184,11 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         base=base,
         head=head,
         price_difference=formats.usd_per_hour_difference(new - old),
-        percent_difference=formats.percent_difference(old, new),
+        percent_difference=formats.percent_difference(old, new) if head.has_offer else EMPTY,
         cause=_cause(case),
         needed=_gb(analysis.proposed.hardware.vram_required_gb),
         asked=_gb(analysis.spec.hardware.vram_required_gb),
+        required=_required(ladder),
         spec_path=analysis.spec_path or "",
         largest=_largest_term(breakdown),
         chart=memory_chart(breakdown) if breakdown else "",
@@ -213,7 +218,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         is_installing=case.is_installing,
         is_level_one=case.is_level_one,
         files=formats.plural(analysis.files_read, "file"),
-        billing=billing_view(case.environment, case.now) if is_running else NOTHING_RUNNING,
+        billing=billing_view(case.environment, case.now) if is_running else case.idle,
     )
 
 
@@ -242,14 +247,17 @@ def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView) -> str:
         return "file_asks_too_little"
     if base is None:
         return "first" if case.analysis.breakdown or asked else "unrecognized"
+    return _verdict_against(base, _price(case.ladder) - _price(case.base_ladder))
+
+
+def _verdict_against(base: NeedView, price_difference: Decimal) -> str:
     if base.is_cpu_only:
         return "gpu_now"
     if not base.has_offer:
         return "fits_now"
-    old, new = _price(case.base_ladder), _price(case.ladder)
-    if new > old:
+    if price_difference > 0:
         return "dearer"
-    return "cheaper" if new < old else "same"
+    return "cheaper" if price_difference < 0 else "same"
 
 
 def _price(ladder: Ladder | None) -> Decimal:
@@ -283,6 +291,11 @@ def _memory(analysis: Analysis) -> tuple[Safe, Safe]:
     if breakdown is not None:
         return formats.gib(breakdown.expected_gib), formats.gib_range(breakdown.low_gib, breakdown.high_gib)
     return _gb(analysis.spec.hardware.vram_required_gb), Safe("")
+
+
+def _required(ladder: Ladder) -> Safe:
+    count, size = ladder.requirement.gpu_count, formats.gib(ladder.requirement.memory_gib_per_gpu)
+    return Safe(f"{formats.plural(count, 'GPU')} with {size}{' each' if count > 1 else ''}")
 
 
 def _gb(size: int | None) -> Safe:
@@ -322,7 +335,8 @@ def _other(candidate: Candidate) -> OfferView:
     offer = candidate.offer
     note = candidate.why
     if candidate.relative_speed is not None:
-        note = f"{note} (about {candidate.relative_speed:.1f} × the speed)".strip()
+        speed = f"about {candidate.relative_speed:.1f} × the speed"
+        note = f"{note}, {speed}" if note else speed
     return OfferView(
         machine=accelerator_label(offer.accelerator, offer.accelerator_count),
         cloud=formats.cloud_name(offer.cloud),
