@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 SAMPLE ?= examples/finetune-lora
 PYTEST := $(BIN)/python -m pytest
 WORKFLOWS = $(wildcard .github/workflows/*.yml)
-SCRIPTS = .ci/run $(wildcard scripts/*) $(shell git ls-files '*.sh')
+SCRIPTS = .ci/run $(filter-out %.py,$(wildcard scripts/*)) $(shell git ls-files '*.sh')
 
 export PYTHONDONTWRITEBYTECODE := 1
 

@@ -39,15 +39,27 @@ def handle_down(context: Context, order: Order) -> Outcome:
     return end_all(context, entries, tombstone, order.policy, order.pull_request.number)
 
 
+def mark_closed(context: Context, event: PullRequestClosed) -> bool:
+    """Write the tombstones of a closed pull request at once; return whether there is anything to end."""
+    entries = [e for e in _open_entries(context) if _is_of(e, event.pull_request.number)]
+    for entry in entries:
+        if isinstance(entry, Entry):
+            write_tombstone(context, entry, _closing(context, event))
+    return bool(entries)
+
+
+def _closing(context: Context, event: PullRequestClosed) -> Tombstone:
+    reason = "pull_request_merged" if event.pull_request.is_merged else "pull_request_closed"
+    return Tombstone(event.actor.login, reason, context.clock.now())
+
+
 def handle_closed(context: Context, event: PullRequestClosed, policy: Policy) -> Outcome:
     """End every machine of a pull request that was closed or merged."""
     number = event.pull_request.number
     entries = [e for e in _open_entries(context) if _is_of(e, number)]
     if not entries:
         return Outcome("ignored", "nothing_to_tear_down")
-    reason = "pull_request_merged" if event.pull_request.is_merged else "pull_request_closed"
-    tombstone = Tombstone(event.actor.login, reason, context.clock.now())
-    return end_all(context, entries, tombstone, policy, number)
+    return end_all(context, entries, _closing(context, event), policy, number)
 
 
 def end_all(
