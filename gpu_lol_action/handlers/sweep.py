@@ -6,9 +6,8 @@ ended only when two looks, apart in time, agree and it has been up for longer th
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
@@ -22,6 +21,7 @@ from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.teardown import Ended, end_environment
 from gpu_lol_action.render import comments
+from gpu_lol_action.render.views_answers import SweepLine
 
 BOOT_GRACE = timedelta(minutes=20)
 """Longer than any time box of a launch's provisioning: a younger machine may be somebody's launch."""
@@ -30,49 +30,49 @@ ORPHAN_SECOND_LOOK = timedelta(seconds=30)
 SWEEPER = "the sweeper"
 
 
-class Verdict(enum.Enum):
-    """What a sweep did, or would do, about one thing."""
+@dataclass(slots=True)
+class Findings:
+    """What one sweep saw."""
 
-    ENDED = "ended"
-    WOULD_END = "would end"
-    UNPROVEN = "could not be proven gone"
-    HELD = "held: its record cannot be read"
-    LEFT = "left alone"
-    NOT_CONCLUDED = "nothing concluded"
+    lines: list[SweepLine] = field(default_factory=list)
+    silent_clouds: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
 
-
-@dataclass(frozen=True, slots=True)
-class SweepLine:
-    """One row of the summary."""
-
-    name: str
-    verdict: Verdict
-    why: str
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything could be concluded and nothing is left that should have ended."""
+        is_proven = not any(line.verdict == "unproven" for line in self.lines)
+        return is_proven and not self.silent_clouds and not self.unreadable
 
 
 def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry_run: bool = False) -> Outcome:
     """Look once over records and clouds, end what is due, and report every thing that was looked at."""
-    lines: list[SweepLine] = []
-    is_complete = True
+    found = Findings()
     for entry in context.ledger.entries():
         if isinstance(entry, UnreadableEntry):
-            lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
-            is_complete = False
+            found.unreadable.append(entry.name)
         elif entry.record.is_open:
-            lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
+            found.lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
     for cloud in context.settings.clouds:
-        lines.extend(_sweep_orphans(context, cloud, repository_prefix(repository_id), is_dry_run=is_dry_run))
-    failed = (Verdict.UNPROVEN, Verdict.NOT_CONCLUDED)
-    is_complete = is_complete and not any(line.verdict in failed for line in lines)
-    if is_complete and not is_dry_run:
+        try:
+            prefix = repository_prefix(repository_id)
+            found.lines.extend(_sweep_orphans(context, cloud, prefix, is_dry_run=is_dry_run))
+        except GpuLolError as error:
+            context.progress.line(f"{cloud}: {error.explanation.what}")
+            found.silent_clouds.append(cloud)
+    if found.is_complete and not is_dry_run:
         context.ledger.note_sweep(context.clock.now())
     body = comments.sweep_summary(
-        lines=[(line.name, line.verdict.value, line.why) for line in lines],
+        lines=found.lines,
         open_records=answers.open_records(context),
         now=context.clock.now(),
+        silent_clouds=found.silent_clouds,
+        unreadable=found.unreadable,
         is_dry_run=is_dry_run,
     )
-    return Outcome("done" if is_complete else "failed", "swept" if is_complete else "sweep_incomplete", text=body)
+    if found.is_complete:
+        return Outcome("done", "swept", text=body)
+    return Outcome("failed", "sweep_incomplete", text=body)
 
 
 def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
@@ -91,11 +91,12 @@ def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
 
 def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run: bool) -> SweepLine:
     record = entry.record
+    place, price = record.cloud or "", record.price_usd_per_hour
     reason = reason_to_end(context, record)
     if reason is None:
-        return SweepLine(record.name, Verdict.LEFT, f"lease until {record.lease.expires_at:%H:%M} UTC")
+        return SweepLine(record.name, place, "kept", f"lease until {record.lease.expires_at:%H:%M} UTC", price)
     if is_dry_run:
-        return SweepLine(record.name, Verdict.WOULD_END, reason)
+        return SweepLine(record.name, place, "would_end", reason, price)
     tombstone = record.tombstone or Tombstone(SWEEPER, reason, context.clock.now())
     end = end_environment(context, entry, tombstone, policy)
     if record.pull_request is not None:
@@ -103,24 +104,19 @@ def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run:
         ending = comments.ending(record=end.entry.record, now=context.clock.now())
         answers.edit(context, end.entry.record.status_comment_id, ending)
     if isinstance(end, Ended):
-        return SweepLine(record.name, Verdict.ENDED, reason)
-    return SweepLine(record.name, Verdict.UNPROVEN, end.why)
+        return SweepLine(record.name, place, "ended", reason, price)
+    return SweepLine(record.name, place, "unproven", end.why, price)
 
 
 def _sweep_orphans(context: Context, cloud: str, prefix: str, *, is_dry_run: bool) -> list[SweepLine]:
-    try:
-        suspects = _orphans(context, cloud, prefix)
-        if not suspects:
-            return []
-        context.clock.sleep(ORPHAN_SECOND_LOOK)
-        still = {machine.name_on_cloud for machine in _orphans(context, cloud, prefix)}
-        return [
-            _end_orphan(context, machine, is_dry_run=is_dry_run)
-            for machine in suspects
-            if machine.name_on_cloud in still
-        ]
-    except GpuLolError as error:
-        return [SweepLine(cloud, Verdict.NOT_CONCLUDED, error.explanation.what)]
+    suspects = _orphans(context, cloud, prefix)
+    if not suspects:
+        return []
+    context.clock.sleep(ORPHAN_SECOND_LOOK)
+    still = {machine.name_on_cloud for machine in _orphans(context, cloud, prefix)}
+    return [
+        _end_orphan(context, machine, is_dry_run=is_dry_run) for machine in suspects if machine.name_on_cloud in still
+    ]
 
 
 def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
@@ -142,12 +138,15 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
 
 
 def _end_orphan(context: Context, machine: Machine, *, is_dry_run: bool) -> SweepLine:
-    name, now = machine.name_on_cloud, context.clock.now()
-    if machine.created_at is not None and now - machine.created_at < BOOT_GRACE:
-        return SweepLine(name, Verdict.LEFT, "without a record, but younger than a launch's grace")
+    name, price = machine.name_on_cloud, machine.price_usd_per_hour
+    age = context.clock.now() - machine.created_at if machine.created_at is not None else None
+    if age is not None and age < BOOT_GRACE:
+        return SweepLine(
+            name, machine.cloud, "stranger", "it has no record, but is younger than a launch's grace", price
+        )
     if is_dry_run:
-        return SweepLine(name, Verdict.WOULD_END, "no record")
+        return SweepLine(name, machine.cloud, "would_end", "it has no record", price)
     context.cloud().teardown(machine.cloud, name, {})
     if context.cloud().machines(machine.cloud, name):
-        return SweepLine(name, Verdict.UNPROVEN, "still listed after its teardown")
-    return SweepLine(name, Verdict.ENDED, "no record")
+        return SweepLine(name, machine.cloud, "unproven", "it is still listed after its teardown", price)
+    return SweepLine(name, machine.cloud, "ended", "it had no record", price)
