@@ -9,11 +9,19 @@ and ends itself (``sky_plugin``); an order that had reached the cloud by then le
 
 from __future__ import annotations
 
+import contextlib
 import queue
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from gpu_lol_action.adapters.skypilot_answers import classify_problem, clean_line, describe_progress, find_answer, parse_machine, shorten
+from gpu_lol_action.adapters.skypilot_answers import (
+    classify_problem,
+    clean_line,
+    describe_progress,
+    find_answer,
+    parse_machine,
+    shorten,
+)
 from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings, forget_secrets, prepare_home, worker_environment
 from gpu_lol_action.adapters.skypilot_process import WorkerProcess, free_port
 from gpu_lol_action.domain.environment import SshEndpoint
@@ -48,7 +56,11 @@ class SkyPilotCloud:
         was seen, say) cancels the launch for real and passes on.
         """
         if len(request.cluster_name) > _LONGEST_CLUSTER_NAME:
-            return NotLaunched("invalid", f"the cluster name has {len(request.cluster_name)} characters, at most {_LONGEST_CLUSTER_NAME} are kept by every cloud", is_certain=True)
+            return NotLaunched(
+                "invalid",
+                f"the cluster name has {len(request.cluster_name)} characters, at most {_LONGEST_CLUSTER_NAME} are kept by every cloud",
+                is_certain=True,
+            )
         self.warm()
         order = {**self._clouds, "task": dict(request.task), "cluster_name": request.cluster_name}
         events = self._running_worker().ask("launch", order)
@@ -108,10 +120,8 @@ class SkyPilotCloud:
         if worker is None:
             return
         events = worker.ask("cancel", {})
-        try:
+        with contextlib.suppress(queue.Empty):  # the processes are killed next, which ends a request too
             events.get(timeout=_CANCEL_GRACE.total_seconds())
-        except queue.Empty:
-            pass  # the processes are killed next, which ends a request too
         worker.end(timedelta(seconds=1))
 
     def name_on_cloud(self, cluster_name: str) -> str:
@@ -120,7 +130,11 @@ class SkyPilotCloud:
 
     def teardown(self, cloud: str, name_on_cloud: str, provider_config: Mapping[str, str]) -> None:
         """End the machine by name; no server and no state needed. No such machine is not an error."""
-        self._call("teardown", {"cloud": cloud, "name_on_cloud": name_on_cloud, "provider_config": dict(provider_config)}, cloud)
+        self._call(
+            "teardown",
+            {"cloud": cloud, "name_on_cloud": name_on_cloud, "provider_config": dict(provider_config)},
+            cloud,
+        )
 
     def machines(self, cloud: str, prefix: str) -> Sequence[Machine]:
         """List machines whose name starts with ``prefix``, whatever their status.
@@ -128,9 +142,16 @@ class SkyPilotCloud:
         Raises TransientError when the cloud does not answer, OperatorError when it refuses our key or cannot be listed.
         """
         if cloud not in ("runpod", "lambda", "vast"):
-            raise OperatorError("cloud_cannot_list", f"machines on {cloud} cannot be listed by name; the ledger is all that is known there")
+            raise OperatorError(
+                "cloud_cannot_list",
+                f"machines on {cloud} cannot be listed by name; the ledger is all that is known there",
+            )
         listed = self._call("machines", {"cloud": cloud, "prefix": prefix}, cloud)
-        return [parse_machine(cloud, item) for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
+        return (
+            [parse_machine(cloud, item) for item in listed if isinstance(item, Mapping)]
+            if isinstance(listed, list)
+            else []
+        )
 
     def close(self) -> None:
         """End server and child processes, and remove what is secret from SkyPilot's home."""
@@ -153,7 +174,9 @@ class SkyPilotCloud:
             event = events.get(timeout=_CALL_TIME_BOX.total_seconds())
         except queue.Empty:
             self.cancel()
-            raise TransientError("cloud_unreachable", f"{cloud} did not answer within {_CALL_TIME_BOX.total_seconds():.0f} s") from None
+            raise TransientError(
+                "cloud_unreachable", f"{cloud} did not answer within {_CALL_TIME_BOX.total_seconds():.0f} s"
+            ) from None
         if event is None:
             raise TransientError("cloud_unreachable", f"SkyPilot's process ended while it asked {cloud}")
         problem = event.get("problem")
@@ -164,9 +187,16 @@ class SkyPilotCloud:
     def _error(self, problem: Mapping[str, object], cloud: str) -> GpuLolError:
         found = classify_problem(problem, secrets=self._secrets())
         if found.kind == "credentials":
-            return OperatorError("cloud_credentials_refused", f"{cloud} refused our key", why=found.detail, fix=f"check the secret that holds the {cloud} API key")
+            return OperatorError(
+                "cloud_credentials_refused",
+                f"{cloud} refused our key",
+                why=found.detail,
+                fix=f"check the secret that holds the {cloud} API key",
+            )
         text = shorten(clean_line(str(problem.get("text") or ""), self._secrets()))
-        return TransientError("cloud_unreachable", f"{cloud} did not answer as it should", why=text, fix="try again in a few minutes")
+        return TransientError(
+            "cloud_unreachable", f"{cloud} did not answer as it should", why=text, fix="try again in a few minutes"
+        )
 
     @property
     def _clouds(self) -> dict[str, object]:

@@ -19,20 +19,46 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2
 
 # In the order in which they are believed: a wrong key or an empty account explains the other failures.
 _WORDS: Sequence[tuple[str, re.Pattern[str]]] = (
-    ("credentials", re.compile(r"\bunauthorized\b|\bforbidden\b|invalid api key|no api key|authentication|\b401\b|\b403\b", re.I)),
-    ("no_balance", re.compile(r"balance|insufficient funds|add (?:more )?(?:funds|credit)|out of credits?|payment|billing", re.I)),
-    ("quota", re.compile(r"quota|limit exceeded|limitexceeded|exceeds? (?:the |your )?(?:limit|maximum)|spend(?:ing)? limit|vcpulimit", re.I)),
+    (
+        "credentials",
+        re.compile(
+            r"\bunauthorized\b|\bforbidden\b|invalid api key|no api key|authentication|\b401\b|\b403\b", re.IGNORECASE
+        ),
+    ),
+    (
+        "no_balance",
+        re.compile(
+            r"balance|insufficient funds|add (?:more )?(?:funds|credit)|out of credits?|payment|billing", re.IGNORECASE
+        ),
+    ),
+    (
+        "quota",
+        re.compile(
+            r"quota|limit exceeded|limitexceeded|exceeds? (?:the |your )?(?:limit|maximum)|spend(?:ing)? limit|vcpulimit",
+            re.IGNORECASE,
+        ),
+    ),
     (
         "no_capacity",
         re.compile(
             r"no longer any instances|no instances? (?:currently )?available|not enough (?:free )?|capacity|no resources|out of stock"
             r"|unavailable|sold out|does not have the resources|insufficient[- ](?:instance|capacity|resources)",
-            re.I,
+            re.IGNORECASE,
         ),
     ),
 )
-_INVALID_TYPES = frozenset({"ResourcesMismatchError", "InvalidClusterNameError", "InvalidSkyPilotConfigError", "NotSupportedError", "UserRequestRejectedByPolicy"})
-_ANSWER = re.compile(r"(?:run_instances error|Failed to launch instances?):\s*(?P<words>.+)|(?P<aws>An error occurred \(\w+\).*)")
+_INVALID_TYPES = frozenset(
+    {
+        "ResourcesMismatchError",
+        "InvalidClusterNameError",
+        "InvalidSkyPilotConfigError",
+        "NotSupportedError",
+        "UserRequestRejectedByPolicy",
+    }
+)
+_ANSWER = re.compile(
+    r"(?:run_instances error|Failed to launch instances?):\s*(?P<words>.+)|(?P<aws>An error occurred \(\w+\).*)"
+)
 
 _PROGRESS: Sequence[tuple[re.Pattern[str], str]] = (
     (re.compile(r"Launching on (?P<where>.+?)\.?$"), "asking {where} for the machine"),
@@ -71,7 +97,9 @@ def find_answer(line: str) -> str | None:
     return (match["words"] or match["aws"]).strip() if match else None
 
 
-def classify_problem(problem: Mapping[str, object], answers: Sequence[str] = (), secrets: Iterable[str] = ()) -> NotLaunched:
+def classify_problem(
+    problem: Mapping[str, object], answers: Sequence[str] = (), secrets: Iterable[str] = ()
+) -> NotLaunched:
     """Return why there is no machine, from an exception that the worker described and the ``answers`` seen in the stream.
 
     It is certain that no machine is left where nothing was asked of the cloud, or where every answer of the cloud was a
@@ -90,10 +118,12 @@ def classify_problem(problem: Mapping[str, object], answers: Sequence[str] = (),
     said = list(answers) or history or [text]
     kinds = [_word_kind(words) for words in said]
     kind = next((kind for kind, _ in _WORDS if kind in kinds), "failed")
-    telling = next((words for words, its_kind in zip(said, kinds) if its_kind == kind), text)
+    telling = next((words for words, its_kind in zip(said, kinds, strict=True) if its_kind == kind), text)
     is_refusal = len(answers) >= len(history) > 0 and None not in kinds
     where = f" (in each of {len(history)} regions)" if len(history) > 1 and len(set(said)) == 1 else ""
-    return NotLaunched(kind, shorten(clean_line(telling, secrets), _DETAIL_LIMIT - len(where)) + where, is_certain=is_refusal)
+    return NotLaunched(
+        kind, shorten(clean_line(telling, secrets), _DETAIL_LIMIT - len(where)) + where, is_certain=is_refusal
+    )
 
 
 def _first_sentence(text: str) -> str:
@@ -128,7 +158,10 @@ def _parse_since(listed: Mapping[str, object]) -> datetime | None:
     since = listed.get("since")
     if isinstance(since, (int, float)):
         return datetime.fromtimestamp(since, timezone.utc)
-    match = re.search(r"Rented by User: \w{3} (\w{3} \d{1,2} \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})", str(listed.get("since_text") or ""))
+    match = re.search(
+        r"Rented by User: \w{3} (\w{3} \d{1,2} \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})",
+        str(listed.get("since_text") or ""),
+    )
     if match is None:
         return None
     try:

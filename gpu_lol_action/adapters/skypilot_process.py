@@ -14,8 +14,10 @@ import threading
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-import psutil
+if TYPE_CHECKING:
+    import psutil
 
 OWNER_VARIABLE = "GPU_LOL_SKYPILOT_OWNER"
 """Names the worker to the server that it starts, so that the server ends when the worker is gone."""
@@ -68,6 +70,8 @@ class WorkerProcess:
                 cwd=environment["HOME"],
                 start_new_session=True,  # a Ctrl-C in the terminal is ours to translate, not SkyPilot's to see
             )
+        self._orders: IO[bytes] = _opened(self._process.stdin)
+        self._events: IO[bytes] = _opened(self._process.stdout)
         self._queues: dict[int, queue.SimpleQueue[dict[str, object] | None]] = {}
         self._lock = threading.Lock()
         self._is_gone = False
@@ -85,19 +89,16 @@ class WorkerProcess:
             number = len(self._queues) + 1
             self._queues[number] = events
             line = json.dumps({**order, "id": number, "op": op}) + "\n"
-            assert self._process.stdin is not None
-            try:
-                if self._is_gone:
-                    raise BrokenPipeError
-                self._process.stdin.write(line.encode())
-                self._process.stdin.flush()
-            except OSError:
+            if self._is_gone:
                 events.put(None)
+                return events
+            with contextlib.suppress(OSError):  # it is just ending; the reader tells every queue
+                self._orders.write(line.encode())
+                self._orders.flush()
         return events
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+        for line in self._events:
             with contextlib.suppress(ValueError):
                 event = json.loads(line)
                 known = self._queues.get(event.get("id"))
@@ -113,9 +114,8 @@ class WorkerProcess:
 
         Closing stdin lets the worker end the server in good order; what is still there after ``grace`` is killed.
         """
-        assert self._process.stdin is not None
         with contextlib.suppress(OSError):
-            self._process.stdin.close()
+            self._orders.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=grace.total_seconds())
         self._process.kill()
@@ -129,8 +129,14 @@ def kill_family(environment: Mapping[str, str]) -> None:
     SkyPilot's server runs in a session of its own and its executors in further ones, so neither process group nor parent
     leads to all of them; the environment that each inherited does.
     """
+    import psutil  # comes with the cloud extra, like SkyPilot itself
+
     for attempt in range(100):
-        family = [process for process in psutil.process_iter() if process.pid != os.getpid() and _is_family(process, environment)]
+        family = [
+            process
+            for process in psutil.process_iter()
+            if process.pid != os.getpid() and _is_family(process, environment)
+        ]
         if not family:
             return
         for process in family:
@@ -141,6 +147,9 @@ def kill_family(environment: Mapping[str, str]) -> None:
 
 
 def _is_family(process: psutil.Process, environment: Mapping[str, str]) -> bool:
+    """Whether SkyPilot's server or anything below it runs in this process; False when it is gone or not ours to see."""
+    import psutil
+
     with contextlib.suppress(psutil.Error, OSError):
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
@@ -151,6 +160,12 @@ def _is_family(process: psutil.Process, environment: Mapping[str, str]) -> bool:
         inherited = process.environ()
         return all(inherited.get(name) == environment[name] for name in ("HOME", _PORT_VARIABLE))
     return False
+
+
+def _opened(stream: IO[bytes] | None) -> IO[bytes]:
+    if stream is None:
+        raise RuntimeError("the worker was started without pipes")
+    return stream
 
 
 def read_log_tail(log: Path, lines: int = 20) -> list[str]:

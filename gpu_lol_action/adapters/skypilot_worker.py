@@ -152,7 +152,11 @@ class LineStream(io.TextIOBase):
 
 def flatten_provider_config(config: Mapping[str, object]) -> dict[str, str]:
     """Return SkyPilot's provider section as text values (JSON), without what is secret in it."""
-    return {key: json.dumps(value) for key, value in config.items() if key not in _SECRET_PROVIDER_KEYS and value is not None}
+    return {
+        key: json.dumps(value)
+        for key, value in config.items()
+        if key not in _SECRET_PROVIDER_KEYS and value is not None
+    }
 
 
 def list_runpod() -> list[dict[str, object]]:
@@ -190,12 +194,22 @@ def list_vast() -> list[dict[str, object]]:
     from sky.provision.vast import utils
 
     return [
-        {"name": item.get("name") or "", "status": item.get("status") or "UNKNOWN", "id": key, "price": item.get("dph_total"), "since": item.get("start_date")}
+        {
+            "name": item.get("name") or "",
+            "status": item.get("status") or "UNKNOWN",
+            "id": key,
+            "price": item.get("dph_total"),
+            "since": item.get("start_date"),
+        }
         for key, item in utils.list_instances().items()
     ]
 
 
-LISTERS: Mapping[str, Callable[[], list[dict[str, object]]]] = {"runpod": list_runpod, "lambda": list_lambda, "vast": list_vast}
+LISTERS: Mapping[str, Callable[[], list[dict[str, object]]]] = {
+    "runpod": list_runpod,
+    "lambda": list_lambda,
+    "vast": list_vast,
+}
 
 
 def _mapping(value: object) -> Mapping[str, object]:
@@ -210,7 +224,10 @@ def _describe(problem: BaseException) -> dict[str, object]:
     return {
         "types": [kind.__name__ for kind in type(problem).__mro__],
         "text": str(problem),
-        "history": [{"types": [kind.__name__ for kind in type(item).__mro__], "text": str(item)} for item in history[:_HISTORY_LIMIT]],
+        "history": [
+            {"types": [kind.__name__ for kind in type(item).__mro__], "text": str(item)}
+            for item in history[:_HISTORY_LIMIT]
+        ],
     }
 
 
