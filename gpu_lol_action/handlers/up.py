@@ -43,6 +43,8 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
             policy=order.policy,
             lease=plan.lease,
             month_usd=plan.month_usd,
+            worst_case_usd=plan.worst_case.usd,
+            worst_case_at=plan.worst_case.ends_by,
             now=now,
             reply_to=order.reply_to,
         )
