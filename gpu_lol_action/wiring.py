@@ -134,15 +134,11 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[tuple[Context, Pol
 
 
 def _policy(context: Context, repository: Repository) -> Policy:
-    """Read the default branch's policy; one that cannot be read stops everything but teardown."""
-    text = context.forge.read_file(POLICY_PATH, repository.default_branch)
+    """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
     try:
-        return parse_policy(text)
+        return parse_policy(context.forge.read_file(POLICY_PATH, repository.default_branch))
     except SpecError as error:
-        raise OperatorError(
-            "policy_invalid", error.explanation.what, why="A policy that cannot be read allows nothing.",
-            fix=error.explanation.fix,
-        ) from error
+        return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))
 
 
 def count_requests(context: Context) -> dict[str, int]:

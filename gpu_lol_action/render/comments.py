@@ -343,16 +343,3 @@ def _proposal_marker(pull_request: PullRequest) -> Safe:
 
 def _render(template: str, view: object) -> str:
     return fit_comment(fill(f"comments/{template}.md.j2", view=view))
-
-
-def spec_error(*, error: SpecError, pull_request: PullRequest, now: datetime, record: EnvironmentRecord | None = None) -> str:
-    """Return what stands in the proposal's place while `.gpu-lol.yaml` is invalid: the line, and its fix."""
-    view = message_view(
-        marker=build_marker("proposal", pr=pull_request.number, head=pull_request.head_sha[:7]),
-        what=error.explanation.what,
-        why=error.explanation.why,
-        fix=error.explanation.fix,
-        reason_code=error.reason_code,
-        billing=billing_view(record, now),
-    )
-    return _render("failed", view)
