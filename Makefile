@@ -6,13 +6,15 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-VENV := .venv
+# Another Python beside the first: make test PYTHON=python3.12 VENV=.venv-3.12
+VENV ?= .venv
 BIN := $(VENV)/bin
 SAMPLE ?= examples/finetune-lora
 PYTEST := $(BIN)/python -m pytest
 WORKFLOWS = $(wildcard .github/workflows/*.yml)
-SCRIPTS = .ci/run $(wildcard scripts/*) $(shell git ls-files '*.sh')
+SCRIPTS = .ci/run $(filter-out %.py,$(wildcard scripts/*)) $(shell git ls-files '*.sh')
 
+export GPU_LOL_VENV := $(VENV)
 export PYTHONDONTWRITEBYTECODE := 1
 
 .PHONY: help setup demo test e2e check golden bench try lock clean-room clean

@@ -58,6 +58,8 @@ OUTPUTS: tuple[Output, ...] = (
     Output("reason_code", "Why, as one word of `docs/errors.md`."),
     Output("result", "The outcome as JSON."),
     Output("needs_cloud", "`true` when a second step with the cloud extra has to go on."),
+    Output("deferred", "Which commands of the comment that second step carries out."),
+    Output("pinned_sha", "The commit that this run is about, resolved once."),
 )
 
 
@@ -74,6 +76,7 @@ class Surroundings:
     workspace_temp: str
     phase: str
     pinned_sha: str
+    deferred: str
     inputs: Mapping[str, str]
     github_sha: str = ""
 
@@ -105,6 +108,7 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
         workspace_temp=env.get("RUNNER_TEMP", ""),
         phase=env.get("GPU_LOL_PHASE", "all"),
         pinned_sha=env.get("GPU_LOL_PINNED_SHA", ""),
+        deferred=env.get("GPU_LOL_DEFERRED", ""),
         inputs=values,
         github_sha=env.get("GITHUB_SHA", ""),
     )

@@ -73,6 +73,8 @@ class GpuLolError(Exception):
         super().__init__(f"{reason_code}: {what}")
         self.reason_code = reason_code
         self.explanation = Explanation(what, why, fix)
+        # Set by a handler that has told the requester already, so that nobody reads it twice.
+        self.is_told = False
 
 
 class UserError(GpuLolError):

@@ -123,6 +123,10 @@ class RecordLedger:
             return None
         return self._entries([(name, version)])[0]
 
+    def version(self, name: str) -> str | None:
+        """Return the newest version of that record alone, in one request."""
+        return self._store.tip(_checked_name(name))
+
     def entries(self) -> Sequence[Entry | UnreadableEntry]:
         """Return the newest record of every environment, by name."""
         return self._entries(sorted(self._store.tips().items()))

@@ -32,11 +32,27 @@ def handle_down(context: Context, order: Order) -> Outcome:
     """End this pull request's machine (``--all``: machines) and post one certificate for each."""
     entries = _entries_of(context, order)
     if not entries:
-        body = comments.nothing_to_tear_down(now=context.clock.now())
+        body = comments.nothing_to_tear_down(
+            now=context.clock.now(), pull_request=order.pull_request_number, reply_to=order.reply_to
+        )
         answers.reply(context, order.pull_request.number, body)
         return Outcome("done", "nothing_to_tear_down", text=body)
     tombstone = Tombstone(order.requester.login, "down", context.clock.now())
     return end_all(context, entries, tombstone, order.policy, order.pull_request.number)
+
+
+def mark_closed(context: Context, event: PullRequestClosed) -> bool:
+    """Write the tombstones of a closed pull request at once; return whether there is anything to end."""
+    entries = [e for e in _open_entries(context) if _is_of(e, event.pull_request.number)]
+    for entry in entries:
+        if isinstance(entry, Entry):
+            write_tombstone(context, entry, _closing(context, event))
+    return bool(entries)
+
+
+def _closing(context: Context, event: PullRequestClosed) -> Tombstone:
+    reason = "pull_request_merged" if event.pull_request.is_merged else "pull_request_closed"
+    return Tombstone(event.actor.login, reason, context.clock.now())
 
 
 def handle_closed(context: Context, event: PullRequestClosed, policy: Policy) -> Outcome:
@@ -45,9 +61,7 @@ def handle_closed(context: Context, event: PullRequestClosed, policy: Policy) ->
     entries = [e for e in _open_entries(context) if _is_of(e, number)]
     if not entries:
         return Outcome("ignored", "nothing_to_tear_down")
-    reason = "pull_request_merged" if event.pull_request.is_merged else "pull_request_closed"
-    tombstone = Tombstone(event.actor.login, reason, context.clock.now())
-    return end_all(context, entries, tombstone, policy, number)
+    return end_all(context, entries, _closing(context, event), policy, number)
 
 
 def end_all(

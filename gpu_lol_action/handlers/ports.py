@@ -12,7 +12,7 @@ from typing import Protocol
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
-from gpu_lol_action.domain.request import Posted, PullRequest, Repository
+from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 
 
 class Clock(Protocol):
@@ -70,6 +70,10 @@ class Forge(Protocol):
         """Yield a folder with the files of exactly that commit, unpacked as data; it goes away afterwards."""
         ...
 
+    def commit(self, sha: str) -> CommitContent:
+        """Return what identifies a commit: its tree, and its own bytes where they can be had."""
+        ...
+
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write a tar.gz of the tree of exactly that commit for shipping to a machine, and return its path."""
         ...
@@ -104,6 +108,10 @@ class Ledger(Protocol):
 
     def read(self, name: str) -> Entry | UnreadableEntry | None:
         """Return the newest record of that name, or None when there never was one."""
+        ...
+
+    def version(self, name: str) -> str | None:
+        """Return the newest version of that record alone, in one request; what a waiting run polls."""
         ...
 
     def entries(self) -> Sequence[Entry | UnreadableEntry]:
@@ -183,5 +191,9 @@ class Progress(Protocol):
         ...
 
     def line(self, text: str) -> None:
-        """One line of what is going on, already safe to print."""
+        """Show one line of what is going on, already safe to print."""
+        ...
+
+    def failure(self, error: BaseException) -> None:
+        """Keep what an unexpected error says for us, in the log and nowhere else."""
         ...

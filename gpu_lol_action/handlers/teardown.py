@@ -23,6 +23,7 @@ from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import LostRace, TransientError
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.pricing.budget import month_start
 
 LAUNCHER_PATIENCE = timedelta(minutes=3)
 LAUNCHER_POLL = timedelta(seconds=3)
@@ -221,11 +222,6 @@ def build_bill(record: EnvironmentRecord, until: datetime) -> Bill | None:
     duration = until - record.launch_asked_at if is_machine_granted else timedelta(0)
     usd = record.earlier_cost_usd + cost_usd(record.price_usd_per_hour, duration)
     return Bill(record.launch_asked_at, until, record.price_usd_per_hour, usd)
-
-
-def month_start(now: datetime) -> datetime:
-    """Return the first moment of the month in UTC."""
-    return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
 def month_usd(context: Context, open_records: tuple[EnvironmentRecord, ...] = ()) -> Decimal:
