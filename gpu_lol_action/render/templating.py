@@ -14,6 +14,7 @@ from gpu_lol_action.render.markdown import Safe
 _FILTERS: Mapping[str, Callable[..., Safe]] = {
     "inline": markdown.inline,
     "code": markdown.code,
+    "html": markdown.html_text,
     "html_code": markdown.html_code,
     "prose": markdown.prose,
     "fence": markdown.fence,

@@ -154,6 +154,7 @@ class HelpView:
     topic: CommandView | None
     commands: tuple[CommandView, ...]
     count: Safe
+    is_terminal: bool
     more: str
     billing: BillingView
 
@@ -168,6 +169,7 @@ def help_view(topic: str | None, policy: Policy, door: DoorKind, marker: Safe, b
         topic=_command(found, door, policy) if found in shown and found is not None else None,
         commands=tuple(_command(spec, door, policy) for spec in shown),
         count=formats.plural(len(shown), "command"),
+        is_terminal=door is DoorKind.TERMINAL,
         more=f"{prefix} help up",
         billing=billing,
     )
