@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +13,9 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.panel import Panel
 
-MAX_LIVE_CHARACTERS = 100
+from gpu_lol_action.adapters.screen import plain_markdown
 
-# Rich's Markdown knows no HTML; folds are shown by their title, and the rest of the tags add nothing on a terminal.
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_FOLD = re.compile(r"<details>\s*<summary>(.*?)</summary>.*?</details>", re.DOTALL)
-_TAG = re.compile(r"</?[a-z][^<>]{0,80}>")
+MAX_LIVE_CHARACTERS = 100
 
 
 @dataclass(slots=True)
@@ -53,8 +49,8 @@ class Display:
 
     def said(self, author: str, body: str) -> None:
         """Show a comment as a panel."""
-        text = _FOLD.sub(r"▸ *\1*", _COMMENT.sub("", body))
-        panel = Panel(Markdown(_TAG.sub("", text).strip()), title=escape(author), title_align="left", border_style="blue")
+        text = Markdown(plain_markdown(body))
+        panel = Panel(text, title=escape(author), title_align="left", border_style="blue")
         self.console.print(Padding(panel, (0, 0, 0, 4)))
 
     def note(self, text: str) -> None:

@@ -21,6 +21,7 @@ from gpu_lol_action.rehearsal.stage import ActionRun, Stage
 AUTHOR = "researcher"
 BRANCH = "longer-context"
 TITLE = "Train with a longer context"
+OVERLAY_SUFFIX = ".pull-request"
 _SSH_COMMAND = re.compile(r"^ssh -p (\d+) .*?([a-z0-9_-]+)@([A-Za-z0-9.:-]+)\s*$", re.MULTILINE)
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
 
@@ -196,7 +197,14 @@ class Story:
             return ""
         known = self.stage.folder / "known_hosts"
         command = ["ssh", "-F", "/dev/null", "-p", match[1], "-i", str(self.key_path), "-o", "IdentitiesOnly=yes"]
-        command += ["-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=accept-new", "-o", f"UserKnownHostsFile={known}"]
+        command += [
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "StrictHostKeyChecking=accept-new",
+            "-o",
+            f"UserKnownHostsFile={known}",
+        ]
         command += [f"{match[2]}@{match[3]}", script]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         require(done.returncode == 0, f"the login worked: {done.stderr[-400:]}")
@@ -214,7 +222,9 @@ class Story:
                 entries.append(entry)
                 continue
             edits = self.edits.get(last.comment_id, 0)
-            entries.append(PageEntry(entry.kind, entry.author, entry.at, last.body, entry.reactions, edits, is_bot=True))
+            entries.append(
+                PageEntry(entry.kind, entry.author, entry.at, last.body, entry.reactions, edits, is_bot=True)
+            )
         pull = self.stage.hub.issue(self.number)
         conversation = Conversation(
             repository=self.stage.full_name,
@@ -231,16 +241,13 @@ class Story:
 
 
 def change_of(project: Path) -> dict[str, str | bytes]:
-    """Return the files that the pull request changes: the project's own ``.rehearsal-head``, else a note."""
-    overlay = project / HEAD_FOLDER
+    """Return the files that the pull request changes: those of ``NAME.pull-request`` beside the project, else a note."""
+    overlay = project.with_name(project.name + OVERLAY_SUFFIX)
     if overlay.is_dir():
         return {
             str(path.relative_to(overlay)): path.read_bytes() for path in sorted(overlay.rglob("*")) if path.is_file()
         }
     return {"REHEARSAL.md": "This file makes a pull request of a rehearsal; nothing else was changed.\n"}
-
-
-HEAD_FOLDER = ".rehearsal-head"
 
 
 def require(condition: bool, claim: str) -> None:  # noqa: FBT001  reads as a sentence
