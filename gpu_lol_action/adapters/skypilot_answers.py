@@ -34,7 +34,7 @@ _WORDS: Sequence[tuple[str, re.Pattern[str]]] = (
     (
         "quota",
         re.compile(
-            r"quota|limit exceeded|limitexceeded|exceeds? (?:the |your )?(?:limit|maximum)|spend(?:ing)? limit|vcpulimit",
+            r"quota|limit exceeded|limitexceeded|exceed(?:s|ed)? (?:the |your )?(?:limit|maximum)|spend(?:ing)? limit|vcpulimit",
             re.IGNORECASE,
         ),
     ),
@@ -118,7 +118,7 @@ def classify_problem(
     said = list(answers) or history or [text]
     kinds = [_word_kind(words) for words in said]
     kind = next((kind for kind, _ in _WORDS if kind in kinds), "failed")
-    telling = next((words for words, its_kind in zip(said, kinds, strict=True) if its_kind == kind), text)
+    telling = next((words for words, its_kind in zip(said, kinds, strict=True) if (its_kind or "failed") == kind), text)
     is_refusal = len(answers) >= len(history) > 0 and None not in kinds
     where = f" (in each of {len(history)} regions)" if len(history) > 1 and len(set(said)) == 1 else ""
     return NotLaunched(

@@ -75,7 +75,8 @@ class WorkerProcess:
         self._queues: dict[int, queue.SimpleQueue[dict[str, object] | None]] = {}
         self._lock = threading.Lock()
         self._is_gone = False
-        threading.Thread(target=self._read, name="skypilot-events", daemon=True).start()
+        self._reader = threading.Thread(target=self._read, name="skypilot-events", daemon=True)
+        self._reader.start()
 
     @property
     def is_alive(self) -> bool:
@@ -120,7 +121,9 @@ class WorkerProcess:
             self._process.wait(timeout=grace.total_seconds())
         self._process.kill()
         self._process.wait()
-        kill_family(self._environment)
+        kill_family(self._environment)  # who else holds the pipe's other end is gone now
+        self._reader.join()
+        self._events.close()
 
 
 def kill_family(environment: Mapping[str, str]) -> None:

@@ -8,10 +8,11 @@ Handles what tools ask: no arguments (the table), -L, -q (short), --query-gpu=..
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 
-FACTS = "/etc/gpu-lol-stand-in.json"
+FACTS = os.environ.get("GPU_LOL_STAND_IN_FILE", "/etc/gpu-lol-stand-in.json")
 
 
 def load() -> dict[str, object]:
