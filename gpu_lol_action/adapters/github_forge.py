@@ -49,6 +49,10 @@ class GitHubForge:
         self._repository = repository
         self._me: str | None = None
 
+    def close(self) -> None:
+        """End the connection to GitHub."""
+        self.client.close()
+
     # --- facts --------------------------------------------------------------------------------------------
     def repository(self) -> Repository:
         """Return the repository; asked once."""
