@@ -6,13 +6,13 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-VENV := .venv
+# Another Python beside the first: make test PYTHON=python3.12 VENV=.venv-3.12
+VENV ?= .venv
 BIN := $(VENV)/bin
 SAMPLE ?= examples/finetune-lora
 PYTEST := $(BIN)/python -m pytest
-WORKFLOWS = $(wildcard .github/workflows/*.yml)
-SCRIPTS = .ci/run $(wildcard scripts/*) $(shell git ls-files '*.sh')
 
+export GPU_LOL_VENV := $(VENV)
 export PYTHONDONTWRITEBYTECODE := 1
 
 .PHONY: help setup demo test e2e check golden bench try lock clean-room clean
@@ -42,15 +42,7 @@ e2e: ## Run the end-to-end stories: real SkyPilot on the loopback cloud (ARGS="-
 check: ## Check lint, format, types, import directions, documents, shell and workflows
 	@scripts/install-system test
 	@scripts/install dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache --no-logo
-	$(BIN)/shellcheck $(SCRIPTS)
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
-	$(BIN)/zizmor --offline --strict-collection --persona=auditor --quiet .
-	$(PYTEST) -q -m docs
+	@scripts/check
 
 golden: ## Rewrite the golden files from what the code does now, and show the difference
 	@scripts/install dev cloud

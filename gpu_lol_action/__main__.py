@@ -30,7 +30,7 @@ def main() -> int:
         action_io.annotate("error", error.explanation.what, title=error.reason_code)
         _finish("failed", error.reason_code, {})
         return exit_code(error.ending, Door.JOB)
-    except Exception as error:  # nothing may end without a reason code
+    except Exception as error:  # noqa: BLE001  nothing may end without a reason code
         action_io.log(repr(error))
         action_io.annotate("error", "gpu-lol met an error of its own; the log has the details.", title="internal_error")
         _finish("failed", "internal_error", {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from gpu_lol_action.domain.commands import Permission, find_command
 from gpu_lol_action.domain.policy import Policy
@@ -20,7 +21,7 @@ from gpu_lol_action.domain.request import (
     PullRequestClosed,
     Scheduled,
 )
-from gpu_lol_action.errors import Ending, Explanation, GpuLolError, LostRace
+from gpu_lol_action.errors import Ending, GpuLolError, LostRace
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
@@ -32,6 +33,7 @@ from gpu_lol_action.intake.gates import IdentityFacts, deny_role, identity_gate
 from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.render import comments
+from gpu_lol_action.render.views import ReplyTo
 
 # Whom GitHub itself, in the event, calls a member: reacting to them at once needs no question.
 OWN_MARK = "<!-- gpu-lol "
@@ -131,12 +133,12 @@ def _comment(context: Context, event: CommentCreated, policy: Policy, step: Step
         pull_request = _pinned(context, context.forge.pull_request(number))
     except GpuLolError as error:
         return Run((_failure(context, number, error),))
+    scene = _Scene(event, pull_request, policy, role, step)
     results, deferred = [], []
     for index, command in enumerate(parsed):
         if step.only is not None and index not in step.only:
             continue
-        scene = _Scene(event, pull_request, policy, role, step)
-        result = _guard(context, number, lambda c=command, s=scene: _obey(context, c, s), index)
+        result = _guard(context, number, partial(_obey, context, command, scene), index)
         if result.outcome.decision == "deferred":
             deferred.append(index)
         results.append(result)
@@ -157,9 +159,7 @@ def _turn_away(context: Context, event: CommentCreated, role: str, policy: Polic
     reason = deny_role(role, policy)
     text = ""
     if event.author_association in _INSIDERS:
-        text = comments.denied(
-            reason=reason, command_line=f"{COMMAND_PREFIX} …", record=None, now=context.clock.now()
-        )
+        text = comments.denied(reason=reason, command_line=f"{COMMAND_PREFIX} …", record=None, now=context.clock.now())
         answers.reply(context, event.pull_request_number, text)
     else:
         context.forge.react(event.comment_id, "-1")
@@ -184,16 +184,18 @@ class _Scene:
 def _obey(context: Context, command: Command | ParseProblem, scene: _Scene) -> Outcome:
     number = scene.pull_request.number
     if isinstance(command, ParseProblem):
-        body = comments.problem(problem=command, now=context.clock.now())
+        body = comments.problem(
+            problem=command,
+            now=context.clock.now(),
+            reply_to=ReplyTo(number, scene.event.comment_id),
+        )
         answers.reply(context, number, body)
         return Outcome("denied", command.reason_code, text=body)
     spec = find_command(command.name)
     if spec is None:
         raise LookupError(command.name)
     gate = identity_gate(
-        IdentityFacts(
-            command, spec, scene.role, scene.pull_request, scene.event.repository.full_name, scene.policy
-        )
+        IdentityFacts(command, spec, scene.role, scene.pull_request, scene.event.repository.full_name, scene.policy)
     )
     if isinstance(gate, Deny):
         return _deny(context, gate, command, scene)
@@ -235,7 +237,13 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
 def _deny(context: Context, gate: Deny, command: Command, scene: _Scene) -> Outcome:
     if gate.is_quiet and scene.event.author_association not in _INSIDERS:
         return Outcome("denied", gate.reason_code)
-    body = comments.denied(reason=gate, command_line=command.line, record=None, now=context.clock.now())
+    body = comments.denied(
+        reason=gate,
+        command_line=command.line,
+        record=None,
+        now=context.clock.now(),
+        reply_to=ReplyTo(scene.pull_request.number, scene.event.comment_id),
+    )
     answers.reply(context, scene.pull_request.number, body)
     return Outcome("denied", gate.reason_code, text=body)
 
@@ -250,11 +258,9 @@ def _guard(context: Context, number: int | None, action: Callable[[], Outcome], 
         outcome = action()
     except GpuLolError as error:
         return replace(_failure(context, number, error), index=index)
-    except Exception as error:  # our bug: the run must still say what is billing
+    except Exception as error:  # noqa: BLE001  our bug: the run must still say what is billing
         context.progress.failure(error)
-        body = comments.internal_error(
-            record=None, run_url=context.settings.run_url, now=context.clock.now()
-        )
+        body = comments.internal_error(record=None, run_url=context.settings.run_url, now=context.clock.now())
         if number is not None:
             answers.reply(context, number, body)
         return Result(Outcome("failed", "internal_error", text=body), Ending.INTERNAL_ERROR, index)
@@ -274,7 +280,7 @@ def _failure(context: Context, number: int | None, error: GpuLolError) -> Result
     """Turn an error for a person into a comment (unless a handler has posted one) and a result."""
     code = "record_contended" if isinstance(error, LostRace) else error.reason_code
     body = comments.failed(
-        explanation=error.explanation or Explanation(""),
+        explanation=error.explanation,
         reason_code=code,
         log_tail="",
         record=None,

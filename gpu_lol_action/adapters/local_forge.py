@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gpu_lol_action.adapters.archive import extract_archive
-from gpu_lol_action.domain.request import Posted, PullRequest, Repository
+from gpu_lol_action.adapters import archive
+from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import UserError
 
 MAX_FILE_BYTES = 1024 * 1024
@@ -26,8 +25,11 @@ _REMOTE = re.compile(r"(?:[:/])([A-Za-z0-9_.-]{1,100})/([A-Za-z0-9_.-]{1,100}?)(
 class LocalForge:
     """A checkout. ``show`` receives every answer as Markdown."""
 
-    def __init__(self, folder: Path, show: Callable[[str], None], *, home: Path) -> None:
-        """Take the folder; it becomes a repository when something asks for commits."""
+    def __init__(
+        self, folder: Path, show: Callable[[str], None], *, home: Path, environment: Mapping[str, str]
+    ) -> None:
+        """Take the folder, where answers go, and what git is given of the environment."""
+        self._environment = {name: environment[name] for name in ("PATH", "HOME", "LANG") if name in environment}
         self._folder = folder
         self._show = show
         self._home = home
@@ -99,15 +101,21 @@ class LocalForge:
     def tree(self, sha: str) -> Iterator[Path]:
         """Unpack a commit as data into a folder that goes away."""
         with tempfile.TemporaryDirectory(prefix="gpu-lol-tree-") as name:
-            folder = Path(name)
-            archive = self.bundle(sha, folder / "tree.tar.gz")
-            target = folder / "tree"
-            extract_archive(archive, target)
-            yield target
+            packed, folder = Path(name) / "tree.tar.gz", Path(name) / "tree"
+            # A folder in front, as GitHub's archives have it: one reader serves both.
+            self._git("archive", "--format=tar.gz", f"--prefix=tree-{sha[:7]}/", f"--output={packed}", sha)
+            folder.mkdir()
+            archive.unpack(packed, folder, sha)
+            yield folder
+
+    def commit(self, sha: str) -> CommitContent:
+        """Return a commit's tree and bytes from git itself."""
+        content = self._run("cat-file", "commit", sha).stdout
+        return CommitContent(self._git("rev-parse", f"{sha}^{{tree}}").strip(), content)
 
     def bundle(self, sha: str, destination: Path) -> Path:
-        """Write ``git archive`` of a commit, with the folder in front that GitHub's archives have."""
-        self._git("archive", "--format=tar.gz", f"--prefix=tree-{sha[:7]}/", f"--output={destination}", sha)
+        """Write ``git archive`` of a commit."""
+        self._git("archive", "--format=tar.gz", f"--output={destination}", sha)
         return destination
 
     def changed_files(self, number: int) -> Sequence[str]:
@@ -128,25 +136,23 @@ class LocalForge:
         return getpass.getuser()
 
     def _git(self, *arguments: str, is_optional: bool = False) -> str:
-        # The repository on disk may be anybody's: no hook, pager, prompt or configured program of it may run.
-        command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
-        environment = {**_environment(), "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
-        done = subprocess.run(  # no shell; arguments are ours
-            command, cwd=self._folder, env=environment, capture_output=True, text=True, check=False, errors="replace"
-        )
+        done = self._run(*arguments)
         if done.returncode == 0:
-            return done.stdout
+            return done.stdout.decode("utf-8", "replace")
         if is_optional:
             return ""
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise UserError(
             "not_a_repository",
-            f"git cannot {arguments[0]} in {self._folder}: {done.stderr.strip().splitlines()[-1:] or 'no reason given'}",
+            f"git cannot {arguments[0]} in {self._folder}: {said[-1] if said else 'no reason given'}",
             fix="Run it in a git checkout with at least one commit.",
         )
 
-
-def _environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        # The repository on disk may be anybody's: no hook, prompt or configured program of it may run.
+        command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
+        environment = {**self._environment, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        return subprocess.run(command, cwd=self._folder, env=environment, capture_output=True, check=False)
 
 
 def _safe(name: str) -> str:

@@ -167,3 +167,11 @@ class Posted:
     body: str
     author: str
     html_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitContent:
+    """What a commit is made of: the id of its tree, and git's bytes of the commit (None where they cannot be rebuilt)."""
+
+    tree_id: str
+    content: bytes | None

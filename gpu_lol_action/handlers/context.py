@@ -10,6 +10,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell
+from gpu_lol_action.render.views import ReplyTo
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,13 @@ class Order:
     policy: Policy
     comment_id: int | None = None
     details: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def reply_to(self) -> ReplyTo | None:
+        """What an answer's marker names, so that it is posted once; None where no comment asked."""
+        if self.comment_id is None:
+            return None
+        return ReplyTo(self.pull_request.number, self.comment_id)
 
     @property
     def pull_request_number(self) -> int | None:

@@ -110,9 +110,7 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
             provider_config=dict(answer.provider_config),
         )
         return answer
-    journal.entry = dataclasses.replace(
-        journal.entry, record=dataclasses.replace(journal.record, attempts=attempts)
-    )
+    journal.entry = dataclasses.replace(journal.entry, record=dataclasses.replace(journal.record, attempts=attempts))
     if answer.kind == "cancelled":
         journal.stop_if_buried()
     if not answer.is_certain:

@@ -14,12 +14,14 @@ from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.domain.spec import EnvironmentSpec
-from gpu_lol_action.errors import OperatorError
+from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.reading import price, read_commit
 from gpu_lol_action.intake.gates import SpendingFacts, spending_gate
 from gpu_lol_action.intake.suggest import nearest
 from gpu_lol_action.launch.access import Access, decide_access
+from gpu_lol_action.launch.code import folder_name
+from gpu_lol_action.launch.setup import SetupRequest, check_setup
 from gpu_lol_action.launch.task import TaskRequest, build_task
 from gpu_lol_action.pricing.budget import WorstCase, month_start, spending, worst_case
 
@@ -45,13 +47,25 @@ class UpPlan:
     worst_case: WorstCase
     month_usd: Decimal
     access: Access
-    repository_folder: str
-    packages: tuple[str, ...]
-    clouds: tuple[str, ...]
+    setup: SetupRequest
+    identity: Mapping[str, str]
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
-        """Return the SkyPilot task for one candidate."""
-        return build_task(TaskRequest(self.spec, candidate, self.name, lease))
+        """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
+        task = build_task(
+            TaskRequest(
+                self.spec,
+                candidate,
+                self.name,
+                lease,
+                use_spot=self.ladder.requirement.use_spot,
+                region=self.ladder.requirement.region,
+                identity=self.identity,
+            )
+        )
+        if isinstance(task, Deny):
+            raise UserError(task.reason_code, task.what, why=task.why, fix=task.fix)
+        return task
 
 
 def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
@@ -81,7 +95,13 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
     )
     if isinstance(access, Deny):
         return access
-    return _gate_spending(context, order, _Draft(name, spec, ladder, access), best)
+    setup = SetupRequest(
+        spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
+    )
+    refused = check_setup(setup)
+    if refused is not None:
+        return refused
+    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup), best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +110,7 @@ class _Draft:
     spec: EnvironmentSpec
     ladder: Ladder
     access: Access
+    setup: SetupRequest
 
 
 def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidate) -> UpPlan | Deny:
@@ -131,10 +152,19 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         worst_case=worst,
         month_usd=month.month_usd,
         access=draft.access,
-        repository_folder=order.repository.full_name.rpartition("/")[2],
-        packages=draft.spec.dependencies.requirements,
-        clouds=context.settings.clouds,
+        setup=draft.setup,
+        identity=_identity(order),
     )
+
+
+def _identity(order: Order) -> dict[str, str]:
+    """Return what programs on the machine are told about where they run."""
+    number = order.pull_request_number
+    return {
+        "repository": order.repository.full_name,
+        "sha": order.pull_request.head_sha,
+        **({"pull_request": str(number)} if number else {}),
+    }
 
 
 def _require_credentials(context: Context, order: Order) -> None:
@@ -151,9 +181,7 @@ def _require_credentials(context: Context, order: Order) -> None:
 
 def _rentable(context: Context, ladder: Ladder) -> Ladder:
     """Leave the candidates on clouds for which a credential is at hand."""
-    return replace(
-        ladder, candidates=tuple(c for c in ladder.candidates if c.offer.cloud in context.settings.clouds)
-    )
+    return replace(ladder, candidates=tuple(c for c in ladder.candidates if c.offer.cloud in context.settings.clouds))
 
 
 def _with_profile(spec: EnvironmentSpec, profile: str) -> EnvironmentSpec | Deny:

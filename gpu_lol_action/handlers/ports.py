@@ -12,7 +12,7 @@ from typing import Protocol
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
-from gpu_lol_action.domain.request import Posted, PullRequest, Repository
+from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 
 
 class Clock(Protocol):
@@ -68,6 +68,10 @@ class Forge(Protocol):
 
     def tree(self, sha: str) -> AbstractContextManager[Path]:
         """Yield a folder with the files of exactly that commit, unpacked as data; it goes away afterwards."""
+        ...
+
+    def commit(self, sha: str) -> CommitContent:
+        """Return what identifies a commit: its tree, and its own bytes where they can be had."""
         ...
 
     def bundle(self, sha: str, destination: Path) -> Path:

@@ -30,6 +30,7 @@ def handle_status(context: Context, order: Order) -> Outcome:
         unreadable=unreadable,
         now=context.clock.now(),
         gpu_use={r.name: use for r in records if (use := _gpu_use(context, r))},
+        reply_to=order.reply_to,
     )
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "status_shown", text=body)
@@ -38,11 +39,14 @@ def handle_status(context: Context, order: Order) -> Outcome:
 def handle_help(context: Context, order: Order) -> Outcome:
     """List the commands from the table, or explain one."""
     door = DoorKind.COMMENT if context.settings.door is Door.JOB else DoorKind.TERMINAL
+    running = [r for r in answers.open_records(context) if r.pull_request == order.pull_request_number]
     body = comments.help(
         topic=order.command.topic,
-        door=door,
-        open_records=[r for r in answers.open_records(context) if r.pull_request == order.pull_request_number],
+        open_records=running,
         now=context.clock.now(),
+        policy=order.policy,
+        door=door,
+        reply_to=order.reply_to,
     )
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "help_shown", text=body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
@@ -38,7 +38,7 @@ class Verdict(enum.Enum):
     UNPROVEN = "could not be proven gone"
     HELD = "held: its record cannot be read"
     LEFT = "left alone"
-    NOT_CONCLUDED = "nothing concluded"
+    SILENT = "does not answer: nothing concluded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +50,44 @@ class SweepLine:
     why: str
 
 
+@dataclass(slots=True)
+class Findings:
+    """What one sweep saw."""
+
+    lines: list[SweepLine] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything could be concluded and nothing is left that should have ended."""
+        troubles = (Verdict.UNPROVEN, Verdict.HELD, Verdict.SILENT)
+        return not any(line.verdict in troubles for line in self.lines)
+
+
 def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry_run: bool = False) -> Outcome:
     """Look once over records and clouds, end what is due, and report every thing that was looked at."""
-    lines: list[SweepLine] = []
-    is_complete = True
+    found = Findings()
     for entry in context.ledger.entries():
         if isinstance(entry, UnreadableEntry):
-            lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
-            is_complete = False
+            found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
         elif entry.record.is_open:
-            lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
+            found.lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
     for cloud in context.settings.clouds:
-        lines.extend(_sweep_orphans(context, cloud, repository_prefix(repository_id), is_dry_run=is_dry_run))
-    failed = (Verdict.UNPROVEN, Verdict.NOT_CONCLUDED)
-    is_complete = is_complete and not any(line.verdict in failed for line in lines)
-    if is_complete and not is_dry_run:
+        try:
+            prefix = repository_prefix(repository_id)
+            found.lines.extend(_sweep_orphans(context, cloud, prefix, is_dry_run=is_dry_run))
+        except GpuLolError as error:
+            found.lines.append(SweepLine(cloud, Verdict.SILENT, error.explanation.what))
+    if found.is_complete and not is_dry_run:
         context.ledger.note_sweep(context.clock.now())
     body = comments.sweep_summary(
-        lines=[(line.name, line.verdict.value, line.why) for line in lines],
+        lines=[(line.name, line.verdict.value, line.why) for line in found.lines],
         open_records=answers.open_records(context),
         now=context.clock.now(),
         is_dry_run=is_dry_run,
     )
-    return Outcome("done" if is_complete else "failed", "swept" if is_complete else "sweep_incomplete", text=body)
+    if found.is_complete:
+        return Outcome("done", "swept", text=body)
+    return Outcome("failed", "sweep_incomplete", text=body)
 
 
 def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
@@ -108,19 +123,14 @@ def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run:
 
 
 def _sweep_orphans(context: Context, cloud: str, prefix: str, *, is_dry_run: bool) -> list[SweepLine]:
-    try:
-        suspects = _orphans(context, cloud, prefix)
-        if not suspects:
-            return []
-        context.clock.sleep(ORPHAN_SECOND_LOOK)
-        still = {machine.name_on_cloud for machine in _orphans(context, cloud, prefix)}
-        return [
-            _end_orphan(context, machine, is_dry_run=is_dry_run)
-            for machine in suspects
-            if machine.name_on_cloud in still
-        ]
-    except GpuLolError as error:
-        return [SweepLine(cloud, Verdict.NOT_CONCLUDED, error.explanation.what)]
+    suspects = _orphans(context, cloud, prefix)
+    if not suspects:
+        return []
+    context.clock.sleep(ORPHAN_SECOND_LOOK)
+    still = {machine.name_on_cloud for machine in _orphans(context, cloud, prefix)}
+    return [
+        _end_orphan(context, machine, is_dry_run=is_dry_run) for machine in suspects if machine.name_on_cloud in still
+    ]
 
 
 def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
@@ -142,12 +152,13 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
 
 
 def _end_orphan(context: Context, machine: Machine, *, is_dry_run: bool) -> SweepLine:
-    name, now = machine.name_on_cloud, context.clock.now()
-    if machine.created_at is not None and now - machine.created_at < BOOT_GRACE:
-        return SweepLine(name, Verdict.LEFT, "without a record, but younger than a launch's grace")
+    name = machine.name_on_cloud
+    age = context.clock.now() - machine.created_at if machine.created_at is not None else None
+    if age is not None and age < BOOT_GRACE:
+        return SweepLine(name, Verdict.LEFT, "it has no record, but is younger than a launch's grace")
     if is_dry_run:
-        return SweepLine(name, Verdict.WOULD_END, "no record")
+        return SweepLine(name, Verdict.WOULD_END, "it has no record")
     context.cloud().teardown(machine.cloud, name, {})
     if context.cloud().machines(machine.cloud, name):
-        return SweepLine(name, Verdict.UNPROVEN, "still listed after its teardown")
-    return SweepLine(name, Verdict.ENDED, "no record")
+        return SweepLine(name, Verdict.UNPROVEN, "it is still listed after its teardown")
+    return SweepLine(name, Verdict.ENDED, "it had no record")

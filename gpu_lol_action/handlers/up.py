@@ -28,11 +28,13 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
     plan = plan_up(context, order)
     now, number = context.clock.now(), order.pull_request.number
     if isinstance(plan, Deny):
-        body = comments.denied(reason=plan, command_line=order.command.line, record=None, now=now)
+        body = comments.denied(
+            reason=plan, command_line=order.command.line, record=None, now=now, reply_to=order.reply_to
+        )
         answers.reply(context, number, body)
         return Outcome("denied", plan.reason_code, text=body)
     if isinstance(plan, AlreadyRunning):
-        body = comments.already_running(record=plan.record, now=now)
+        body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to)
         answers.reply(context, number, body)
         return Outcome("done", "already_running", text=body)
     if order.command.is_dry_run:
@@ -44,6 +46,7 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
             worst_case_usd=plan.worst_case.usd,
             worst_case_at=plan.worst_case.ends_by,
             now=now,
+            reply_to=order.reply_to,
         )
         answers.reply(context, number, body)
         return Outcome("done", "dry_run", text=body)
@@ -95,7 +98,7 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
         policy=order.policy,
         now=now,
         worst_case_at=journal.worst_case.ends_by,
-        repository_name=plan.repository_folder,
+        repository_name=plan.setup.folder,
         head_ref=order.pull_request.head_ref,
     )
     answers.reply(context, order.pull_request.number, body)
@@ -127,9 +130,7 @@ def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
     return Outcome("done", "stopped", {"reason": tombstone.reason}, text=body)
 
 
-def _fail(
-    journal: Journal, reason_code: str, explanation: Explanation, *, comment_kind: str = "failed"
-) -> Outcome:
+def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comment_kind: str = "failed") -> Outcome:
     """The money rule: end what was launched, say what happened, what it cost, and what is billing now."""
     context, order = journal.context, journal.order
     journal.context.progress.phase("ending what was started")
@@ -152,6 +153,7 @@ def _fail(
             record=journal.record,
             run_url=context.settings.run_url,
             now=now,
+            reply_to=order.reply_to,
         )
     if isinstance(end, Unproven):
         answers.reply(context, number, comments.unproven(record=end.entry.record, now=now, why=end.why))
@@ -165,7 +167,7 @@ def _answer_lost_claim(context: Context, order: Order, plan: UpPlan) -> Outcome:
     found = context.ledger.read(plan.name)
     if not isinstance(found, Entry):
         raise TransientError("record_unreadable", f"the record of {plan.name} cannot be read")
-    body = comments.already_running(record=found.record, now=context.clock.now())
+    body = comments.already_running(record=found.record, now=context.clock.now(), reply_to=order.reply_to)
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "already_running", text=body)
 
@@ -187,6 +189,5 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         updated_at=now,
         user_hash=user_hash(order.repository.repository_id),
         use_spot=order.command.use_spot,
-        packages=plan.packages,
         is_rehearsal=context.settings.is_rehearsal,
     )

@@ -34,8 +34,17 @@ class IdentityFacts:
 
 
 def check_enabled(facts: IdentityFacts) -> Gate:
-    """Refuse everything but teardown and help where the policy switches the bot off."""
-    if facts.policy.is_enabled or facts.spec.name in ("down", "help"):
+    """Refuse everything but teardown and help where the policy switches the bot off, or cannot be read."""
+    if facts.spec.name in ("down", "help"):
+        return Allow()
+    if facts.policy.problem:
+        return Deny(
+            "policy_invalid",
+            "the policy of this repository cannot be read, so it allows nothing",
+            facts.policy.problem,
+            f"A maintainer corrects `{POLICY_PATH}` on the default branch.",
+        )
+    if facts.policy.is_enabled:
         return Allow()
     return Deny(
         "disabled",
@@ -161,7 +170,7 @@ def check_price(facts: SpendingFacts) -> Gate:
         "price_cap_exceeded",
         f"the cheapest machine that fits costs ${facts.price_usd_per_hour:.2f}/h",
         f"the policy allows ${cap:.2f}/h at most.",
-        f"A maintainer raises `max_price_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
+        f"A maintainer raises `limits.price_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
     )
 
 
@@ -174,7 +183,7 @@ def check_confirmation(facts: SpendingFacts) -> Gate:
         "confirmation_required",
         f"${facts.price_usd_per_hour:.2f}/h needs a second maintainer's confirmation",
         f"the policy asks for one above ${threshold:.2f}/h, and this version cannot take one yet.",
-        f"A maintainer raises `confirm_above_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
+        f"A maintainer raises `limits.confirm_above_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
     )
 
 
@@ -258,4 +267,3 @@ def check_head(pinned_sha: str, current_sha: str) -> Gate:
         "the machine would run code that nobody asked for.",
         f"/gpu-lol up --sha {current_sha[:7]}",
     )
-

@@ -1,0 +1,134 @@
+"""Configuration files as flat settings: YAML (axolotl, LLaMA-Factory, torchtune, Hugging Face) and JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.finding import Evidence
+
+MAX_CONFIG_BYTES = 128 * 1024
+MAX_SETTINGS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands."""
+
+    key: str
+    path: str
+    text: str
+    evidence: Evidence
+
+
+def read_settings(source: Source) -> tuple[Setting, ...]:
+    """Return the settings of a YAML or JSON file; none where it is no configuration."""
+    if len(source.text) > MAX_CONFIG_BYTES:
+        return ()
+    if source.form is Form.JSON:
+        return tuple(_bounded(_json(source)))
+    if source.form is Form.YAML:
+        return tuple(_bounded(_yaml(source)))
+    return ()
+
+
+def fold_key(key: str) -> str:
+    """Return a key as settings carry it: small letters, underscores."""
+    return re.sub(r"[\s-]+", "_", key.strip().lower())
+
+
+def _bounded(settings: Iterator[Setting]) -> Iterator[Setting]:
+    for count, setting in enumerate(settings):
+        if count >= MAX_SETTINGS:
+            return
+        yield setting
+
+
+def _json(source: Source) -> Iterator[Setting]:
+    try:
+        document = json.loads(source.text)
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(document, dict):
+        return
+    lines = source.text.split("\n")
+
+    def line_of(key: str) -> int:
+        needle = f'"{key}"'
+        return next((number for number, line in enumerate(lines, 1) if needle in line), 0)
+
+    pending: list[tuple[str, Any]] = [("", document)]
+    while pending:
+        prefix, node = pending.pop(0)
+        for key, value in node.items():
+            path = f"{prefix}.{fold_key(key)}" if prefix else fold_key(key)
+            if isinstance(value, dict) and path.count(".") < 6:
+                pending.append((path, value))
+            elif isinstance(value, (str, int, float, bool)):
+                yield Setting(fold_key(key), path, str(value)[:300], Evidence(source.path, line_of(key)))
+            elif isinstance(value, list) and value and all(isinstance(item, str) for item in value[:40]):
+                yield Setting(fold_key(key), path, ",".join(value[:40])[:300], Evidence(source.path, line_of(key)))
+
+
+def _yaml(source: Source) -> Iterator[Setting]:
+    """Read events, not objects: no alias is expanded, no tag is built, nothing recurses."""
+    stack: list[_Level] = []
+    try:
+        for event in yaml.parse(source.text, Loader=yaml.SafeLoader):
+            yield from _step(event, stack, source)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return
+
+
+@dataclass(slots=True)
+class _Level:
+    """One open mapping or list while events go by. A mutable cursor, private to the reader."""
+
+    is_mapping: bool
+    path: str
+    key: str | None = None
+    index: int = 0
+
+
+def _step(event: yaml.Event, stack: list[_Level], source: Source) -> Iterator[Setting]:
+    if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+        path = _path(stack)
+        _advance(stack)
+        stack.append(_Level(isinstance(event, yaml.MappingStartEvent), path))
+    elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+        if stack:
+            stack.pop()
+    elif isinstance(event, yaml.AliasEvent):
+        _advance(stack)
+    elif isinstance(event, yaml.ScalarEvent) and stack:
+        level = stack[-1]
+        if level.is_mapping and level.key is None:
+            level.key = fold_key(str(event.value)[:100])
+            return
+        path = _path(stack)
+        key = path.rpartition(".")[2]
+        line = event.start_mark.line + 1
+        if event.value and str(event.value).lower() not in {"null", "~"}:
+            yield Setting(key, path, str(event.value)[:300], Evidence(source.path, line))
+        _advance(stack)
+
+
+def _path(stack: list[_Level]) -> str:
+    if not stack:
+        return ""
+    level = stack[-1]
+    if not level.is_mapping:
+        return level.path
+    return f"{level.path}.{level.key}" if level.path else (level.key or "")
+
+
+def _advance(stack: list[_Level]) -> None:
+    if stack and stack[-1].is_mapping:
+        stack[-1].key = None

@@ -1,0 +1,106 @@
+"""Which files of a checkout are read, and for what each may speak."""
+
+from __future__ import annotations
+
+import enum
+import re
+
+
+class Role(enum.Enum):
+    """What a file may speak for: the workload (code, configuration, launch scripts), packages, or documentation."""
+
+    WORKLOAD = "workload"
+    PACKAGES = "packages"
+    DOCUMENTATION = "documentation"
+    ASIDE = "aside"
+
+
+class Form(enum.Enum):
+    """How a file is read."""
+
+    PYTHON = "python"
+    NOTEBOOK = "notebook"
+    SHELL = "shell"
+    YAML = "yaml"
+    JSON = "json"
+    TOML = "toml"
+    MARKDOWN = "markdown"
+    REQUIREMENTS = "requirements"
+    DOCKERFILE = "dockerfile"
+    INI = "ini"
+
+
+# Never entered: what tools and other people's code leave behind.
+SKIPPED_FOLDERS = frozenset({
+    ".git", ".hg", ".svn", ".tox", ".nox", ".venv", "venv", ".env", "node_modules", "site-packages", "__pycache__",
+    ".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints", ".idea", ".vscode", "third_party",
+    "third-party", "thirdparty", "vendor", "vendored", "_vendor", "submodules", "wandb", "mlruns", "checkpoints",
+    ".eggs", "htmlcov", "bower_components",
+})  # fmt: skip
+# Read, but never for the workload.
+_ASIDE_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests", "fixtures", "docs", "doc", ".github",
+                            ".circleci", ".gitlab", "benchmark", "benchmarks", "build", "dist", ".claude", "site"})  # fmt: skip
+_ASIDE_FILES = re.compile(r"(?:test_[^/]*|[^/]*_test|conftest|noxfile|setup_test[^/]*)\.py")
+_LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "pdm.lock", "pixi.lock",
+                    "pipfile.lock", "conda-lock.yml", "tokenizer.json", "vocab.json", "package.json", "tsconfig.json"})  # fmt: skip
+_REQUIREMENTS = re.compile(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
+_ENVIRONMENTS = re.compile(r"(?:[^/]*environment[^/]*|conda[^/]*|env)\.ya?ml")
+
+_FORMS = {
+    ".py": Form.PYTHON,
+    ".ipynb": Form.NOTEBOOK,
+    ".sh": Form.SHELL,
+    ".bash": Form.SHELL,
+    ".slurm": Form.SHELL,
+    ".sbatch": Form.SHELL,
+    ".yaml": Form.YAML,
+    ".yml": Form.YAML,
+    ".json": Form.JSON,
+    ".toml": Form.TOML,
+    ".md": Form.MARKDOWN,
+    ".rst": Form.MARKDOWN,
+    ".cfg": Form.INI,
+}
+
+
+def form_of(path: str) -> Form | None:
+    """Return how the file is read; None for files that say nothing to us (data, pictures, lock files)."""
+    name = path.rsplit("/", 1)[-1]
+    small = name.lower()
+    if small in _LOCKS or small.endswith((".lock", ".min.js")):
+        return None
+    if small.startswith(("dockerfile", "containerfile")) or small.endswith(".dockerfile"):
+        return Form.DOCKERFILE
+    if small in {"makefile", "justfile"} or small.endswith(".mk"):
+        return Form.SHELL
+    if small == "pipfile":
+        return Form.TOML
+    if _REQUIREMENTS.fullmatch(small) or (small.endswith(".txt") and "/requirements/" in f"/{path.lower()}"):
+        return Form.REQUIREMENTS
+    if small.startswith("readme") and "." not in small:
+        return Form.MARKDOWN
+    dot = small.rfind(".")
+    return _FORMS.get(small[dot:]) if dot > 0 else None
+
+
+def role_of(path: str, form: Form) -> Role:
+    """Return what the file may speak for."""
+    parts = path.split("/")
+    folders = {part.lower() for part in parts[:-1]}
+    small = parts[-1].lower()
+    is_aside = bool(folders & _ASIDE_FOLDERS) or bool(_ASIDE_FILES.fullmatch(small))
+    if is_packages_file(path, form):
+        return Role.ASIDE if is_aside else Role.PACKAGES
+    if form is Form.MARKDOWN:
+        return Role.DOCUMENTATION if not (folders & _ASIDE_FOLDERS - {"docs", "doc"}) else Role.ASIDE
+    if is_aside or small.startswith("."):
+        return Role.ASIDE
+    return Role.WORKLOAD
+
+
+def is_packages_file(path: str, form: Form) -> bool:
+    """Whether the file lists packages."""
+    small = path.rsplit("/", 1)[-1].lower()
+    if form is Form.YAML:
+        return bool(_ENVIRONMENTS.fullmatch(small))
+    return form is Form.REQUIREMENTS or small in {"pyproject.toml", "setup.py", "setup.cfg", "pipfile"}

@@ -1,0 +1,300 @@
+"""What a Python program says, read from its syntax tree: imports, calls with their arguments, and defaults."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MAX_NODES = 200_000
+_MAX_TEXT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An argument or default as text; ``reference`` is the last word of a name that stands for it (``args.model``)."""
+
+    text: str | None
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A module that is imported; ``is_optional`` inside ``try``, a function, or ``if TYPE_CHECKING``."""
+
+    module: str
+    line: int
+    is_optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call: dotted name as written, arguments by place and by name, 1-based line."""
+
+    name: str
+    arguments: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+    line: int
+
+    @property
+    def last(self) -> str:
+        """The last word of the name: ``from_pretrained``."""
+        return self.name.rpartition(".")[2]
+
+    def keyword(self, *names: str) -> Value | None:
+        """Return the first of these named arguments, or None."""
+        return next((value for key, value in self.keywords if key in names), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A value that a program starts with: an assignment, a dataclass field, a parameter, or a parser's default."""
+
+    name: str
+    text: str
+    line: int
+    is_option: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCode:
+    """Everything read from one program; ``is_broken`` where it is not valid Python 3."""
+
+    imports: tuple[Import, ...] = ()
+    calls: tuple[Call, ...] = ()
+    defaults: tuple[Default, ...] = ()
+    has_main: bool = False
+    is_broken: bool = False
+
+    def imported(self) -> frozenset[str]:
+        """Return the top-level names of all modules imported."""
+        return frozenset(item.module.split(".")[0] for item in self.imports)
+
+    def default(self, name: str) -> Default | None:
+        """Return the default of that name: an option's (parser, dataclass) before a plain assignment."""
+        found = [item for item in self.defaults if item.name == name]
+        return next((item for item in found if item.is_option), found[0] if found else None)
+
+    def resolve(self, value: Value | None) -> str | None:
+        """Return a value's text, following a name to its default in the same program."""
+        if value is None or value.text is not None or value.reference is None:
+            return value.text if value else None
+        default = self.default(value.reference)
+        return default.text if default else None
+
+
+def read_python(text: str, lines: Sequence[int] = ()) -> PythonCode:
+    """Parse a program; never executes it. ``lines`` maps its lines to those of the file (notebooks)."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return PythonCode(is_broken=True)
+    imports: list[Import] = []
+    calls: list[Call] = []
+    defaults: list[Default] = []
+    has_main = False
+
+    def at(node: ast.stmt | ast.expr | ast.arg) -> int:
+        return lines[node.lineno - 1] if 0 < node.lineno <= len(lines) else node.lineno
+
+    for node, is_optional in _walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            imports.extend(Import(module, at(node), is_optional) for module in _modules(node))
+        elif isinstance(node, ast.Call):
+            call = _call(node, at(node))
+            if call is not None:
+                calls.append(call)
+                defaults.extend(_option(call))
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            defaults.extend(Default(name, value, at(node), is_option) for name, value, is_option in _assigned(node))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            defaults.extend(Default(arg.arg, value, at(arg), is_option=False) for arg, value in _parameters(node))
+        elif isinstance(node, ast.If):
+            has_main = has_main or _is_main(node)
+    order = sorted(calls, key=lambda call: call.line)
+    return PythonCode(tuple(sorted(imports, key=lambda i: i.line)), tuple(order), tuple(sorted(defaults, key=lambda d: d.line)), has_main)
+
+
+def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield each node with whether it runs only sometimes; no recursion, bounded."""
+    pending: list[tuple[ast.AST, bool]] = [(tree, False)]
+    count = 0
+    while pending and count < MAX_NODES:
+        node, is_optional = pending.pop()
+        count += 1
+        yield node, is_optional
+        guards = isinstance(node, (ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or (
+            isinstance(node, ast.If) and not _is_main(node)
+        )
+        inner = is_optional or guards
+        pending.extend((child, inner) for child in ast.iter_child_nodes(node))
+
+
+def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [] if node.level or not node.module else [node.module]
+
+
+def _call(node: ast.Call, line: int) -> Call | None:
+    name = _dotted(node.func)
+    if name is None:
+        return None
+    arguments = tuple(_value(argument) for argument in node.args[:12])
+    keywords = tuple((word.arg, _value(word.value)) for word in node.keywords[:80] if word.arg)
+    return Call(name, arguments, keywords, line)
+
+
+def _dotted(node: ast.AST) -> str | None:
+    """Return ``a.b.c`` for a chain of names; a call in the middle counts as its own name (``Model().to``)."""
+    words: list[str] = []
+    for _ in range(12):
+        if isinstance(node, ast.Attribute):
+            words.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        elif isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Name):
+            return ".".join([node.id, *reversed(words)])
+        else:
+            break
+    return ".".join(reversed(words)) or None
+
+
+def _value(node: ast.AST, depth: int = 0) -> Value:
+    if isinstance(node, ast.Constant):
+        return Value(str(node.value)[:_MAX_TEXT] if isinstance(node.value, (str, int, float, bool)) else None)
+    if depth > 4:
+        return Value(None)
+    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        number = _number(node)
+        return Value(f"{number:g}" if isinstance(number, float) else str(number) if number is not None else None)
+    if isinstance(node, ast.Name):
+        return Value(None, node.id)
+    if isinstance(node, ast.Attribute):
+        dotted = _dotted(node) or ""
+        return Value(dotted, None) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, node.attr)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        parts = [_value(item, depth + 1).text for item in node.elts[:40]]
+        return Value(",".join(part for part in parts if part is not None)[:_MAX_TEXT] or None)
+    if isinstance(node, ast.Call):
+        return _from_environment(node, depth)
+    if isinstance(node, ast.IfExp):
+        return _value(node.body, depth + 1)
+    return Value(None)
+
+
+def _from_environment(node: ast.Call, depth: int) -> Value:
+    """Return the fallback of ``os.environ.get("X", "fallback")``, ``int(...)`` around it, or of ``field(default=...)``."""
+    name = (_dotted(node.func) or "").rpartition(".")[2]
+    if name in {"get", "getenv"} and len(node.args) == 2:
+        return _value(node.args[1], depth + 1)
+    if name in {"int", "float", "str", "Path"} and len(node.args) == 1:
+        return _value(node.args[0], depth + 1)
+    if name in {"field", "Field", "Option", "Argument"}:
+        default = next((word.value for word in node.keywords if word.arg == "default"), None)
+        return _value(default, depth + 1) if default is not None else Value(None)
+    return Value(None)
+
+
+def _number(node: ast.AST, depth: int = 0) -> float | int | None:
+    """Return what plain arithmetic gives (``12 * 8``, ``2**20``, ``-1``), within bounds."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+        return node.value if abs(node.value) < 1e15 else None
+    if depth > 8:
+        return None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _number(node.operand, depth + 1)
+        return -inner if inner is not None else None
+    if not isinstance(node, ast.BinOp):
+        return None
+    left, right = _number(node.left, depth + 1), _number(node.right, depth + 1)
+    if left is None or right is None:
+        return None
+    return _arithmetic(node.op, left, right)
+
+
+def _arithmetic(operator: ast.operator, left: float, right: float) -> float | int | None:
+    if isinstance(operator, ast.Add):
+        return left + right
+    if isinstance(operator, ast.Sub):
+        return left - right
+    if isinstance(operator, ast.Mult):
+        return left * right
+    if isinstance(operator, ast.FloorDiv) and right:
+        return left // right
+    if isinstance(operator, ast.Div) and right:
+        return left / right
+    if isinstance(operator, ast.Pow) and 0 <= right <= 40 and abs(left) <= 10:
+        return left**right
+    return None
+
+
+def _option(call: Call) -> list[Default]:
+    """Return the default that a parser's option gives: argparse, click, typer, absl."""
+    if call.last == "add_argument" and call.arguments:
+        value = call.keyword("default")
+        flags = [argument.text for argument in call.arguments if argument.text]
+        longest = max(flags, key=len, default="")
+        action = call.keyword("action")
+        text = value.text if value else ("False" if action and action.text == "store_true" else None)
+        destination = call.keyword("dest")
+        name = (destination.text if destination and destination.text else longest).lstrip("-").replace("-", "_")
+        return [Default(name, text, call.line, is_option=True)] if text is not None and name else []
+    if call.last == "option" and call.arguments and call.arguments[0].text:
+        value = call.keyword("default")
+        name = call.arguments[0].text.lstrip("-").replace("-", "_")
+        return [Default(name, value.text, call.line, is_option=True)] if value and value.text is not None else []
+    if re.fullmatch(r"DEFINE_(?:string|integer|float|bool|boolean|enum)", call.last) and len(call.arguments) >= 2:
+        name, text = call.arguments[0].text, call.arguments[1].text
+        return [Default(name, text, call.line, is_option=True)] if name and text is not None else []
+    return []
+
+
+def _assigned(node: ast.Assign | ast.AnnAssign) -> list[tuple[str, str, bool]]:
+    """Return names with constant values; annotated ones count as options (dataclass fields)."""
+    if node.value is None:
+        return []
+    is_option = isinstance(node, ast.AnnAssign)
+    found: list[tuple[str, str, bool]] = []
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else None
+        if name is None:
+            continue
+        if isinstance(node.value, ast.Dict):
+            found.extend(_entries(node.value))
+            continue
+        text = _value(node.value).text
+        if text is not None:
+            found.append((name, text, is_option))
+    return found
+
+
+def _entries(node: ast.Dict) -> list[tuple[str, str, bool]]:
+    """Return the constant entries of a dictionary: configurations are often written so."""
+    found: list[tuple[str, str, bool]] = []
+    for key, value in zip(node.keys[:200], node.values[:200], strict=False):
+        text = _value(value).text if isinstance(value, (ast.Constant, ast.BinOp)) else None
+        if isinstance(key, ast.Constant) and isinstance(key.value, str) and text is not None and key.value.isidentifier():
+            found.append((key.value, text, False))
+    return found
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[ast.arg, str]]:
+    """Return the defaults of a function's parameters: ``fire`` and plain calls start with them."""
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    pairs = list(zip(arguments[len(arguments) - len(node.args.defaults) :], node.args.defaults, strict=True))
+    pairs += [(arg, value) for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value is not None]
+    values = [(argument, _value(value).text) for argument, value in pairs]
+    return [(argument, text) for argument, text in values if text is not None]
+
+
+def _is_main(node: ast.If) -> bool:
+    test = node.test
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

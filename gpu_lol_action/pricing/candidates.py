@@ -1,0 +1,225 @@
+"""Requirement and offers to a ladder: what fits, cheapest first, and why each other offer does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+
+from gpu_lol_action.domain.environment import cost_usd
+from gpu_lol_action.domain.gpus import (
+    Accelerator,
+    AcceleratorRequest,
+    UnknownAccelerator,
+    accelerators,
+    find_accelerator,
+    is_launchable,
+    names_on,
+    parse_accelerator,
+)
+from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, OfferTable, PriceSource, Rejected, Requirement
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Command
+from gpu_lol_action.domain.spec import EnvironmentSpec
+from gpu_lol_action.estimation.compatibility import image_refusal
+from gpu_lol_action.pricing.snapshot import CLOUDS_WITHOUT_SPOT_PRICE
+
+# Clouds whose machines SkyPilot 0.14.1 can rent as spot (facts: Cloud._unsupported_features_for_resources).
+CLOUDS_WITH_SPOT = frozenset({"runpod", "vast", "aws", "gcp", "azure", "nebius", "verda"})
+
+# Below compute capability 8.0 there is no bf16 and no FlashAttention 2: such cards are taken only when named.
+MIN_CAPABILITY = (8, 0)
+
+# Memory asked of a card when neither file nor code says any: the smallest card that is rented today has 16 GB.
+UNKNOWN_MEMORY_GIB = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class RankRequest:
+    """All that ranking looks at. ``max_price_usd_per_hour`` None means no cap."""
+
+    requirement: Requirement
+    offers: OfferTable
+    source: PriceSource
+    lease: timedelta
+    max_price_usd_per_hour: Decimal | None = None
+
+
+def requirement_from(spec: EnvironmentSpec, policy: Policy, command: Command | None = None) -> Requirement | UnknownAccelerator:
+    """Return what is asked of a machine: the spec, with the command's options over it, on the policy's clouds.
+
+    A card named in the command is taken as ordered: its memory is not compared with the estimate.
+    """
+    hardware = spec.hardware
+    wanted = Requirement(
+        memory_gib_per_gpu=float(hardware.vram_required_gb or UNKNOWN_MEMORY_GIB) if spec.needs_gpu else 0.0,
+        gpu_count=hardware.gpu_count if spec.needs_gpu else 0,
+        accelerator=hardware.gpu_type if spec.needs_gpu else None,
+        clouds=policy.clouds,
+        use_spot=hardware.use_spot,
+        min_disk_gb=hardware.disk_gb,
+        cpus=hardware.cpus,
+        memory_gib=float(hardware.memory_gb) if hardware.memory_gb else None,
+        base_image=spec.environment.base_image,
+        alternatives=hardware.alternatives if spec.needs_gpu else (),
+    )
+    return wanted if command is None else _with_options(wanted, command)
+
+
+def rank_candidates(request: RankRequest) -> Ladder:
+    """Return the ladder: fitting offers by price for the lease, equal prices by memory and name; each other with a reason."""
+    candidates: list[Candidate] = []
+    rejected: list[Rejected] = []
+    for cloud in dict.fromkeys(request.requirement.clouds):
+        offers = request.offers.get(cloud, ())
+        for offer in offers:
+            reason = _refusal(offer, offers, request)
+            if reason:
+                rejected.append(Rejected(offer, reason))
+            else:
+                candidates.append(_candidate(offer, request))
+    candidates.sort(key=_rank)
+    rejected.sort(key=lambda item: (item.offer.price_usd_per_hour, item.offer.cloud, item.offer.instance_type))
+    return Ladder(request.requirement, tuple(candidates), tuple(rejected), request.source)
+
+
+def select_region(requirement: Requirement) -> str | None:
+    """Return the region to pin: only one that was asked for; otherwise SkyPilot tries all of them, which finds more capacity."""
+    return requirement.region
+
+
+def _with_options(wanted: Requirement, command: Command) -> Requirement | UnknownAccelerator:
+    if command.gpu is not None:
+        found = parse_accelerator(command.gpu)
+        if not isinstance(found, AcceleratorRequest):
+            return found
+        count = command.gpu_count or found.count or max(wanted.gpu_count, 1)
+        wanted = replace(wanted, accelerator=found.accelerator.name, gpu_count=count, memory_gib_per_gpu=0.0, alternatives=())
+    elif command.gpu_count is not None:
+        wanted = replace(wanted, gpu_count=command.gpu_count)
+    if command.cloud is not None:
+        wanted = replace(wanted, clouds=tuple(cloud for cloud in wanted.clouds if cloud == command.cloud))
+    return replace(
+        wanted,
+        region=command.region or wanted.region,
+        use_spot=command.use_spot or wanted.use_spot,
+        base_image=command.image or wanted.base_image,
+    )
+
+
+def _refusal(offer: Offer, offers: tuple[Offer, ...], request: RankRequest) -> str:
+    """Return why the offer is not taken, in one clause; an empty text when it fits."""
+    wanted = request.requirement
+    return (
+        _name_refusal(offer, wanted)
+        or _card_refusal(offer, wanted)
+        or _count_refusal(offer, offers, wanted)
+        or _memory_refusal(offer, wanted)
+        or _host_refusal(offer, wanted)
+        or _price_refusal(offer, request)
+    )
+
+
+def _name_refusal(offer: Offer, wanted: Requirement) -> str:
+    if not is_launchable(offer.cloud, offer.accelerator):
+        return f"SkyPilot 0.14.1 lists {offer.accelerator} on {offer.cloud} but cannot launch it"
+    if wanted.accelerator is None:
+        return ""
+    if not _is_named(offer, wanted):
+        return f"{wanted.accelerator} was asked for"
+    return ""
+
+
+def _is_named(offer: Offer, wanted: Requirement) -> bool:
+    named = [wanted.accelerator, *wanted.alternatives] if wanted.accelerator else []
+    return any(offer.accelerator in names_on(offer.cloud, name) for name in named if name)
+
+
+def _card_refusal(offer: Offer, wanted: Requirement) -> str:
+    card = accelerators().get(offer.accelerator)
+    if card is None:
+        return "this card is not in our table"
+    if card.is_arm:
+        return "its host is ARM: x86 images do not run there"
+    if wanted.base_image and card.is_nvidia and (refusal := image_refusal(wanted.base_image, card)):
+        return refusal
+    return "" if _is_named(offer, wanted) else _unnamed_refusal(card)
+
+
+def _unnamed_refusal(card: Accelerator) -> str:
+    if not card.is_nvidia:
+        return "no NVIDIA card: CUDA images and packages do not run there"
+    if (card.compute_capability or (0, 0)) < MIN_CAPABILITY:
+        return f"{card.architecture} has no bf16 and no FlashAttention 2; name the card to take it"
+    return ""
+
+
+def _count_refusal(offer: Offer, offers: tuple[Offer, ...], wanted: Requirement) -> str:
+    need = max(wanted.gpu_count, 1)
+    if offer.accelerator_count < need:
+        return f"{offer.accelerator_count} of {need} cards"
+    counts = sorted({other.accelerator_count for other in offers if other.accelerator == offer.accelerator})
+    smallest = next(count for count in counts if count >= need)
+    return f"{need} cards are enough" if offer.accelerator_count > smallest else ""
+
+
+def _memory_refusal(offer: Offer, wanted: Requirement) -> str:
+    need = wanted.memory_gib_per_gpu
+    if offer.memory_gib_per_gpu >= need:
+        return ""
+    card = find_accelerator(offer.accelerator)
+    # gpu-lol's files say 24 for a 24 GB card: a card that the file itself names is held to its marketed size.
+    if card and _is_named(offer, wanted) and need <= card.marketed_gb:
+        return ""
+    return f"{offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} needed"
+
+
+def _host_refusal(offer: Offer, wanted: Requirement) -> str:
+    if wanted.region and offer.regions and wanted.region not in offer.regions:
+        return f"not rented in {wanted.region}"
+    if wanted.cpus and offer.vcpus is not None and offer.vcpus < wanted.cpus:
+        return f"{offer.vcpus:g} virtual CPUs, {wanted.cpus} needed"
+    if wanted.memory_gib and offer.memory_gib is not None and offer.memory_gib < wanted.memory_gib:
+        return f"{offer.memory_gib:g} GiB of main memory, {wanted.memory_gib:g} needed"
+    if wanted.use_spot and offer.cloud not in CLOUDS_WITH_SPOT:
+        return f"{offer.cloud} has no spot machines"
+    return ""
+
+
+def _price_refusal(offer: Offer, request: RankRequest) -> str:
+    cap = request.max_price_usd_per_hour
+    price = _price(offer, request.requirement)
+    if price <= 0:
+        return "the catalog shows no price for it"
+    return f"${price}/h is over the limit of ${cap}/h" if cap is not None and price > cap else ""
+
+
+def _price(offer: Offer, wanted: Requirement) -> Decimal:
+    """Return what an hour costs: the spot price only where the cloud's catalog really has one."""
+    spot = offer.spot_price_usd_per_hour
+    if wanted.use_spot and spot is not None and spot > 0 and offer.cloud not in CLOUDS_WITHOUT_SPOT_PRICE:
+        return spot
+    return offer.price_usd_per_hour
+
+
+def _candidate(offer: Offer, request: RankRequest) -> Candidate:
+    wanted = request.requirement
+    price = _price(offer, wanted)
+    spare = offer.memory_gib_per_gpu - wanted.memory_gib_per_gpu
+    need = wanted.memory_gib_per_gpu
+    if need and spare >= 0:
+        why = f"{offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} needed"
+    elif need:
+        why = f"named in the file; {offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} asked for"
+    else:
+        why = "as asked for"
+    if wanted.use_spot and price == offer.price_usd_per_hour:
+        why += "; priced as on demand, because the catalog shows no spot price"
+    if offer.accelerator_count > max(wanted.gpu_count, 1):
+        why += f"; {offer.accelerator_count} cards, the fewest it is rented with"
+    return Candidate(offer, price, cost_usd(price, request.lease), why)
+
+
+def _rank(candidate: Candidate) -> tuple[Decimal, float, str, str, str]:
+    offer = candidate.offer
+    return (candidate.price_usd_per_hour, -offer.memory_gib_per_gpu, offer.cloud, offer.accelerator, offer.instance_type)
