@@ -146,7 +146,11 @@ def _body(entry: PageEntry) -> Safe:
     if entry.kind == "terminal":
         return Safe("\n".join(_terminal_line(line) for line in clean_lines(entry.body)))
     parts = re.split(r"`([^`]+)`", entry.body)
-    return Safe("".join(f"<code>{html.escape(part)}</code>" if index % 2 else html.escape(part) for index, part in enumerate(parts)))
+    return Safe(
+        "".join(
+            f"<code>{html.escape(part)}</code>" if index % 2 else html.escape(part) for index, part in enumerate(parts)
+        )
+    )
 
 
 def _terminal_line(line: str) -> str:
@@ -158,7 +162,9 @@ def _terminal_line(line: str) -> str:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable(["table", "strikethrough"]).disable("image")
+    parser = (
+        MarkdownIt("commonmark", {"html": True, "breaks": True}).enable(["table", "strikethrough"]).disable("image")
+    )
     parser.validateLink = _is_link_allowed  # type: ignore[method-assign]  # the library's own documented hook
     for name, rule in (("html_block", _html_rule), ("html_inline", _html_rule), ("text", _text_rule)):
         parser.add_render_rule(name, rule)

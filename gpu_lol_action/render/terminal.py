@@ -62,7 +62,9 @@ def _block(tokens: Sequence[Token], width: int) -> str:
     if kind == "bullet_list_open":
         items = [_inline(token) for token in tokens if token.type == "inline"]
         return "\n".join(_wrap(item, width, "- ", "  ") for item in items)
-    return "\n".join(_wrap(line, width) for token in tokens if token.type == "inline" for line in _inline(token).split("\n"))
+    return "\n".join(
+        _wrap(line, width) for token in tokens if token.type == "inline" for line in _inline(token).split("\n")
+    )
 
 
 def _wrap(text: str, width: int, first: str = "", rest: str = "") -> str:
@@ -130,7 +132,11 @@ def _pad(text: str, width: int, *, is_right: bool) -> str:
 def _columns(text: str) -> int:
     """Return how many columns a terminal gives to ``text``: wide characters two, joining ones none."""
     return sum(
-        0 if unicodedata.combining(character) or character == "\ufe0f" else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        0
+        if unicodedata.combining(character) or character == "\ufe0f"
+        else 2
+        if unicodedata.east_asian_width(character) in "WF"
+        else 1
         for character in text
     )
 

@@ -262,7 +262,10 @@ def ssh_view(endpoint: SshEndpoint, alias: str, folder: str) -> SshView:
 
 def one_word(text: str) -> str:
     """Return text that cannot end its line or its word, in a shell or in ``ssh_config``."""
-    return "".join(character for character in text if (character.isascii() and character.isalnum()) or character in "-._:") or "unknown"
+    return (
+        "".join(character for character in text if (character.isascii() and character.isalnum()) or character in "-._:")
+        or "unknown"
+    )
 
 
 def _fingerprint(key: str) -> Safe | None:

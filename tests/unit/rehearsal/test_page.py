@@ -16,10 +16,50 @@ AT = datetime(2026, 11, 20, 14, 7, 9, tzinfo=timezone.utc)
 OPENED = PageEntry("event", "maintainer", AT, "opened this pull request with `3f9c2ab`")
 PAGE = Conversation("acme/x", 7, "A title", "maintainer", "main", "feature", "open", "Rehearsal", (OPENED,))
 VOID = {"meta", "br", "hr"}
-ALLOWED = set(
-    "html head meta title style body header main p h1 h2 h3 h4 h5 h6 span b code div section time article pre table thead tbody tr th td "
-    "a ul ol li strong em s blockquote details summary sub br hr".split()
-)
+ALLOWED = {
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "header",
+    "main",
+    "p",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "span",
+    "b",
+    "code",
+    "div",
+    "section",
+    "time",
+    "article",
+    "pre",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "a",
+    "ul",
+    "ol",
+    "li",
+    "strong",
+    "em",
+    "s",
+    "blockquote",
+    "details",
+    "summary",
+    "sub",
+    "br",
+    "hr",
+}
 
 
 class Outline(HTMLParser):
@@ -68,7 +108,10 @@ def test_every_comment_makes_a_whole_page_that_runs_nothing(name: str) -> None:
     assert all(link.startswith("https://") for link in reader.links)
 
 
-@given(st.text(st.sampled_from("<>/abdetilsumrycoe =\"'`&;!-\n |*[]()"), max_size=80) | st.sampled_from([HOSTILE, "</details></div>", "<details><summary>", "<code>", "<!-- "]))
+@given(
+    st.text(st.sampled_from("<>/abdetilsumrycoe =\"'`&;!-\n |*[]()"), max_size=80)
+    | st.sampled_from([HOSTILE, "</details></div>", "<details><summary>", "<code>", "<!-- "])
+)
 def test_hostile_comment_stays_in_its_box(body: str) -> None:
     reader = outline(with_entry(PageEntry("comment", "stranger", AT, body)))
     assert reader.is_balanced

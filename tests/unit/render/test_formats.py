@@ -10,12 +10,16 @@ from gpu_lol_action.render import formats
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 
 
-@pytest.mark.parametrize(("amount", "text"), [("2.78", "$2.78"), ("50", "$50"), ("3", "$3.00"), ("0", "$0.00"), ("11.2", "$11.20")])
+@pytest.mark.parametrize(
+    ("amount", "text"), [("2.78", "$2.78"), ("50", "$50"), ("3", "$3.00"), ("0", "$0.00"), ("11.2", "$11.20")]
+)
 def test_usd(amount: str, text: str) -> None:
     assert formats.usd(Decimal(amount)) == text
 
 
-@pytest.mark.parametrize(("price", "text"), [("1.39", "$1.39/h"), ("0.204", "$0.204/h"), ("3", "$3.00/h"), ("0.1999", "$0.20/h")])
+@pytest.mark.parametrize(
+    ("price", "text"), [("1.39", "$1.39/h"), ("0.204", "$0.204/h"), ("3", "$3.00/h"), ("0.1999", "$0.20/h")]
+)
 def test_usd_per_hour_shows_a_third_place_only_where_there_is_one(price: str, text: str) -> None:
     assert formats.usd_per_hour(Decimal(price)) == text
 

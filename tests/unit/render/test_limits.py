@@ -64,7 +64,14 @@ def unfenced(body: str) -> list[str]:
 
 
 PIECES = st.lists(
-    st.sampled_from(["text " * 20, "| a | b |\n|---|---|\n" + "| x | y |\n" * 30, FOLD.format(name="n", filler="f" * 90), fence("`" * 5 + "q" * 80) + "\n"]),
+    st.sampled_from(
+        [
+            "text " * 20,
+            "| a | b |\n|---|---|\n" + "| x | y |\n" * 30,
+            FOLD.format(name="n", filler="f" * 90),
+            fence("`" * 5 + "q" * 80) + "\n",
+        ]
+    ),
     max_size=12,
 )
 

@@ -26,7 +26,9 @@ from gpu_lol_action.render.markdown import (
 )
 
 # Letters that Markdown, HTML and GitHub act on, next to ordinary ones: random Unicode alone rarely meets them.
-HOSTILE = st.text(st.sampled_from("ab1 `*_~[]()<>&|\\#@!$-+=.:/{}\n\t\"'\u202e\u200b\x1b;"), max_size=40) | st.text(max_size=40)
+HOSTILE = st.text(st.sampled_from("ab1 `*_~[]()<>&|\\#@!$-+=.:/{}\n\t\"'\u202e\u200b\x1b;"), max_size=40) | st.text(
+    max_size=40
+)
 
 
 def rendered(markdown: str) -> str:
@@ -92,7 +94,9 @@ def test_link_keeps_its_target(path: str) -> None:
     assert targets[0].endswith("#L3")
 
 
-@pytest.mark.parametrize("active", ["@everyone", "#12", "GH-3", "https://evil.example", "www.evil.example", "a@b.example"])
+@pytest.mark.parametrize(
+    "active", ["@everyone", "#12", "GH-3", "https://evil.example", "www.evil.example", "a@b.example"]
+)
 def test_inline_breaks_what_github_would_link(active: str) -> None:
     document = rendered(f"x {inline(active)} y")
     assert "<a" not in document
@@ -128,13 +132,18 @@ def test_mention_notifies_only_a_login() -> None:
     assert mention("a @team/x") == "a @&#8203;team/x"
 
 
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "//evil.example", "", "data:text/html,x", "https://", "https://x/" + "a" * 3000])
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "//evil.example", "", "data:text/html,x", "https://", "https://x/" + "a" * 3000]
+)
 def test_link_refuses_what_is_no_short_web_address(url: str) -> None:
     assert link(Safe("label"), url) == "label"
 
 
 def test_permalink_encodes_each_part() -> None:
-    assert permalink("https://ghe.example/", "a/b", "c0ffee", "dir/a b#?.py", 7) == "https://ghe.example/a/b/blob/c0ffee/dir/a%20b%23%3F.py#L7"
+    assert (
+        permalink("https://ghe.example/", "a/b", "c0ffee", "dir/a b#?.py", 7)
+        == "https://ghe.example/a/b/blob/c0ffee/dir/a%20b%23%3F.py#L7"
+    )
     assert permalink("https://github.com", "a/b", "c0ffee", "x", 0) == "https://github.com/a/b/blob/c0ffee/x"
 
 

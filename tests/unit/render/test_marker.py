@@ -28,5 +28,11 @@ def test_prefix_finds_this_number_and_no_longer_one() -> None:
 
 
 def test_foreign_text_is_no_marker() -> None:
-    for body in ("", "hello", "<!-- gpu-lol v2 proposal -->", "x <!-- gpu-lol v1 proposal -->", "<!-- gpu-lol v1 a b=c d -->"):
+    for body in (
+        "",
+        "hello",
+        "<!-- gpu-lol v2 proposal -->",
+        "x <!-- gpu-lol v1 proposal -->",
+        "<!-- gpu-lol v1 a b=c d -->",
+    ):
         assert parse_marker(body) is None

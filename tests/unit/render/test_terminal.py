@@ -42,7 +42,10 @@ def test_last_column_wraps_below_itself() -> None:
 
 
 def test_commands_and_places_suit_the_terminal() -> None:
-    assert render_text("Run `/gpu-lol up` for this PR, see `/etc/gpu-lol`.") == "Run gpu-lol up for this folder, see /etc/gpu-lol.\n"
+    assert (
+        render_text("Run `/gpu-lol up` for this PR, see `/etc/gpu-lol`.")
+        == "Run gpu-lol up for this folder, see /etc/gpu-lol.\n"
+    )
 
 
 def test_link_to_code_is_its_label_and_another_keeps_its_address() -> None:
