@@ -114,7 +114,7 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.domain.environment import Requester
     from gpu_lol_action.domain.policy import Policy
     from gpu_lol_action.handlers.context import Order
-    from gpu_lol_action.router import obey
+    from gpu_lol_action.handlers.obey import obey
 
     with wiring.terminal(Path.cwd(), TerminalProgress(), _show) as context:
         order = Order(
