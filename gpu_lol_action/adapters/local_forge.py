@@ -118,6 +118,10 @@ class LocalForge:
         self._git("archive", "--format=tar.gz", f"--output={destination}", sha)
         return destination
 
+    def resolve(self, revision: str) -> str:
+        """Return the full id of the commit that a branch, tag or id names."""
+        return self._git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").strip()
+
     def changed_files(self, number: int) -> Sequence[str]:
         """Return what differs from the commit before."""
         return self._git("diff", "--name-only", "HEAD~1", "HEAD", is_optional=True).splitlines()

@@ -25,7 +25,7 @@ SPEC_FILE = ".gpu-lol.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file that was read. ``code`` is set for Python and notebooks; ``first_lines`` maps code lines to file lines."""
+    """One file that was read. ``code`` is set for Python and notebooks, where ``text`` is the code of the cells."""
 
     path: str
     form: Form
@@ -68,16 +68,14 @@ class Checkout:
         return next((source for source in self.sources if source.path == path), None)
 
     def find_named(self, reference: str) -> Source | None:
-        """Return the file that a command means by ``reference``: that path, or the shallowest path that ends with it."""
-        tail = reference.strip().removeprefix("./").lstrip("/")
-        if not tail:
-            return None
-        exact = self.find(tail)
-        if exact is not None:
-            return exact
-        name = tail.rsplit("/", 1)[-1]
-        ends = [s for s in self.sources if s.path.endswith(f"/{tail}")] or [s for s in self.sources if s.path == name]
-        return min(ends, key=lambda source: (source.depth, source.path), default=None)
+        """Return the file that a command means: that path, or the shallowest that ends like it (a folder of a bigger tree)."""
+        parts = [part for part in reference.strip().split("/") if part not in {"", "."}]
+        for start in range(len(parts)):
+            tail = "/".join(parts[start:])
+            ends = [source for source in self.sources if source.path == tail or source.path.endswith(f"/{tail}")]
+            if ends:
+                return min(ends, key=lambda source: (source.depth, source.path))
+        return None
 
 
 def read_checkout(root: Path) -> Checkout:

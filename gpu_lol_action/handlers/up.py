@@ -98,7 +98,7 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
         policy=order.policy,
         now=now,
         worst_case_at=journal.worst_case.ends_by,
-        repository_name=plan.repository_folder,
+        repository_name=plan.setup.folder,
         head_ref=order.pull_request.head_ref,
     )
     answers.reply(context, order.pull_request.number, body)
@@ -189,6 +189,5 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         updated_at=now,
         user_hash=user_hash(order.repository.repository_id),
         use_spot=order.command.use_spot,
-        packages=plan.packages,
         is_rehearsal=context.settings.is_rehearsal,
     )

@@ -29,13 +29,19 @@ def derive_key_pair(secret: str, repository_id: int, version: int) -> KeyPair:
     the info string; a new version is a new pair. Raises ValueError for a secret too short to be one.
     """
     if len(secret) < _SHORTEST_SECRET:
-        raise ValueError(f"the secret that SSH keys are derived from has {len(secret)} characters; it needs {_SHORTEST_SECRET}")
+        raise ValueError(
+            f"the secret that SSH keys are derived from has {len(secret)} characters; it needs {_SHORTEST_SECRET}"
+        )
     info = f"gpu-lol-action ssh key v{version}".encode()
-    seed = HKDF(algorithm=hashes.SHA256(), length=32, salt=str(repository_id).encode(), info=info).derive(secret.encode())
+    seed = HKDF(algorithm=hashes.SHA256(), length=32, salt=str(repository_id).encode(), info=info).derive(
+        secret.encode()
+    )
     key = Ed25519PrivateKey.from_private_bytes(seed)
     public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
     return KeyPair(_openssh_pem(key), f"{public.decode()} gpu-lol-{repository_id}-v{version}")
 
 
 def _openssh_pem(key: Ed25519PrivateKey) -> bytes:
-    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption())
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    )

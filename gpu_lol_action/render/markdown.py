@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -129,6 +130,12 @@ def permalink(server_url: str, repository: str, sha: str, path: str, line: int =
     """Return the address of a file (and line) at exactly one commit."""
     place = "/".join(quote(part, safe="") for part in (*repository.split("/"), "blob", sha, *path.split("/")))
     return f"{server_url.rstrip('/')}/{place}{f'#L{line}' if line > 0 else ''}"
+
+
+def html_text(text: str, limit: int = 300) -> Safe:
+    """Return text for an HTML page (not for a comment)."""
+    _refuse_safe(text)
+    return Safe(html.escape(visible(text, limit)))
 
 
 def _refuse_safe(text: str) -> None:

@@ -8,4 +8,4 @@ printf %s "$archive" | base64 -d > "$place/probe.zip"
 [ -f "$HOME/.gpu-lol/env" ] && . "$HOME/.gpu-lol/env" > /dev/null 2>&1
 unset PYTHONPATH PYTHONSTARTUP PYTHONHOME
 # An empty folder of ours: no module of the code may stand in for one that the validator imports.
-cd "$place" && "$python" probe.zip "$request" < /dev/null
+cd "$place" && "$python" "$place/probe.zip" "$request" < /dev/null
