@@ -46,7 +46,7 @@ class LocalForge:
     def pull_request(self, number: int) -> PullRequest:
         """Return what is checked out, in the form of a pull request without a number."""
         if number:
-            raise UserError("not_a_pull_request", f"A terminal knows no pull request #{number}.")
+            raise UserError("no_pull_requests_here", f"A terminal knows no pull request #{number}.")
         head = self._git("rev-parse", "HEAD").strip()
         branch = self._git("branch", "--show-current").strip() or "HEAD"
         return PullRequest(

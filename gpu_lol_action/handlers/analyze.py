@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def describe_folder(folder: Path, output_format: str, now: datetime, base: Path 
     policy = Policy()
     head = read_folder(folder, "", policy)
     if output_format == "json":
-        return analysis_json(head.analysis)
+        return json.dumps(analysis_json(head.analysis), indent=2, ensure_ascii=False)
     spec_yaml = write_spec(head.analysis.spec)
     if output_format == "yaml":
         return spec_yaml.rstrip("\n")

@@ -19,9 +19,7 @@ from gpu_lol_action.errors import TransientError
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
 HEAD = "abc1234" + "0" * 33
-KEY = (
-    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"  # OpenSSH's own example shape
-)
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"  # OpenSSH's own example shape
 
 
 @dataclass
