@@ -40,9 +40,7 @@ INPUTS: tuple[Input, ...] = (
         is_secret=True,
     ),
     Input("runpod-api-key", "", "RunPod API key; with it `/gpu-lol up` works on RunPod.", is_secret=True),
-    Input(
-        "lambda-api-key", "", "Lambda Cloud API key; with it `/gpu-lol up` works on Lambda.", is_secret=True
-    ),
+    Input("lambda-api-key", "", "Lambda Cloud API key; with it `/gpu-lol up` works on Lambda.", is_secret=True),
     Input("dry-run", "false", "For scheduled runs: report what a sweep would end, and end nothing."),
 )
 
@@ -60,6 +58,8 @@ OUTPUTS: tuple[Output, ...] = (
     Output("reason_code", "Why, as one word of `docs/errors.md`."),
     Output("result", "The outcome as JSON."),
     Output("needs_cloud", "`true` when a second step with the cloud extra has to go on."),
+    Output("deferred", "Which commands of the comment that second step carries out."),
+    Output("pinned_sha", "The commit that this run is about, resolved once."),
 )
 
 
@@ -76,6 +76,7 @@ class Surroundings:
     workspace_temp: str
     phase: str
     pinned_sha: str
+    deferred: str
     inputs: Mapping[str, str]
     github_sha: str = ""
 
@@ -107,6 +108,7 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
         workspace_temp=env.get("RUNNER_TEMP", ""),
         phase=env.get("GPU_LOL_PHASE", "all"),
         pinned_sha=env.get("GPU_LOL_PINNED_SHA", ""),
+        deferred=env.get("GPU_LOL_DEFERRED", ""),
         inputs=values,
         github_sha=env.get("GITHUB_SHA", ""),
     )

@@ -73,6 +73,8 @@ class GpuLolError(Exception):
         super().__init__(f"{reason_code}: {what}")
         self.reason_code = reason_code
         self.explanation = Explanation(what, why, fix)
+        # Set by a handler that has told the requester already, so that nobody reads it twice.
+        self.is_told = False
 
 
 class UserError(GpuLolError):
@@ -86,9 +88,7 @@ class SpecError(UserError):
 
     ending = Ending.SPEC_ERROR
 
-    def __init__(
-        self, reason_code: str, what: str, *, path: str, line: int, why: str = "", fix: str = ""
-    ) -> None:
+    def __init__(self, reason_code: str, what: str, *, path: str, line: int, why: str = "", fix: str = "") -> None:
         """Keep the file and the 1-based line beside the explanation."""
         super().__init__(reason_code, what, why=why, fix=fix)
         self.path = path

@@ -17,6 +17,9 @@ class OptionKind(enum.Enum):
     IMAGE = "image"
     SHA = "sha"
     USER = "user"
+    FORMAT = "format"
+    REF = "ref"
+    FILE = "file"
 
 
 class DoorKind(enum.Enum):
@@ -42,6 +45,7 @@ class Option:
     kind: OptionKind
     summary: str
     metavar: str = ""
+    door: DoorKind = DoorKind.BOTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +57,33 @@ class CommandSpec:
     permission: Permission
     doors: DoorKind = DoorKind.BOTH
     positional: str = ""
+    positional_door: DoorKind = DoorKind.BOTH
     options: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     needs_cloud: bool = False
     is_spending: bool = False
 
-    @property
-    def usage(self) -> str:
-        """The command with its arguments, without the door's prefix."""
+    def usage(self, door: DoorKind) -> str:
+        """Return the command with the arguments that it takes at this door, without the door's prefix."""
         words = [self.name]
-        if self.positional:
+        if self.positional_at(door):
             words.append(f"[{self.positional}]")
-        words.extend(
-            f"[{option.name}]"
-            if option.kind is OptionKind.SWITCH
-            else f"[{option.name} {option.metavar}]"
-            for option in self.options
-        )
+        for option in self.options_at(door):
+            value = "" if option.kind is OptionKind.SWITCH else f" {option.metavar}"
+            words.append(f"[{option.name}{value}]")
         return " ".join(words)
 
+    def options_at(self, door: DoorKind) -> tuple[Option, ...]:
+        """Return the options that can be given at this door."""
+        return tuple(option for option in self.options if option.door in (DoorKind.BOTH, door))
+
+    def positional_at(self, door: DoorKind) -> str:
+        """Return the name of the positional argument at this door, or nothing."""
+        return self.positional if self.positional_door in (DoorKind.BOTH, door) else ""
+
+
+TERMINAL = DoorKind.TERMINAL
 
 UP_OPTIONS = (
     Option("--gpu", OptionKind.ACCELERATOR, "rent this accelerator instead", "A100-80GB:2"),
@@ -89,8 +100,14 @@ UP_OPTIONS = (
 COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(
         "analyze",
-        "Read the code again and refresh the proposal",
+        "Read the code and propose the machine that it needs",
         Permission.COMMAND_ROLES,
+        positional="path",
+        positional_door=DoorKind.TERMINAL,
+        options=(
+            Option("--format", OptionKind.FORMAT, "how the proposal is printed", "text|json|yaml|markdown", TERMINAL),
+            Option("--base", OptionKind.REF, "compare with this commit or branch", "REF", TERMINAL),
+        ),
         examples=("analyze",),
     ),
     CommandSpec(
@@ -130,10 +147,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "sweep",
         "End what is over or ownerless, and report what could not be ended",
         Permission.COMMAND_ROLES,
-        doors=DoorKind.TERMINAL,
-        options=(
-            Option("--dry-run", OptionKind.SWITCH, "say what would be ended, end nothing"),
-        ),
+        doors=TERMINAL,
+        options=(Option("--dry-run", OptionKind.SWITCH, "say what would be ended, end nothing"),),
         examples=("sweep --dry-run",),
         needs_cloud=True,
     ),
@@ -141,8 +156,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "rehearse",
         "Play the whole story on this machine, with real SkyPilot on a loopback cloud",
         Permission.ANYONE,
-        doors=DoorKind.TERMINAL,
+        doors=TERMINAL,
         positional="path",
+        options=(Option("--output", OptionKind.FILE, "where the conversation is written", "rehearsal.html"),),
         examples=("rehearse .",),
         needs_cloud=True,
     ),
@@ -158,8 +174,4 @@ def find_command(word: str) -> CommandSpec | None:
 
 def command_words(door: DoorKind) -> tuple[str, ...]:
     """Return every word that is a command at this door, in the table's order."""
-    return tuple(
-        word
-        for word, spec in _BY_WORD.items()
-        if spec.doors in (DoorKind.BOTH, door)
-    )
+    return tuple(word for word, spec in _BY_WORD.items() if spec.doors in (DoorKind.BOTH, door))

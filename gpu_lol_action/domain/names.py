@@ -15,9 +15,7 @@ def repository_prefix(repository_id: int) -> str:
     return f"{PREFIX}{base64.b32encode(raw).decode().rstrip('=').lower()}-"
 
 
-def environment_name(
-    repository_id: int, pull_request: int | None, profile: str = "", login: str = ""
-) -> str:
+def environment_name(repository_id: int, pull_request: int | None, profile: str = "", login: str = "") -> str:
     """Return the name of the environment for one PR (or one terminal user) and profile.
 
     The default profile adds nothing; others add four base32 characters of their name's SHA-256.

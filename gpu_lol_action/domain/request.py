@@ -113,6 +113,10 @@ class Command:
     is_dry_run: bool = False
     is_all: bool = False
     topic: str | None = None
+    path: str | None = None
+    output_format: str = "text"
+    base: str | None = None
+    output: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +157,21 @@ class Outcome:
     reason_code: str
     details: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A comment as GitHub keeps it."""
+
+    comment_id: int
+    body: str
+    author: str
+    html_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitContent:
+    """What a commit is made of: the id of its tree, and git's bytes of the commit (None where they cannot be rebuilt)."""
+
+    tree_id: str
+    content: bytes | None

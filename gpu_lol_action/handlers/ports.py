@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
-from gpu_lol_action.domain.request import PullRequest, Repository
+from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
+from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
+from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 
 
 class Clock(Protocol):
@@ -24,16 +25,6 @@ class Clock(Protocol):
     def sleep(self, duration: timedelta) -> None:
         """Wait that long."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """A comment as GitHub keeps it."""
-
-    comment_id: int
-    body: str
-    author: str
-    html_url: str = ""
 
 
 class Forge(Protocol):
@@ -79,6 +70,10 @@ class Forge(Protocol):
         """Yield a folder with the files of exactly that commit, unpacked as data; it goes away afterwards."""
         ...
 
+    def commit(self, sha: str) -> CommitContent:
+        """Return what identifies a commit: its tree, and its own bytes where they can be had."""
+        ...
+
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write a tar.gz of the tree of exactly that commit for shipping to a machine, and return its path."""
         ...
@@ -100,23 +95,6 @@ class Forge(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A record and the version (commit, or file number) that a change must name."""
-
-    record: EnvironmentRecord
-    version: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableEntry:
-    """A record that cannot be read: held as running and reported, never taken for absent."""
-
-    name: str
-    version: str
-    why: str
-
-
 class Ledger(Protocol):
     """Where environments are written down before money is spent; every change is compare-and-swap."""
 
@@ -130,6 +108,10 @@ class Ledger(Protocol):
 
     def read(self, name: str) -> Entry | UnreadableEntry | None:
         """Return the newest record of that name, or None when there never was one."""
+        ...
+
+    def version(self, name: str) -> str | None:
+        """Return the newest version of that record alone, in one request; what a waiting run polls."""
         ...
 
     def entries(self) -> Sequence[Entry | UnreadableEntry]:
@@ -147,50 +129,6 @@ class Ledger(Protocol):
     def last_sweep(self) -> datetime | None:
         """Return when a sweep last succeeded, or None when never."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchRequest:
-    """One try of one offer: the task as SkyPilot reads it, the cluster's name, and the time box."""
-
-    task: Mapping[str, object]
-    cluster_name: str
-    cloud: str
-    time_box: timedelta
-
-
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """A machine that answers on SSH."""
-
-    name_on_cloud: str
-    region: str | None
-    ssh: SshEndpoint
-    provider_config: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class NotLaunched:
-    """No machine. ``kind``: no_capacity, no_balance, quota, credentials, invalid, timed_out, cancelled, failed.
-
-    ``is_certain`` is False where a machine may exist all the same (then it is torn down by name).
-    """
-
-    kind: str
-    detail: str
-    is_certain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """A machine as its provider lists it. ``status`` is the provider's word."""
-
-    cloud: str
-    name_on_cloud: str
-    status: str
-    machine_id: str = ""
-    created_at: datetime | None = None
-    price_usd_per_hour: Decimal | None = None
 
 
 class Cloud(Protocol):
@@ -225,15 +163,6 @@ class Cloud(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteOutput:
-    """What a command on the machine said; cut to size, tail kept."""
-
-    exit_code: int
-    stdout: str
-    stderr: str
-
-
 class Shell(Protocol):
     """SSH to one machine with our derived key and a pinned host key."""
 
@@ -262,5 +191,9 @@ class Progress(Protocol):
         ...
 
     def line(self, text: str) -> None:
-        """One line of what is going on, already safe to print."""
+        """Show one line of what is going on, already safe to print."""
+        ...
+
+    def failure(self, error: BaseException) -> None:
+        """Keep what an unexpected error says for us, in the log and nowhere else."""
         ...

@@ -34,8 +34,17 @@ class IdentityFacts:
 
 
 def check_enabled(facts: IdentityFacts) -> Gate:
-    """Refuse everything but teardown and help where the policy switches the bot off."""
-    if facts.policy.is_enabled or facts.spec.name in ("down", "help"):
+    """Refuse everything but teardown and help where the policy switches the bot off, or cannot be read."""
+    if facts.spec.name in ("down", "help"):
+        return Allow()
+    if facts.policy.problem:
+        return Deny(
+            "policy_invalid",
+            "the policy of this repository cannot be read, so it allows nothing",
+            facts.policy.problem,
+            f"A maintainer corrects `{POLICY_PATH}` on the default branch.",
+        )
+    if facts.policy.is_enabled:
         return Allow()
     return Deny(
         "disabled",
@@ -49,12 +58,17 @@ def check_permission(facts: IdentityFacts) -> Gate:
     """Refuse those whose role may not command; strangers get a reaction and no essay."""
     if facts.spec.permission is Permission.ANYONE or facts.role in facts.policy.roles:
         return Allow()
+    return deny_role(facts.role, facts.policy)
+
+
+def deny_role(role: str, policy: Policy) -> Deny:
+    """Return the refusal for somebody of this role."""
     return Deny(
         "permission_denied",
-        f"`{facts.spec.name}` needs one of the roles {', '.join(facts.policy.roles)}",
-        f"your role in this repository is `{facts.role}`.",
+        f"commands need one of the roles {', '.join(policy.roles)}",
+        f"your role in this repository is `{role}`.",
         "Ask a maintainer to give the command, or for write access.",
-        is_quiet=facts.role in ("none", "read"),
+        is_quiet=True,
     )
 
 
@@ -156,7 +170,7 @@ def check_price(facts: SpendingFacts) -> Gate:
         "price_cap_exceeded",
         f"the cheapest machine that fits costs ${facts.price_usd_per_hour:.2f}/h",
         f"the policy allows ${cap:.2f}/h at most.",
-        f"A maintainer raises `max_price_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
+        f"A maintainer raises `limits.price_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
     )
 
 
@@ -169,7 +183,7 @@ def check_confirmation(facts: SpendingFacts) -> Gate:
         "confirmation_required",
         f"${facts.price_usd_per_hour:.2f}/h needs a second maintainer's confirmation",
         f"the policy asks for one above ${threshold:.2f}/h, and this version cannot take one yet.",
-        f"A maintainer raises `confirm_above_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
+        f"A maintainer raises `limits.confirm_above_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
     )
 
 
@@ -252,16 +266,4 @@ def check_head(pinned_sha: str, current_sha: str) -> Gate:
         f"the head moved from `{pinned_sha[:7]}` to `{current_sha[:7]}` meanwhile",
         "the machine would run code that nobody asked for.",
         f"/gpu-lol up --sha {current_sha[:7]}",
-    )
-
-
-def check_keys(login: str, keys: Sequence[str]) -> Gate:
-    """Refuse to launch a machine that its requester could not log in to."""
-    if keys:
-        return Allow()
-    return Deny(
-        "no_ssh_key",
-        f"@{login} has no SSH key on GitHub",
-        "the machine accepts the requester's own GitHub SSH keys and nothing else.",
-        "Add one under Settings → SSH and GPG keys (`ssh-keygen -t ed25519` makes one), and ask again.",
     )

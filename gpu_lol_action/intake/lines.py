@@ -43,5 +43,6 @@ def _written_lines(children: list[Token]) -> list[str]:
         elif child.type == "html_inline":
             text += _QUOTED + child.content.replace("\n", " ")
         else:
-            text += child.markup
+            # A link's or a picture's text is quoted matter; emphasis is how people write names with stars.
+            text += child.markup or _QUOTED
     return text.split("\n")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
+from typing import Any
 
 from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.commands import (
@@ -15,23 +15,13 @@ from gpu_lol_action.domain.commands import (
     command_words,
     find_command,
 )
-from gpu_lol_action.domain.durations import parse_duration
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
 from gpu_lol_action.intake.suggest import nearest
+from gpu_lol_action.intake.values import CHOICES, PROFILE, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
 MAX_LINE_CHARACTERS = 500
-
-_SHA = re.compile(r"[0-9a-f]{7,40}")
-_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){0,38}")
-_REGION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,39}")
-_PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_IMAGE = re.compile(
-    r"(?:docker:)?[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5}(?=/))?(?:/[a-z0-9][a-z0-9._-]*)*"
-    r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
-)
-_CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
 
 # Phones and word processors turn two hyphens into one dash.
 _TYPED_DASHES = str.maketrans({"\u2013": "--", "\u2014": "--", "\u2212": "--"})
@@ -72,68 +62,61 @@ def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
     while rest:
         word = rest.pop(0)
         if not word.startswith("-"):
-            step = _apply_positional(command, spec, word)
+            step = _apply_positional(command, spec.positional_at(door), word)
         else:
-            step = _apply_option(command, spec, word, rest)
+            step = _apply_option(command, spec.options_at(door), word, rest)
         if isinstance(step, ParseProblem):
             return step
         command = step
     return command
 
 
-def _unknown_command(
-    line: str, word: str, spec: CommandSpec | None, door: DoorKind
-) -> ParseProblem:
+def _unknown_command(line: str, word: str, spec: CommandSpec | None, door: DoorKind) -> ParseProblem:
     if spec is not None:
         where = "in a terminal" if spec.doors is DoorKind.TERMINAL else "in a comment"
         return ParseProblem(line, f"`{spec.name}` works only {where}", command=spec.name)
     valid = command_words(door)
-    return ParseProblem(
-        line, f"there is no command `{_shown(word)}`", nearest(word, valid) or valid
-    )
+    return ParseProblem(line, f"there is no command `{_shown(word)}`", nearest(word, valid) or valid)
 
 
 def _normalize_dashes(word: str) -> str:
     return word.translate(_TYPED_DASHES) if word[:1] in "\u2013\u2014\u2212" else word
 
 
-def _apply_positional(command: Command, spec: CommandSpec, word: str) -> Command | ParseProblem:
-    taken = command.profile if spec.positional == "profile" else command.topic
-    if not spec.positional or taken:
-        return ParseProblem(
-            command.line, f"`{spec.name}` takes no `{_shown(word)}` here", command=spec.name
-        )
-    if spec.positional == "profile":
-        if not _PROFILE.fullmatch(word):
-            return ParseProblem(
-                command.line, f"`{_shown(word)}` is no profile's name", command=spec.name
-            )
+def _apply_positional(command: Command, positional: str, word: str) -> Command | ParseProblem:
+    taken = command.profile or command.topic or command.path
+    if not positional or taken:
+        return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
+    if positional == "path":
+        return dataclasses.replace(command, path=word)
+    if positional == "profile":
+        if not PROFILE.fullmatch(word):
+            return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
     return dataclasses.replace(command, topic=word)
 
 
-def _apply_option(
-    command: Command, spec: CommandSpec, word: str, rest: list[str]
-) -> Command | ParseProblem:
+def _apply_option(command: Command, options: Sequence[Option], word: str, rest: list[str]) -> Command | ParseProblem:
     name, _, attached = word.partition("=")
-    option = next((o for o in spec.options if o.name == name.lower()), None)
+    option = next((o for o in options if o.name == name.lower()), None)
     if option is None:
-        names = tuple(o.name for o in spec.options)
+        names = tuple(o.name for o in options)
         return ParseProblem(
             command.line,
-            f"`{spec.name}` has no option `{_shown(name)}`",
+            f"`{command.name}` has no option `{_shown(name)}`",
             nearest(name, names) or names,
-            spec.name,
+            command.name,
         )
     if option.kind is OptionKind.SWITCH:
         if attached:
-            return ParseProblem(command.line, f"`{option.name}` takes no value", command=spec.name)
+            return ParseProblem(command.line, f"`{option.name}` takes no value", command=command.name)
         return _with_switch(command, option)
     value = attached or (rest.pop(0) if rest and not rest[0].startswith("--") else "")
     if not value:
         return ParseProblem(
-            command.line, f"`{option.name}` needs a value, as `{option.name} {option.metavar}`",
-            command=spec.name,
+            command.line,
+            f"`{option.name}` needs a value, as `{option.name} {option.metavar}`",
+            command=command.name,
         )
     return _with_value(command, option, value)
 
@@ -147,47 +130,30 @@ def _with_switch(command: Command, option: Option) -> Command:
 
 
 def _with_value(command: Command, option: Option, value: str) -> Command | ParseProblem:
-    problem = ParseProblem(
+    if option.kind is OptionKind.ACCELERATOR:
+        return _with_accelerator(command, value)
+    if option.kind is OptionKind.USER:
+        login = read_login(value)
+        if login is not None:
+            return dataclasses.replace(command, share=(*command.share, login))
+    field, read = VALUES.get(option.kind, ("", read_login))
+    read_value = read(value) if field else None
+    if read_value is not None:
+        return dataclasses.replace(command, **dict[str, Any]({field: read_value}))
+    valid = CHOICES.get(option.kind, ())
+    return ParseProblem(
         command.line,
         f"`{option.name}` cannot be `{_shown(value)}`: write it as `{option.name} {option.metavar}`",
-        command=command.name,
+        nearest(value, valid) or valid,
+        command.name,
     )
-    match option.kind:
-        case OptionKind.ACCELERATOR:
-            return _with_accelerator(command, value)
-        case OptionKind.DURATION:
-            lease = parse_duration(value)
-            return dataclasses.replace(command, lease=lease) if lease else problem
-        case OptionKind.CLOUD:
-            if value.lower() not in _CLOUDS:
-                return dataclasses.replace(problem, did_you_mean=nearest(value, _CLOUDS) or _CLOUDS)
-            return dataclasses.replace(command, cloud=value.lower())
-        case OptionKind.REGION:
-            return dataclasses.replace(command, region=value) if _REGION.fullmatch(value) else problem
-        case OptionKind.IMAGE:
-            if len(value) > 255 or not _IMAGE.fullmatch(value):
-                return problem
-            return dataclasses.replace(command, image=value.removeprefix("docker:"))
-        case OptionKind.SHA:
-            sha = value.lower()
-            return dataclasses.replace(command, sha=sha) if _SHA.fullmatch(sha) else problem
-        case OptionKind.USER:
-            login = value.removeprefix("@")
-            if not _LOGIN.fullmatch(login):
-                return problem
-            return dataclasses.replace(command, share=(*command.share, login))
-        case OptionKind.SWITCH:
-            return problem
 
 
 def _with_accelerator(command: Command, value: str) -> Command | ParseProblem:
-    try:
-        choice = gpus.parse_accelerator(value)
-    except gpus.UnknownAcceleratorError as unknown:
-        return ParseProblem(
-            command.line, unknown.what, unknown.did_you_mean, command.name, "unknown_accelerator"
-        )
-    return dataclasses.replace(command, gpu=choice.name, gpu_count=choice.count)
+    choice = gpus.parse_accelerator(value)
+    if isinstance(choice, gpus.UnknownAccelerator):
+        return ParseProblem(command.line, choice.what, choice.did_you_mean, command.name, "unknown_accelerator")
+    return dataclasses.replace(command, gpu=choice.accelerator.name, gpu_count=choice.count)
 
 
 def _shown(word: str) -> str:

@@ -1,0 +1,136 @@
+"""The Action's door: environment and event in, comments and outputs out, exit code last."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from types import FrameType
+
+from gpu_lol_action import action_io
+from gpu_lol_action.domain.request import Ignore
+from gpu_lol_action.errors import Door, Ending, GpuLolError, SpecError, exit_code
+
+
+def main() -> int:
+    """Handle the event of this step and return the exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _cancel)
+    surroundings = action_io.read_surroundings()
+    for item in action_io.INPUTS:
+        if item.is_secret and surroundings.inputs[item.name]:
+            action_io.mask(surroundings.inputs[item.name])
+    try:
+        return _handle(surroundings)
+    except KeyboardInterrupt:
+        action_io.annotate("error", "gpu-lol was cancelled. What may still run is in the summary.", title="Cancelled")
+        _finish("failed", "cancelled", {})
+        return exit_code(Ending.CANCELLED, Door.JOB)
+    except GpuLolError as error:
+        action_io.annotate("error", error.explanation.what, title=error.reason_code)
+        _finish("failed", error.reason_code, {})
+        return exit_code(error.ending, Door.JOB)
+    except Exception as error:  # noqa: BLE001  nothing may end without a reason code
+        action_io.log(repr(error))
+        action_io.annotate("error", "gpu-lol met an error of its own; the log has the details.", title="internal_error")
+        _finish("failed", "internal_error", {})
+        return exit_code(Ending.INTERNAL_ERROR, Door.JOB)
+
+
+def _cancel(_number: int, _frame: FrameType | None) -> None:
+    """Turn the first signal into an exception that the compensation block sees; leave it its time afterwards."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _handle(surroundings: action_io.Surroundings) -> int:
+    from gpu_lol_action.intake.events import parse_event
+
+    try:
+        payload = action_io.read_event(surroundings.event_path)
+    except ValueError as error:
+        action_io.annotate("error", f"The event cannot be read: {error}")
+        _finish("failed", "event_unreadable", {})
+        return exit_code(Ending.INTERNAL_ERROR, Door.JOB)
+    event = parse_event(surroundings.event_name, payload)
+    if isinstance(event, Ignore):
+        return _ignore(event)
+
+    from gpu_lol_action import wiring
+    from gpu_lol_action.router import Step, route
+
+    is_light = surroundings.phase == "decide"
+    step = Step(
+        may_use_cloud=not is_light,
+        only=_indices(surroundings.deferred) if surroundings.phase == "act" else None,
+    )
+    with wiring.job(surroundings, event) as context:
+        run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
+        requests = wiring.count_requests(context)
+    if run.ignored is not None:
+        return _ignore(run.ignored)
+    action_io.log(f"{sum(requests.values())} GitHub requests")
+    endings = [result.ending for result in run.results] or [Ending.ANSWERED]
+    for result in run.results:
+        if isinstance(result.error, SpecError):
+            action_io.annotate(
+                "error",
+                " ".join(filter(None, (result.error.explanation.what, result.error.explanation.fix))),
+                path=result.error.path,
+                line=result.error.line,
+                title="Invalid .gpu-lol.yaml",
+            )
+        elif result.error is not None:
+            action_io.annotate("error", result.error.explanation.what, title=result.error.reason_code)
+        if result.outcome.text:
+            action_io.write_summary(result.outcome.text)
+    last = run.results[-1].outcome if run.results else None
+    _finish(
+        "deferred" if run.deferred else last.decision if last else "done",
+        last.reason_code if last else "needs_cloud",
+        {
+            "results": [
+                {"decision": r.outcome.decision, "reason_code": r.outcome.reason_code, **r.outcome.details}
+                for r in run.results
+            ],
+            "github_requests": requests,
+        },
+        deferred=run.deferred,
+        pinned_sha=run.pinned_sha,
+    )
+    return max(exit_code(ending, Door.JOB) for ending in endings)
+
+
+def _indices(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(",") if part.strip().isdigit())
+
+
+def _ignore(ignored: Ignore) -> int:
+    action_io.log(f"Nothing to do: {ignored.why}.")
+    _finish("ignored", ignored.reason_code, {"why": ignored.why})
+    return exit_code(Ending.ANSWERED, Door.JOB)
+
+
+def _finish(
+    decision: str,
+    reason_code: str,
+    result: dict[str, object],
+    *,
+    deferred: tuple[int, ...] = (),
+    pinned_sha: str = "",
+) -> None:
+    action_io.write_outputs(
+        {
+            "decision": decision,
+            "reason_code": reason_code,
+            "result": json.dumps({"decision": decision, "reason_code": reason_code, **result}, sort_keys=True),
+            "needs_cloud": "true" if deferred else "false",
+            "deferred": ",".join(str(index) for index in deferred),
+            "pinned_sha": pinned_sha,
+        }
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

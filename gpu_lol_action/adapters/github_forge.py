@@ -1,0 +1,280 @@
+"""GitHub as the handlers know it (the port `Forge`): what they ask, in as few requests as it takes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from gpu_lol_action.adapters import archive, github_archive
+from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient, LostAnswer
+from gpu_lol_action.adapters.github_reaction import post_reaction
+from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
+from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
+from gpu_lol_action.intake.events import parse_pull_request
+from gpu_lol_action.launch.commit_object import CommitFacts, Signer, rebuild_commit_object
+
+_STANDARD_ROLES = frozenset({"admin", "maintain", "write", "triage", "read", "none"})
+_KEY = re.compile(r"(ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) ([A-Za-z0-9+/]+={0,3})(?: .*)?")  # fmt: skip
+_PAUSES = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
+_MAX_FILE_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What the forge needs besides GitHub: time, and where to say what it passed over."""
+
+    now: Callable[[], datetime]
+    sleep: Callable[[timedelta], None]
+    note: Callable[[str], None]
+
+
+class GitHubForge:
+    """One repository on GitHub. `client.counts` tells what was asked."""
+
+    def __init__(self, connection: Connection, hands: Hands, *, repository: Repository | None = None) -> None:
+        """Take the repository from the event where there is one: that saves a request."""
+        self.client = GitHubClient(connection, hands.sleep)
+        self._connection = connection
+        self._hands = hands
+        self._repository = repository
+        self._me: str | None = None
+
+    def close(self) -> None:
+        """End the connection to GitHub."""
+        self.client.close()
+
+    # --- facts --------------------------------------------------------------------------------------------
+    def repository(self) -> Repository:
+        """Return the repository; asked once."""
+        if self._repository is None:
+            raw = self.client.get("")
+            self._repository = Repository(
+                full_name=raw["full_name"],
+                repository_id=raw["id"],
+                default_branch=raw["default_branch"],
+                is_private=raw["private"],
+            )
+        return self._repository
+
+    def pull_request(self, number: int) -> PullRequest:
+        """Return the pull request as GitHub has it now."""
+        raw = self.client.get("pulls/{number}", {"number": number})
+        try:
+            return parse_pull_request(raw)
+        except (KeyError, TypeError, ValueError):
+            raise _not_understood(f"pull request {number}") from None
+
+    def role(self, login: str) -> str:
+        """Return the user's role; a custom role by the standard one it is built on; `none` where GitHub refuses.
+
+        An outage raises TransientError: nobody is let in, and nobody is told that they may not.
+        """
+        path = "collaborators/{login}/permission"
+        try:
+            raw = self.client.get(path, {"login": login})
+        except (UserError, OperatorError):
+            return "none"
+        role, legacy = raw.get("role_name"), raw.get("permission")
+        known = role if role in _STANDARD_ROLES else legacy
+        return known if known in _STANDARD_ROLES else "none"
+
+    def ssh_keys(self, login: str) -> Sequence[str]:
+        """Return the public keys that GitHub shows for a user, each as `type base64`."""
+        try:
+            listed = list(self.client.pages("/users/{login}/keys", {"login": login}))
+        except UserError:
+            return ()
+        found = (_KEY.fullmatch(str(entry.get("key", "")).strip()) for entry in listed)
+        return tuple(f"{match[1]} {match[2]}" for match in found if match)
+
+    def is_run_alive(self, run_id: str) -> bool:
+        """Whether a run may still act. One that GitHub does not know any more was deleted, so it had ended."""
+        if not run_id.isdigit():
+            return True
+        ask = Ask("GET", "actions/runs/{run_id}", {"run_id": run_id}, allow=frozenset({404}))
+        try:
+            reply = self.client.ask(ask)
+        except GpuLolError:
+            return True
+        return reply.status != 404 and reply.body.get("status") != "completed"
+
+    def me(self) -> str:
+        """Return the login under which this token writes.
+
+        A workflow's or an app's token may not ask GET /user; GraphQL tells both. Whoever reacted first
+        knows it already.
+        """
+        if self._me is None:
+            self._me = str(self.client.graphql("query { viewer { login } }")["viewer"]["login"])
+        return self._me
+
+    # --- conversation -------------------------------------------------------------------------------------
+    def react(self, comment_id: int, content: str) -> None:
+        """Add a reaction; one that cannot be added is no reason to stop."""
+        if "github" not in sys.modules:
+            self.client.count("POST issues/comments/{comment_id}/reactions")
+            login = post_reaction(self._connection, comment_id, content)
+            if login is not None:
+                self._me = login or self._me
+                return
+        ask = Ask(
+            "POST",
+            "issues/comments/{comment_id}/reactions",
+            {"comment_id": comment_id},
+            body={"content": content},
+            is_repeatable=True,  # GitHub keeps one of a kind per person
+        )
+        try:
+            self._me = self.client.ask(ask).body["user"]["login"]
+        except (GpuLolError, KeyError, TypeError) as error:
+            self._hands.note(f"the reaction could not be added: {error}")
+
+    def post_comment(self, number: int, body: str) -> Posted:
+        """Post a comment once. Where the answer is lost, look for the comment before posting again."""
+        started = self._hands.now()
+        ask = Ask("POST", "issues/{number}/comments", {"number": number}, body={"body": body})
+        for pause in _PAUSES:
+            try:
+                return _posted(self.client.ask(ask).body)
+            except LostAnswer:
+                # What was written shows in lists a moment later.
+                self._hands.sleep(pause)
+                found = self._find_twin(number, body, started)
+                if found is not None:
+                    return found
+                if pause is _PAUSES[-1]:
+                    raise
+        raise AssertionError("unreachable: the last pause returns or raises")
+
+    def edit_comment(self, comment_id: int, body: str) -> None:
+        """Replace a comment's text."""
+        self.client.ask(
+            Ask(
+                "PATCH",
+                "issues/comments/{comment_id}",
+                {"comment_id": comment_id},
+                body={"body": body},
+                is_repeatable=True,
+            )
+        )
+
+    def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
+        """Return our own comments that start with the marker; anybody can write the marker, only we are us."""
+        if not marker_prefix:
+            raise ValueError("an empty marker would find every comment")
+        listed = self.client.pages("issues/{number}/comments", {"number": number})
+        marked = [entry for entry in listed if str(entry.get("body") or "").startswith(marker_prefix)]
+        # Most pull requests have none yet: then nobody needs to know who we are.
+        return [_posted(entry) for entry in marked if _author(entry) == self.me()] if marked else []
+
+    def _find_twin(self, number: int, body: str, started: datetime) -> Posted | None:
+        """Our comment with this very text that was not there before we began."""
+        floor = started - timedelta(minutes=2)  # GitHub's clock and ours
+        listed = self.client.pages(
+            "issues/{number}/comments", {"number": number}, since=floor.strftime("%Y-%m-%dT%H:%M:%SZ")
+        )
+        for entry in listed:
+            created = datetime.fromisoformat(str(entry["created_at"]).replace("Z", "+00:00"))
+            same = _same_text(str(entry.get("body") or ""), body)
+            if same and created >= floor and _author(entry) == self.me():
+                return _posted(entry)
+        return None
+
+    # --- code ---------------------------------------------------------------------------------------------
+    def read_file(self, path: str, ref: str) -> str | None:
+        """Return a text file, None where there is no such file; UserError where it is too large or no text."""
+        ask = Ask("GET", "contents/{path}", {"path": path}, {"ref": ref}, allow=frozenset({404}))
+        raw = self.client.ask(ask)
+        if raw.status == 404 or not isinstance(raw.body, dict) or raw.body.get("type") != "file":
+            return None
+        if raw.body.get("encoding") != "base64" or raw.body.get("size", 0) > _MAX_FILE_BYTES:
+            raise UserError("file_too_large", f"`{path}` is larger than 1 MB", fix="Make it shorter.")
+        try:
+            return base64.b64decode(raw.body["content"]).decode("utf-8")
+        except (binascii.Error, UnicodeDecodeError):
+            raise UserError("file_not_text", f"`{path}` is no UTF-8 text", fix="Save it as UTF-8.") from None
+
+    @contextmanager
+    def tree(self, sha: str) -> Iterator[Path]:
+        """Yield a folder with the files of exactly that commit; links and oversized files are left out."""
+        with tempfile.TemporaryDirectory(prefix="gpu-lol-tree-") as scratch:
+            packed = github_archive.download(self.client, sha, Path(scratch) / "archive.tar.gz")
+            folder = Path(scratch) / "tree"
+            folder.mkdir()
+            unpacked = archive.unpack(packed, folder, sha)
+            packed.unlink()
+            for why, count in sorted(unpacked.skipped.items()):
+                self._hands.note(f"not read from the repository: {count} x {why}")
+            yield folder
+
+    def commit(self, sha: str) -> CommitContent:
+        """Return the commit's tree, and git's own bytes of it, rebuilt from what the API says."""
+        raw = self.client.get("git/commits/{sha}", {"sha": sha})
+        try:
+            facts = _commit_facts(raw)
+        except (KeyError, TypeError, ValueError):
+            raise _not_understood(f"commit {sha[:7]}") from None
+        return CommitContent(facts.tree_id, rebuild_commit_object(facts))
+
+    def bundle(self, sha: str, destination: Path) -> Path:
+        """Write the tree of exactly that commit, links included, as a tar.gz without a top folder."""
+        with tempfile.TemporaryDirectory(prefix="gpu-lol-bundle-") as scratch:
+            packed = github_archive.download(self.client, sha, Path(scratch) / "archive.tar.gz")
+            return archive.repack(packed, destination, sha)
+
+    def changed_files(self, number: int) -> Sequence[str]:
+        """Return the paths that the pull request touches; a renamed file counts under both names."""
+        listed = self.client.pages("pulls/{number}/files", {"number": number})
+        names = ((entry.get("previous_filename"), entry["filename"]) for entry in listed)
+        return tuple(dict.fromkeys(name for name in itertools.chain.from_iterable(names) if name))
+
+    def merge_base(self, base: str, head: str) -> str:
+        """Return the commit that both have in common."""
+        span = f"{base}...{head}"
+        raw = self.client.get("compare/{span}", {"span": span}, per_page=1)
+        return str(raw["merge_base_commit"]["sha"])
+
+
+def _commit_facts(raw: Any) -> CommitFacts:
+    verification = raw.get("verification") or {}
+    return CommitFacts(
+        sha=raw["sha"],
+        tree_id=raw["tree"]["sha"],
+        parents=tuple(parent["sha"] for parent in raw["parents"]),
+        author=_signer(raw["author"]),
+        committer=_signer(raw["committer"]),
+        message=raw["message"],
+        signed_payload=verification.get("payload") or "",
+        signature=verification.get("signature") or "",
+    )
+
+
+def _signer(raw: Any) -> Signer:
+    return Signer(raw["name"], raw["email"], datetime.fromisoformat(raw["date"].replace("Z", "+00:00")))
+
+
+def _posted(raw: Any) -> Posted:
+    return Posted(raw["id"], raw["body"] or "", _author(raw), raw["html_url"])
+
+
+def _author(raw: Any) -> str:
+    user = raw.get("user")
+    return str(user.get("login", "")) if isinstance(user, dict) else ""
+
+
+def _same_text(one: str, other: str) -> bool:
+    return one.replace("\r\n", "\n").strip() == other.replace("\r\n", "\n").strip()
+
+
+def _not_understood(subject: str) -> GpuLolError:
+    return TransientError("github_answer_not_understood", f"GitHub's answer about {subject} lacks what it always has")

@@ -1,0 +1,163 @@
+"""The terminal's forge: a git checkout on this machine in place of GitHub, answers on the screen.
+
+Implements the same port as the GitHub adapter. There is no pull request: number 0 stands for what is checked out.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from gpu_lol_action.adapters import archive
+from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
+from gpu_lol_action.errors import UserError
+
+MAX_FILE_BYTES = 1024 * 1024
+_REMOTE = re.compile(r"(?:[:/])([A-Za-z0-9_.-]{1,100})/([A-Za-z0-9_.-]{1,100}?)(?:\.git)?/?$")
+
+
+class LocalForge:
+    """A checkout. ``show`` receives every answer as Markdown."""
+
+    def __init__(
+        self, folder: Path, show: Callable[[str], None], *, home: Path, environment: Mapping[str, str]
+    ) -> None:
+        """Take the folder, where answers go, and what git is given of the environment."""
+        self._environment = {name: environment[name] for name in ("PATH", "HOME", "LANG") if name in environment}
+        self._folder = folder
+        self._show = show
+        self._home = home
+        self._posted = 0
+
+    def repository(self) -> Repository:
+        """Return ``owner/name`` of the remote, else the folder's name; the id is a stable hash of it."""
+        remote = self._git("remote", "get-url", "origin", is_optional=True)
+        match = _REMOTE.search(remote.strip())
+        name = f"{match[1]}/{match[2]}" if match else f"local/{_safe(self._folder.resolve().name)}"
+        number = int.from_bytes(hashlib.sha256(name.lower().encode()).digest()[:4], "big")
+        return Repository(name, number, self._git("branch", "--show-current", is_optional=True).strip() or "main")
+
+    def pull_request(self, number: int) -> PullRequest:
+        """Return what is checked out, in the form of a pull request without a number."""
+        if number:
+            raise UserError("no_pull_requests_here", f"A terminal knows no pull request #{number}.")
+        head = self._git("rev-parse", "HEAD").strip()
+        branch = self._git("branch", "--show-current").strip() or "HEAD"
+        return PullRequest(
+            number=0,
+            title=branch,
+            state="open",
+            is_draft=False,
+            is_merged=False,
+            author=getpass.getuser(),
+            author_is_bot=False,
+            head_sha=head,
+            head_ref=branch,
+            head_repository=self.repository().full_name,
+            base_sha=head,
+            base_ref=branch,
+        )
+
+    def role(self, login: str) -> str:
+        """Whoever holds the keys on this machine is its administrator."""
+        return "admin" if login == getpass.getuser() else "none"
+
+    def react(self, comment_id: int, content: str) -> None:
+        """There is no comment to react to; the prompt itself shows that the command was read."""
+
+    def post_comment(self, number: int, body: str) -> Posted:
+        """Show an answer."""
+        self._posted += 1
+        self._show(body)
+        return Posted(self._posted, body, getpass.getuser())
+
+    def edit_comment(self, comment_id: int, body: str) -> None:
+        """What was shown scrolls away: the live progress says the same."""
+
+    def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
+        """A screen keeps no comments."""
+        return ()
+
+    def ssh_keys(self, login: str) -> Sequence[str]:
+        """Return the user's own public keys from ``~/.ssh``, ed25519 first."""
+        if login != getpass.getuser():
+            return ()
+        files = sorted((self._home / ".ssh").glob("*.pub"), key=lambda path: ("ed25519" not in path.name, path.name))
+        lines = [file.read_text(encoding="utf-8", errors="replace").strip() for file in files if file.is_file()]
+        return [" ".join(line.split()[:2]) for line in lines if line]
+
+    def read_file(self, path: str, ref: str) -> str | None:
+        """Return a file of a commit."""
+        text = self._git("show", f"{ref}:{path}", is_optional=True)
+        return text[:MAX_FILE_BYTES] or None
+
+    @contextmanager
+    def tree(self, sha: str) -> Iterator[Path]:
+        """Unpack a commit as data into a folder that goes away."""
+        with tempfile.TemporaryDirectory(prefix="gpu-lol-tree-") as name:
+            packed, folder = Path(name) / "tree.tar.gz", Path(name) / "tree"
+            # A folder in front, as GitHub's archives have it: one reader serves both.
+            self._git("archive", "--format=tar.gz", f"--prefix=tree-{sha[:7]}/", f"--output={packed}", sha)
+            folder.mkdir()
+            archive.unpack(packed, folder, sha)
+            yield folder
+
+    def commit(self, sha: str) -> CommitContent:
+        """Return a commit's tree and bytes from git itself."""
+        content = self._run("cat-file", "commit", sha).stdout
+        return CommitContent(self._git("rev-parse", f"{sha}^{{tree}}").strip(), content)
+
+    def bundle(self, sha: str, destination: Path) -> Path:
+        """Write ``git archive`` of a commit."""
+        self._git("archive", "--format=tar.gz", f"--output={destination}", sha)
+        return destination
+
+    def resolve(self, revision: str) -> str:
+        """Return the full id of the commit that a branch, tag or id names."""
+        return self._git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").strip()
+
+    def changed_files(self, number: int) -> Sequence[str]:
+        """Return what differs from the commit before."""
+        return self._git("diff", "--name-only", "HEAD~1", "HEAD", is_optional=True).splitlines()
+
+    def merge_base(self, base: str, head: str) -> str:
+        """Return the common ancestor."""
+        return self._git("merge-base", base, head).strip()
+
+    def is_run_alive(self, run_id: str) -> bool:
+        """Return whether the process that a record names still runs here."""
+        _, _, pid = run_id.rpartition(":")
+        return pid.isdigit() and Path(f"/proc/{pid}").exists()
+
+    def me(self) -> str:
+        """Return the user's name."""
+        return getpass.getuser()
+
+    def _git(self, *arguments: str, is_optional: bool = False) -> str:
+        done = self._run(*arguments)
+        if done.returncode == 0:
+            return done.stdout.decode("utf-8", "replace")
+        if is_optional:
+            return ""
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UserError(
+            "not_a_repository",
+            f"git cannot {arguments[0]} in {self._folder}: {said[-1] if said else 'no reason given'}",
+            fix="Run it in a git checkout with at least one commit.",
+        )
+
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        # The repository on disk may be anybody's: no hook, prompt or configured program of it may run.
+        command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
+        environment = {**self._environment, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        return subprocess.run(command, cwd=self._folder, env=environment, capture_output=True, check=False)
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", name)[:100] or "repository"

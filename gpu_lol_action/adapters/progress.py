@@ -1,0 +1,40 @@
+"""Where a run shows its phases: the job's log as folded groups, or a terminal's live line."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+from gpu_lol_action import action_io
+
+
+class JobProgress:
+    """Phases as lines of the job's log; nothing printed is ever taken for a workflow command."""
+
+    def phase(self, name: str) -> None:
+        """Print the phase's name."""
+        action_io.log(f"▸ {name}")
+
+    def line(self, text: str) -> None:
+        """Print one line."""
+        action_io.log(f"  {text}")
+
+    def failure(self, error: BaseException) -> None:
+        """Print the traceback, for us."""
+        action_io.log("".join(traceback.format_exception(error)))
+
+
+class TerminalProgress:
+    """Phases on standard error, so that standard output stays the answer alone."""
+
+    def phase(self, name: str) -> None:
+        """Print the phase's name."""
+        print(f"▸ {name}", file=sys.stderr, flush=True)
+
+    def line(self, text: str) -> None:
+        """Print one line."""
+        print(f"  {text}", file=sys.stderr, flush=True)
+
+    def failure(self, error: BaseException) -> None:
+        """Print the traceback, with where to report it."""
+        print("".join(traceback.format_exception(error)), file=sys.stderr, flush=True)

@@ -1,0 +1,253 @@
+"""The child process in which SkyPilot lives: the only module, with sky_plugin, that imports it.
+
+``python -m gpu_lol_action.adapters.skypilot_worker`` reads one JSON order per line from stdin and writes one JSON event per
+line to what was its stdout; everything SkyPilot prints goes to stderr. When stdin ends (the parent is gone, however it went)
+it cancels what is launching, ends the server and leaves.
+
+Orders: ``{"id", "op", ...}`` with op ``warm``, ``launch``, ``cancel``, ``teardown``, ``machines``. Events: ``{"id", "progress"}``
+for each line that SkyPilot streams, and at the end ``{"id", "answer"}`` or ``{"id", "problem": {"type", "text", "history"}}``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import IO
+
+from gpu_lol_action.adapters.skypilot_process import OWNER_VARIABLE, started_at
+
+Order = Mapping[str, object]
+_HISTORY_LIMIT = 20
+_SECRET_PROVIDER_KEYS = frozenset({"docker_login_config"})
+
+
+class Worker:
+    """Answers orders, each in a thread of its own; knows which launch is under way."""
+
+    def __init__(self, out: IO[str]) -> None:
+        """Write events to ``out``."""
+        self._out = out
+        self._out_lock = threading.Lock()
+        self._server_lock = threading.Lock()
+        self._request_id: str | None = None
+        self._is_cancelled = False
+        self._is_warm = False
+
+    def say(self, event: Mapping[str, object]) -> None:
+        """Write one event."""
+        with self._out_lock:
+            self._out.write(json.dumps(event) + "\n")
+            self._out.flush()
+
+    def obey(self, order: Order) -> None:
+        """Carry out an order and say how it ended; no exception leaves."""
+        operations: Mapping[str, Callable[[Order], object]] = {
+            "warm": self.warm,
+            "launch": self.launch,
+            "cancel": self.cancel,
+            "teardown": self.teardown,
+            "machines": self.machines,
+        }
+        try:
+            answer = operations[str(order["op"])](order)
+        except BaseException as problem:  # noqa: BLE001 -- SystemExit too: SkyPilot raises it, and the parent must hear of it
+            self.say({"id": order.get("id"), "problem": _describe(problem)})
+        else:
+            self.say({"id": order.get("id"), "answer": answer})
+
+    def warm(self, order: Order) -> object:
+        """Import SkyPilot, start its API server, with our plugin, on our port, and let it find out which clouds answer."""
+        import sky
+
+        with self._server_lock:
+            if self._is_warm or self._is_cancelled:
+                return {}
+            sky.api_start()
+            # SkyPilot asks each cloud whether the key works before its first launch; asked now, it costs the launch nothing.
+            clouds = order.get("clouds")
+            try:
+                sky.get(sky.check(tuple(map(str, clouds)) if isinstance(clouds, list) else None, verbose=False))
+            except Exception as problem:  # noqa: BLE001 -- a launch asks again, and says what is wrong
+                print(f"check: {problem!r}", file=sys.stderr)
+            self._is_warm = True
+        return {}
+
+    def launch(self, order: Order) -> object:
+        """Launch one task on one cluster; returns where the machine is."""
+        self.warm(order)
+        import sky
+        from sky import global_user_state
+
+        task = sky.Task.from_yaml_config(dict(_mapping(order["task"])))
+        cluster = str(order["cluster_name"])
+        request = sky.launch(task, cluster_name=cluster)
+        self._request_id = str(request)
+        if self._is_cancelled:
+            raise InterruptedError("cancelled before the launch began")
+        stream = LineStream(lambda line: self.say({"id": order["id"], "progress": line}))
+        _, handle = sky.stream_and_get(request, output_stream=stream)
+        self._request_id = None
+        if handle is None:
+            raise RuntimeError("SkyPilot launched nothing and said no reason")
+        config = global_user_state.get_cluster_yaml_dict(handle.cluster_yaml)
+        resources = handle.launched_resources
+        return {
+            "name_on_cloud": handle.cluster_name_on_cloud,
+            "region": resources.region,
+            "host": handle.head_ip,
+            "port": (handle.cached_external_ssh_ports or [22])[0],
+            "user": handle.ssh_user or config["auth"]["ssh_user"],
+            "provider_config": flatten_provider_config(config.get("provider") or {}),
+        }
+
+    def cancel(self, order: Order) -> object:
+        """Cancel the launch that is under way and end the API server; processes are swept by the parent afterwards."""
+        del order
+        self._is_cancelled = True
+        import sky
+
+        if self._request_id is not None:
+            try:
+                sky.get(sky.api_cancel([self._request_id], silent=True))
+            except Exception as problem:  # noqa: BLE001 -- the server ends next, and with it the request
+                print(f"cancel: {problem!r}", file=sys.stderr)
+        sky.api_stop()  # without the lock: a server that is starting is ended too
+        return {}
+
+    def teardown(self, order: Order) -> object:
+        """End a machine by its name on the cloud, with no server and no state."""
+        from sky import provision
+
+        provider = {key: json.loads(str(value)) for key, value in _mapping(order["provider_config"]).items()}
+        provision.terminate_instances(str(order["cloud"]), str(order["name_on_cloud"]), provider)
+        return {}
+
+    def machines(self, order: Order) -> object:
+        """List a cloud's machines whose name starts with a prefix, as the provider shows them."""
+        prefix = str(order["prefix"])
+        return [machine for machine in LISTERS[str(order["cloud"])]() if str(machine["name"]).startswith(prefix)]
+
+
+class LineStream(io.TextIOBase):
+    """A text stream that calls back for each whole line; SkyPilot's spinners use a bare return as a line end."""
+
+    def __init__(self, on_line: Callable[[str], None]) -> None:
+        """Call ``on_line`` for each line."""
+        self._on_line, self._rest = on_line, ""
+
+    def write(self, text: str) -> int:
+        """Take some text."""
+        *lines, self._rest = (self._rest + text).replace("\r", "\n").split("\n")
+        for line in filter(str.strip, lines):
+            self._on_line(line)
+        return len(text)
+
+    def flush(self) -> None:
+        """Do nothing: an unfinished line waits for its end."""
+
+
+def flatten_provider_config(config: Mapping[str, object]) -> dict[str, str]:
+    """Return SkyPilot's provider section as text values (JSON), without what is secret in it."""
+    return {
+        key: json.dumps(value)
+        for key, value in config.items()
+        if key not in _SECRET_PROVIDER_KEYS and value is not None
+    }
+
+
+def list_runpod() -> list[dict[str, object]]:
+    """List RunPod's pods through its SDK, with the fields that SkyPilot asks for too.
+
+    ``lastStatusChange`` ("Rented by User: Fri Jul 12 2024 15:14:40 GMT-0400 (...)" in RunPod's documentation) is the only
+    hint at when a pod was rented; a pod that was stopped or resumed says so there instead, so it is a hint, not a fact.
+    """
+    from sky.adaptors import runpod
+
+    return [
+        {
+            "name": pod.get("name") or "",
+            "status": pod.get("desiredStatus") or "UNKNOWN",
+            "id": pod.get("id") or "",
+            "price": pod.get("costPerHr"),
+            "since_text": pod.get("lastStatusChange"),
+        }
+        for pod in runpod.runpod.get_pods()
+    ]
+
+
+def list_lambda() -> list[dict[str, object]]:
+    """List Lambda's instances; its API tells neither creation time nor (for sure) the price."""
+    from sky.provision.lambda_cloud import lambda_utils
+
+    return [
+        {"name": item.get("name") or "", "status": item.get("status") or "unknown", "id": item.get("id") or ""}
+        for item in lambda_utils.LambdaCloudClient().list_instances()
+    ]
+
+
+def list_vast() -> list[dict[str, object]]:
+    """List Vast's instances; SkyPilot's name is the label."""
+    from sky.provision.vast import utils
+
+    return [
+        {
+            "name": item.get("name") or "",
+            "status": item.get("status") or "UNKNOWN",
+            "id": key,
+            "price": item.get("dph_total"),
+            "since": item.get("start_date"),
+        }
+        for key, item in utils.list_instances().items()
+    ]
+
+
+LISTERS: Mapping[str, Callable[[], list[dict[str, object]]]] = {
+    "runpod": list_runpod,
+    "lambda": list_lambda,
+    "vast": list_vast,
+}
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected a mapping, got {type(value).__name__}")
+    return value
+
+
+def _describe(problem: BaseException) -> dict[str, object]:
+    """Return an exception as data: its class names from its own up, its text, and SkyPilot's failover history."""
+    history = getattr(problem, "failover_history", None) or []
+    return {
+        "types": [kind.__name__ for kind in type(problem).__mro__],
+        "text": str(problem),
+        "history": [
+            {"types": [kind.__name__ for kind in type(item).__mro__], "text": str(item)}
+            for item in history[:_HISTORY_LIMIT]
+        ],
+    }
+
+
+def main() -> None:
+    """Obey until stdin ends."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever SkyPilot prints must not be taken for an event
+    orders = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.environ[OWNER_VARIABLE] = f"{os.getpid()}:{started_at(os.getpid())}"
+    worker = Worker(out)
+    for line in orders:
+        threading.Thread(target=worker.obey, args=(json.loads(line),), daemon=True).start()
+    # The parent closed our stdin or is dead: nothing may go on launching.
+    ending = threading.Thread(target=worker.obey, args=({"id": None, "op": "cancel"},), daemon=True)
+    ending.start()
+    ending.join(timeout=20)
+    os._exit(0)  # the plugin's watch ends what is left of the server
+
+
+if __name__ == "__main__":
+    main()

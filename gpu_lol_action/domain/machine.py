@@ -1,0 +1,63 @@
+"""Values that pass between handlers and the machines: a launch, its answer, a listed machine, remote output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from gpu_lol_action.domain.environment import SshEndpoint
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRequest:
+    """One try of one offer: the task as SkyPilot reads it, the cluster's name, and the time box."""
+
+    task: Mapping[str, object]
+    cluster_name: str
+    cloud: str
+    time_box: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A machine that answers on SSH."""
+
+    name_on_cloud: str
+    region: str | None
+    ssh: SshEndpoint
+    provider_config: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NotLaunched:
+    """No machine. ``kind``: no_capacity, no_balance, quota, credentials, invalid, timed_out, cancelled, failed.
+
+    ``is_certain`` is False where a machine may exist all the same (then it is torn down by name).
+    """
+
+    kind: str
+    detail: str
+    is_certain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine as its provider lists it. ``status`` is the provider's word."""
+
+    cloud: str
+    name_on_cloud: str
+    status: str
+    machine_id: str = ""
+    created_at: datetime | None = None
+    price_usd_per_hour: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteOutput:
+    """What a command on the machine said; cut to size, tail kept."""
+
+    exit_code: int
+    stdout: str
+    stderr: str

@@ -1,0 +1,67 @@
+"""Post what is to be said: replies, the environment's own comment, certificates; never lose a text."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Posted
+from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.teardown import Ended, Unproven, month_usd
+from gpu_lol_action.render import comments
+
+
+def reply(context: Context, number: int, body: str) -> Posted | None:
+    """Post an answer. A refusal is shown in the log, where the job summary repeats the text."""
+    try:
+        return context.forge.post_comment(number, context.redact(body))
+    except GpuLolError as error:
+        context.progress.line(f"the comment could not be posted: {error.explanation.what}")
+        return None
+
+
+def edit(context: Context, comment_id: int | None, body: str) -> None:
+    """Edit a comment in place; one that is gone is no reason to stop what it reports on."""
+    if comment_id is None:
+        return
+    try:
+        context.forge.edit_comment(comment_id, context.redact(body))
+    except GpuLolError as error:
+        context.progress.line(f"the status comment could not be edited: {error.explanation.what}")
+
+
+def open_records(context: Context) -> tuple[EnvironmentRecord, ...]:
+    """Return every record of this repository behind which a machine may run."""
+    return tuple(
+        entry.record for entry in context.ledger.entries() if isinstance(entry, Entry) and entry.record.is_open
+    )
+
+
+def pull_request_usd(context: Context, record: EnvironmentRecord) -> Decimal:
+    """Return what the environments of this record's pull request have cost, by their newest records."""
+    now = context.clock.now()
+    return sum(
+        (
+            entry.record.cost_so_far_usd(now)
+            for entry in context.ledger.entries()
+            if isinstance(entry, Entry) and entry.record.pull_request == record.pull_request
+        ),
+        Decimal("0.00"),
+    )
+
+
+def certificate(context: Context, end: Ended | Unproven, policy: Policy) -> str:
+    """Return the teardown certificate, or the honest statement that the end is not proven."""
+    record, now = end.entry.record, context.clock.now()
+    if isinstance(end, Unproven):
+        return comments.unproven(record=record, now=now, why=end.why)
+    return comments.torn_down(
+        record=record,
+        policy=policy,
+        now=now,
+        pr_usd=pull_request_usd(context, record),
+        month_usd=month_usd(context, open_records(context)),
+    )

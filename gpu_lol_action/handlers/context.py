@@ -1,0 +1,71 @@
+"""What every handler is given: the ports, the settings of this run, and the order it carries out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gpu_lol_action.domain.environment import Requester
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Command, PullRequest, Repository
+from gpu_lol_action.errors import Door
+from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell
+
+if TYPE_CHECKING:
+    # The template engine is not loaded before something is said.
+    from gpu_lol_action.render.views import ReplyTo
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Facts about this run. ``clouds`` are those for which a credential is at hand."""
+
+    door: Door
+    run_id: str
+    run_url: str | None
+    server_url: str
+    clouds: tuple[str, ...]
+    is_rehearsal: bool = False
+    pinned_sha: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The hands. ``cloud`` and ``shell`` are made on first use: the light path never asks for them."""
+
+    forge: Forge
+    ledger: Ledger
+    clock: Clock
+    progress: Progress
+    cloud: Callable[[], Cloud]
+    shell: Callable[[], Shell]
+    redact: Callable[[str], str]
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A command that passed the identity gates, with who gave it and where."""
+
+    command: Command
+    requester: Requester
+    repository: Repository
+    pull_request: PullRequest
+    policy: Policy
+    comment_id: int | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def reply_to(self) -> ReplyTo | None:
+        """What an answer's marker names, so that it is posted once; None where no comment asked."""
+        if self.comment_id is None:
+            return None
+        from gpu_lol_action.render.views import ReplyTo
+
+        return ReplyTo(self.pull_request.number, self.comment_id)
+
+    @property
+    def pull_request_number(self) -> int | None:
+        """The pull request's number; None in a terminal, where there is none."""
+        return self.pull_request.number or None

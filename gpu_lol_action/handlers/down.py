@@ -1,0 +1,119 @@
+"""``down`` and the closing of a pull request: tombstone first, then the end, then the certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpu_lol_action.domain.environment import Tombstone
+from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
+from gpu_lol_action.domain.names import environment_name
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Outcome, PullRequestClosed
+from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, write_tombstone
+from gpu_lol_action.render import comments
+
+
+def mark_down(context: Context, order: Order) -> bool:
+    """Write the tombstones of this order at once, before anything heavy is loaded.
+
+    Returns whether there is anything to end: only then is the cloud needed.
+    """
+    entries = _entries_of(context, order)
+    tombstone = Tombstone(order.requester.login, "down", context.clock.now())
+    for entry in entries:
+        if isinstance(entry, Entry):
+            write_tombstone(context, entry, tombstone)
+    return bool(entries)
+
+
+def handle_down(context: Context, order: Order) -> Outcome:
+    """End this pull request's machine (``--all``: machines) and post one certificate for each."""
+    entries = _entries_of(context, order)
+    if not entries:
+        body = comments.nothing_to_tear_down(
+            now=context.clock.now(), pull_request=order.pull_request_number, reply_to=order.reply_to
+        )
+        answers.reply(context, order.pull_request.number, body)
+        return Outcome("done", "nothing_to_tear_down", text=body)
+    tombstone = Tombstone(order.requester.login, "down", context.clock.now())
+    return end_all(context, entries, tombstone, order.policy, order.pull_request.number)
+
+
+def mark_closed(context: Context, event: PullRequestClosed) -> bool:
+    """Write the tombstones of a closed pull request at once; return whether there is anything to end."""
+    entries = [e for e in _open_entries(context) if _is_of(e, event.pull_request.number)]
+    for entry in entries:
+        if isinstance(entry, Entry):
+            write_tombstone(context, entry, _closing(context, event))
+    return bool(entries)
+
+
+def _closing(context: Context, event: PullRequestClosed) -> Tombstone:
+    reason = "pull_request_merged" if event.pull_request.is_merged else "pull_request_closed"
+    return Tombstone(event.actor.login, reason, context.clock.now())
+
+
+def handle_closed(context: Context, event: PullRequestClosed, policy: Policy) -> Outcome:
+    """End every machine of a pull request that was closed or merged."""
+    number = event.pull_request.number
+    entries = [e for e in _open_entries(context) if _is_of(e, number)]
+    if not entries:
+        return Outcome("ignored", "nothing_to_tear_down")
+    return end_all(context, entries, _closing(context, event), policy, number)
+
+
+def end_all(
+    context: Context,
+    entries: Sequence[Entry | UnreadableEntry],
+    tombstone: Tombstone,
+    policy: Policy,
+    number: int,
+) -> Outcome:
+    """End each environment and say so; an end that is not proven makes the outcome a failure."""
+    texts, is_proven = [], True
+    for entry in entries:
+        if isinstance(entry, UnreadableEntry):
+            is_proven = False
+            continue
+        end: Ended | Unproven = end_environment(context, entry, tombstone, policy)
+        is_proven = is_proven and isinstance(end, Ended)
+        body = answers.certificate(context, end, policy)
+        texts.append(body)
+        answers.reply(context, number, body)
+        answers.edit(context, end.entry.record.status_comment_id, _epitaph(context, end))
+    if is_proven:
+        return Outcome("done", "torn_down", text="\n\n".join(texts))
+    return Outcome("failed", "teardown_unproven", text="\n\n".join(texts))
+
+
+def _epitaph(context: Context, end: Ended | Unproven) -> str:
+    """What the environment's own comment says from now on."""
+    return comments.ending(record=end.entry.record, now=context.clock.now())
+
+
+def _open_entries(context: Context) -> list[Entry | UnreadableEntry]:
+    return [entry for entry in context.ledger.entries() if isinstance(entry, UnreadableEntry) or entry.record.is_open]
+
+
+def _is_of(entry: Entry | UnreadableEntry, number: int) -> bool:
+    return isinstance(entry, Entry) and entry.record.pull_request == (number or None)
+
+
+def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
+    """Return what an order means: all of the pull request, the named profile, or the only one there is."""
+    of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.pull_request.number)]
+    if order.pull_request_number is None:
+        of_pull_request = [
+            e for e in of_pull_request if isinstance(e, Entry) and e.record.requester.login == order.requester.login
+        ]
+    if order.command.is_all or len(of_pull_request) == 1 or not order.command.profile:
+        return of_pull_request
+    name = environment_name(
+        order.repository.repository_id,
+        order.pull_request_number,
+        order.command.profile,
+        order.requester.login,
+    )
+    return [e for e in of_pull_request if isinstance(e, Entry) and e.record.name == name]

@@ -1,0 +1,162 @@
+"""Climb the ladder of offers: one launch per offer with a time box, until one grants a machine."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from datetime import timedelta
+
+from gpu_lol_action.domain.environment import Attempt, State
+from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
+from gpu_lol_action.domain.offer import Candidate
+from gpu_lol_action.domain.request import Deny
+from gpu_lol_action.errors import Explanation, OperatorError, TransientError, UserError
+from gpu_lol_action.handlers.journal import Journal
+from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.intake.gates import check_head
+
+LOOK_AGAIN = timedelta(seconds=5)
+MAX_DETAIL_CHARACTERS = 200
+
+# What a maintainer must mend, as opposed to what another offer may have.
+_OPERATOR_KINDS = {
+    "credentials": "its key is refused",
+    "no_balance": "its account has no balance",
+    "quota": "its quota is used up",
+}
+
+
+class NoOfferError(Exception):
+    """Every offer that was tried said no."""
+
+    def __init__(self, reason_code: str, explanation: Explanation) -> None:
+        """Keep the reason code and what to tell."""
+        super().__init__(reason_code)
+        self.reason_code = reason_code
+        self.explanation = explanation
+
+
+def climb(journal: Journal, plan: UpPlan) -> None:
+    """Try offers in order and write the granted machine into the record.
+
+    Raises NoOfferError when all said no, OperatorError when every cloud asks for a maintainer, StoppedError for a
+    tombstone, UserError when the head moved since it was pinned.
+    """
+    _check_head(journal, plan)
+    refused: dict[str, str] = {}
+    tried = 0
+    with journal.phase("launching"):
+        for candidate in plan.ladder.candidates:
+            if candidate.offer.cloud in refused or tried >= journal.order.policy.max_offers_tried:
+                continue
+            tried += 1
+            answer = _try_offer(journal, plan, candidate)
+            if isinstance(answer, Launched):
+                return
+            if answer.kind in _OPERATOR_KINDS:
+                refused[candidate.offer.cloud] = _OPERATOR_KINDS[answer.kind]
+            if answer.kind == "invalid":
+                raise UserError("launch_refused", "The cloud refuses this request.", why=answer.detail)
+    if refused and all(attempt.answer in _OPERATOR_KINDS for attempt in journal.record.attempts):
+        what = "; ".join(f"{cloud}: {why}" for cloud, why in refused.items())
+        raise OperatorError(
+            "cloud_account_refused",
+            f"A maintainer must look after the cloud account ({what}).",
+            fix="Check the key, the balance and the quota at the provider; then give the command again.",
+        )
+    raise NoOfferError("no_capacity", Explanation(f"None of {tried} offers has a machine now."))
+
+
+def _check_head(journal: Journal, plan: UpPlan) -> None:
+    """Compare, right before spending, the pinned commit with the head as it is now."""
+    current = journal.context.forge.pull_request(journal.order.pull_request.number).head_sha
+    gate = check_head(plan.sha, current)
+    if isinstance(gate, Deny):
+        raise UserError(gate.reason_code, gate.what, why=gate.why, fix=gate.fix)
+
+
+def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched | NotLaunched:
+    context, offer = journal.context, candidate.offer
+    cloud = context.cloud()
+    started = context.clock.now()
+    journal.write(
+        state=State.LAUNCHING,
+        cloud=offer.cloud,
+        region=None,
+        accelerator=offer.accelerator,
+        accelerator_count=offer.accelerator_count,
+        price_usd_per_hour=candidate.price_usd_per_hour,
+        name_on_cloud=cloud.name_on_cloud(plan.name),
+        launch_asked_at=started,
+    )
+    journal.say(force=True)
+    request = LaunchRequest(
+        plan.build_task(candidate, journal.record.lease),
+        plan.name,
+        offer.cloud,
+        journal.order.policy.timeouts.provision,
+    )
+    with journal.watching_for_tombstone():
+        answer = cloud.launch(request, _reporter(journal))
+    seconds = (context.clock.now() - started).total_seconds()
+    attempt = _attempt(candidate, answer, seconds)
+    attempts = (*journal.record.attempts, attempt)
+    if isinstance(answer, Launched):
+        journal.write(
+            attempts=attempts,
+            name_on_cloud=answer.name_on_cloud,
+            region=answer.region,
+            ssh=answer.ssh,
+            provider_config=dict(answer.provider_config),
+        )
+        return answer
+    journal.entry = dataclasses.replace(journal.entry, record=dataclasses.replace(journal.record, attempts=attempts))
+    if answer.kind == "cancelled":
+        journal.stop_if_buried()
+    if not answer.is_certain:
+        _end_remains(journal)
+    return answer
+
+
+def _reporter(journal: Journal) -> Callable[[str], None]:
+    """Return what a launch tells its progress to: job log and status comment."""
+
+    def report(line: str) -> None:
+        text = journal.context.redact(line)
+        journal.context.progress.line(text)
+        journal.say([text])
+
+    return report
+
+
+def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float) -> Attempt:
+    offer = candidate.offer
+    is_launched = isinstance(answer, Launched)
+    return Attempt(
+        cloud=offer.cloud,
+        accelerator=offer.accelerator,
+        accelerator_count=offer.accelerator_count,
+        price_usd_per_hour=candidate.price_usd_per_hour,
+        answer="launched" if isinstance(answer, Launched) else answer.kind,
+        detail="" if isinstance(answer, Launched) else answer.detail[:MAX_DETAIL_CHARACTERS],
+        seconds=round(seconds, 1),
+        region=answer.region if is_launched and isinstance(answer, Launched) else None,
+    )
+
+
+def _end_remains(journal: Journal) -> None:
+    """End what a failed try may have left, before another machine of the same name is asked for."""
+    record, cloud, clock = journal.record, journal.context.cloud(), journal.context.clock
+    if record.cloud is None or record.name_on_cloud is None:
+        return
+    if not cloud.machines(record.cloud, record.name_on_cloud):
+        journal.write(launch_asked_at=None)
+        return
+    cloud.teardown(record.cloud, record.name_on_cloud, record.provider_config)
+    if cloud.machines(record.cloud, record.name_on_cloud):
+        clock.sleep(LOOK_AGAIN)
+        if cloud.machines(record.cloud, record.name_on_cloud):
+            raise TransientError(
+                "teardown_unproven", f"What a failed launch left, {record.name_on_cloud}, is still listed."
+            )
+    journal.write(earlier_cost_usd=record.cost_so_far_usd(clock.now()), launch_asked_at=None)

@@ -1,0 +1,219 @@
+"""Everything that is decided before a cent is spent: commit, spec, ladder, gates, keys, worst case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.names import environment_name
+from gpu_lol_action.domain.offer import Candidate, Ladder
+from gpu_lol_action.domain.policy import SPEC_PATH
+from gpu_lol_action.domain.request import Deny
+from gpu_lol_action.domain.spec import EnvironmentSpec
+from gpu_lol_action.errors import OperatorError, UserError
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.reading import price, read_commit
+from gpu_lol_action.intake.gates import SpendingFacts, spending_gate
+from gpu_lol_action.intake.suggest import nearest
+from gpu_lol_action.launch.access import Access, decide_access
+from gpu_lol_action.launch.code import folder_name
+from gpu_lol_action.launch.setup import SetupRequest, check_setup
+from gpu_lol_action.launch.task import TaskRequest, build_task
+from gpu_lol_action.pricing.budget import WorstCase, month_start, spending, worst_case
+
+CLOUD_SECRETS: Mapping[str, str] = {"runpod": "RUNPOD_API_KEY", "lambda": "LAMBDA_API_KEY"}
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyRunning:
+    """The environment that was asked for exists: it is shown, not rented twice."""
+
+    record: EnvironmentRecord
+
+
+@dataclass(frozen=True, slots=True)
+class UpPlan:
+    """A launch that passed every gate."""
+
+    name: str
+    sha: str
+    spec: EnvironmentSpec
+    ladder: Ladder
+    lease: timedelta
+    worst_case: WorstCase
+    month_usd: Decimal
+    access: Access
+    setup: SetupRequest
+    identity: Mapping[str, str]
+
+    def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
+        """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
+        task = build_task(
+            TaskRequest(
+                self.spec,
+                candidate,
+                self.name,
+                lease,
+                use_spot=self.ladder.requirement.use_spot,
+                region=self.ladder.requirement.region,
+                identity=self.identity,
+            )
+        )
+        if isinstance(task, Deny):
+            raise UserError(task.reason_code, task.what, why=task.why, fix=task.fix)
+        return task
+
+
+def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
+    """Gather the facts of an ``up`` and decide; nothing is written or spent here.
+
+    Raises SpecError for an invalid spec and OperatorError where no cloud has a credential.
+    """
+    name = environment_name(
+        order.repository.repository_id, order.pull_request_number, order.command.profile, order.requester.login
+    )
+    existing = context.ledger.read(name)
+    if existing is not None and not isinstance(existing, Entry):
+        return _unreadable(name, existing.why)
+    if existing is not None and existing.record.is_open:
+        return AlreadyRunning(existing.record)
+    _require_credentials(context, order)
+    reading = read_commit(context, order.pull_request.head_sha, order.policy)
+    spec = _with_profile(reading.asked, order.command.profile)
+    if isinstance(spec, Deny):
+        return spec
+    ladder = _rentable(context, price(spec, order.policy, order.command))
+    best = ladder.best
+    if best is None:
+        return _nothing_fits(ladder)
+    access = decide_access(
+        {login: context.forge.ssh_keys(login) for login in (order.requester.login, *order.command.share)}
+    )
+    if isinstance(access, Deny):
+        return access
+    setup = SetupRequest(
+        spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
+    )
+    refused = check_setup(setup)
+    if refused is not None:
+        return refused
+    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup), best)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    name: str
+    spec: EnvironmentSpec
+    ladder: Ladder
+    access: Access
+    setup: SetupRequest
+
+
+def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidate) -> UpPlan | Deny:
+    now = context.clock.now()
+    lease = order.command.lease or order.policy.lease
+    worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy)
+    entries = context.ledger.entries()
+    records = [entry.record for entry in entries if isinstance(entry, Entry)]
+    open_records = [record for record in records if record.is_open]
+    month = spending(context.ledger.bills_usd(month_start(now)), open_records, order.policy, now)
+    gate = spending_gate(
+        SpendingFacts(
+            requester=order.requester,
+            price_usd_per_hour=best.price_usd_per_hour,
+            lease=lease,
+            worst_case_usd=worst.usd,
+            month_usd=month.month_usd + month.committed_usd,
+            open_records=open_records,
+            unreadable=len(entries) - len(records),
+            last_sweep=context.ledger.last_sweep(),
+            oldest_claim=min((record.claimed_at for record in records), default=None),
+            now=now,
+            policy=order.policy,
+        )
+    )
+    if isinstance(gate, Deny):
+        return gate
+    affordable = tuple(
+        candidate
+        for candidate in draft.ladder.candidates
+        if candidate.price_usd_per_hour <= order.policy.max_price_usd_per_hour
+    )
+    return UpPlan(
+        name=draft.name,
+        sha=order.pull_request.head_sha,
+        spec=draft.spec,
+        ladder=replace(draft.ladder, candidates=affordable),
+        lease=lease,
+        worst_case=worst,
+        month_usd=month.month_usd,
+        access=draft.access,
+        setup=draft.setup,
+        identity=_identity(order),
+    )
+
+
+def _identity(order: Order) -> dict[str, str]:
+    """Return what programs on the machine are told about where they run."""
+    number = order.pull_request_number
+    return {
+        "repository": order.repository.full_name,
+        "sha": order.pull_request.head_sha,
+        **({"pull_request": str(number)} if number else {}),
+    }
+
+
+def _require_credentials(context: Context, order: Order) -> None:
+    if any(cloud in context.settings.clouds for cloud in order.policy.clouds):
+        return
+    secrets = " or ".join(f"`{CLOUD_SECRETS[cloud]}`" for cloud in order.policy.clouds if cloud in CLOUD_SECRETS)
+    raise OperatorError(
+        "cloud_secret_missing",
+        "No cloud account is connected to this repository.",
+        why="A machine is rented with the repository's own cloud account.",
+        fix=f"A maintainer adds the repository secret {secrets} and passes it to the gpu-lol workflow.",
+    )
+
+
+def _rentable(context: Context, ladder: Ladder) -> Ladder:
+    """Leave the candidates on clouds for which a credential is at hand."""
+    return replace(ladder, candidates=tuple(c for c in ladder.candidates if c.offer.cloud in context.settings.clouds))
+
+
+def _with_profile(spec: EnvironmentSpec, profile: str) -> EnvironmentSpec | Deny:
+    if not profile:
+        return spec
+    if profile in spec.profiles:
+        return spec.profiles[profile]
+    known = nearest(profile, spec.profiles) or tuple(spec.profiles)
+    return Deny(
+        "unknown_profile",
+        f"there is no profile `{profile}`",
+        f"`{SPEC_PATH}` has {', '.join(f'`{name}`' for name in known) if known else 'no profiles'}.",
+        f"/gpu-lol up {known[0]}" if known else "/gpu-lol up",
+    )
+
+
+def _nothing_fits(ladder: Ladder) -> Deny:
+    need = ladder.requirement
+    reasons = list(dict.fromkeys(rejected.reason for rejected in ladder.rejected))
+    card = f" on {need.accelerator}" if need.accelerator else ""
+    return Deny(
+        "nothing_fits",
+        f"no machine that may be rented offers {need.gpu_count} × {need.memory_gib_per_gpu:.0f} GiB{card}",
+        f"{len(ladder.rejected)} offers were looked at; the first says: {reasons[0]}." if reasons else "",
+        "/gpu-lol analyze",
+    )
+
+
+def _unreadable(name: str, why: str) -> Deny:
+    return Deny(
+        "record_held",
+        f"the record of `{name}` cannot be read",
+        f"its machine counts as running until it can ({why}).",
+        "A maintainer looks at the ref `refs/gpu-lol/environments/" + name + "`.",
+    )

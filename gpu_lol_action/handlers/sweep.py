@@ -1,0 +1,164 @@
+"""The sweeper: compare what is written down with what the clouds list, and end what should not run.
+
+A cloud that does not answer means that nothing is concluded about it. A machine without a record is
+ended only when two looks, apart in time, agree and it has been up for longer than a launch's grace.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
+from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
+from gpu_lol_action.domain.machine import Machine
+from gpu_lol_action.domain.names import repository_prefix
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Outcome
+from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.teardown import Ended, end_environment
+from gpu_lol_action.render import comments
+
+BOOT_GRACE = timedelta(minutes=20)
+"""Longer than any time box of a launch's provisioning: a younger machine may be somebody's launch."""
+
+ORPHAN_SECOND_LOOK = timedelta(seconds=30)
+SWEEPER = "the sweeper"
+
+
+class Verdict(enum.Enum):
+    """What a sweep did, or would do, about one thing."""
+
+    ENDED = "ended"
+    WOULD_END = "would end"
+    UNPROVEN = "could not be proven gone"
+    HELD = "held: its record cannot be read"
+    LEFT = "left alone"
+    SILENT = "does not answer: nothing concluded"
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLine:
+    """One row of the summary."""
+
+    name: str
+    verdict: Verdict
+    why: str
+
+
+@dataclass(slots=True)
+class Findings:
+    """What one sweep saw."""
+
+    lines: list[SweepLine] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything could be concluded and nothing is left that should have ended."""
+        troubles = (Verdict.UNPROVEN, Verdict.HELD, Verdict.SILENT)
+        return not any(line.verdict in troubles for line in self.lines)
+
+
+def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry_run: bool = False) -> Outcome:
+    """Look once over records and clouds, end what is due, and report every thing that was looked at."""
+    found = Findings()
+    for entry in context.ledger.entries():
+        if isinstance(entry, UnreadableEntry):
+            found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
+        elif entry.record.is_open:
+            found.lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
+    for cloud in context.settings.clouds:
+        try:
+            prefix = repository_prefix(repository_id)
+            found.lines.extend(_sweep_orphans(context, cloud, prefix, is_dry_run=is_dry_run))
+        except GpuLolError as error:
+            found.lines.append(SweepLine(cloud, Verdict.SILENT, error.explanation.what))
+    if found.is_complete and not is_dry_run:
+        context.ledger.note_sweep(context.clock.now())
+    body = comments.sweep_summary(
+        lines=[(line.name, line.verdict.value, line.why) for line in found.lines],
+        open_records=answers.open_records(context),
+        now=context.clock.now(),
+        is_dry_run=is_dry_run,
+    )
+    if found.is_complete:
+        return Outcome("done", "swept", text=body)
+    return Outcome("failed", "sweep_incomplete", text=body)
+
+
+def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
+    """Return why this open environment is to end now, or None."""
+    if record.tombstone is not None:
+        return record.tombstone.reason
+    if record.lease.is_over(context.clock.now()):
+        return "lease_over"
+    if record.state is State.UNKNOWN:
+        return "state_unknown"
+    is_in_flight = record.state in (State.CLAIMED, State.LAUNCHING, State.VALIDATING)
+    if is_in_flight and not context.forge.is_run_alive(record.run_id):
+        return "run_died"
+    return None
+
+
+def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run: bool) -> SweepLine:
+    record = entry.record
+    reason = reason_to_end(context, record)
+    if reason is None:
+        return SweepLine(record.name, Verdict.LEFT, f"lease until {record.lease.expires_at:%H:%M} UTC")
+    if is_dry_run:
+        return SweepLine(record.name, Verdict.WOULD_END, reason)
+    tombstone = record.tombstone or Tombstone(SWEEPER, reason, context.clock.now())
+    end = end_environment(context, entry, tombstone, policy)
+    if record.pull_request is not None:
+        answers.reply(context, record.pull_request, answers.certificate(context, end, policy))
+        ending = comments.ending(record=end.entry.record, now=context.clock.now())
+        answers.edit(context, end.entry.record.status_comment_id, ending)
+    if isinstance(end, Ended):
+        return SweepLine(record.name, Verdict.ENDED, reason)
+    return SweepLine(record.name, Verdict.UNPROVEN, end.why)
+
+
+def _sweep_orphans(context: Context, cloud: str, prefix: str, *, is_dry_run: bool) -> list[SweepLine]:
+    suspects = _orphans(context, cloud, prefix)
+    if not suspects:
+        return []
+    context.clock.sleep(ORPHAN_SECOND_LOOK)
+    still = {machine.name_on_cloud for machine in _orphans(context, cloud, prefix)}
+    return [
+        _end_orphan(context, machine, is_dry_run=is_dry_run) for machine in suspects if machine.name_on_cloud in still
+    ]
+
+
+def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
+    """Return listed machines of this repository for which no open record stands in the ledger."""
+    machines = context.cloud().machines(cloud, prefix)
+    if not machines:
+        return ()
+    entries = context.ledger.entries()
+    if any(isinstance(entry, UnreadableEntry) for entry in entries):
+        return ()  # one of them may be the unreadable record's
+    known = {entry.record.name_on_cloud for entry in entries if isinstance(entry, Entry) and entry.record.is_open}
+    # A claimed record has no name on its cloud yet; its environment's name is a prefix of it.
+    claimed = tuple(entry.record.name + "-" for entry in entries if isinstance(entry, Entry) and entry.record.is_open)
+    return [
+        machine
+        for machine in machines
+        if machine.name_on_cloud not in known and not machine.name_on_cloud.startswith(claimed)
+    ]
+
+
+def _end_orphan(context: Context, machine: Machine, *, is_dry_run: bool) -> SweepLine:
+    name = machine.name_on_cloud
+    age = context.clock.now() - machine.created_at if machine.created_at is not None else None
+    if age is not None and age < BOOT_GRACE:
+        return SweepLine(name, Verdict.LEFT, "it has no record, but is younger than a launch's grace")
+    if is_dry_run:
+        return SweepLine(name, Verdict.WOULD_END, "it has no record")
+    context.cloud().teardown(machine.cloud, name, {})
+    if context.cloud().machines(machine.cloud, name):
+        return SweepLine(name, Verdict.UNPROVEN, "it is still listed after its teardown")
+    return SweepLine(name, Verdict.ENDED, "it had no record")

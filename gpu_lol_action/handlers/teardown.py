@@ -1,0 +1,231 @@
+"""End one environment: tombstone, launcher stopped, machine ended, absence proven twice, bill written.
+
+Nothing is certified before the launcher is known to be dead and the provider has twice listed
+successfully without the machine (product.md section 8). Whatever fails on the way leaves a record
+that says ``ending`` or ``unknown``, which counts as running and which the sweeper takes up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from gpu_lol_action.domain.environment import (
+    Bill,
+    EnvironmentRecord,
+    State,
+    Tombstone,
+    cost_usd,
+)
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.errors import LostRace, TransientError
+from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.pricing.budget import month_start
+
+LAUNCHER_PATIENCE = timedelta(minutes=3)
+LAUNCHER_POLL = timedelta(seconds=3)
+LISTING_TRIES = 5
+MAX_WRITE_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The machine is proven gone; ``entry`` is closed and holds the bill."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """The end could not be proven; ``entry`` counts as running and ``why`` says what is missing."""
+
+    entry: Entry
+    why: str
+
+
+def write_tombstone(context: Context, entry: Entry, tombstone: Tombstone) -> Entry:
+    """Write down that this environment is to end, so that an ``up`` in flight stops itself.
+
+    Repeats on a lost race: the end wins over any other change. An environment that is closed
+    already is returned as it is.
+    """
+    for _ in range(MAX_WRITE_TRIES):
+        record = entry.record
+        if not record.is_open or record.tombstone is not None:
+            return entry
+        try:
+            return context.ledger.update(
+                entry,
+                dataclasses.replace(
+                    record,
+                    state=State.ENDING,
+                    tombstone=tombstone,
+                    updated_at=context.clock.now(),
+                ),
+            )
+        except LostRace:
+            entry = reread(context, entry)
+    raise TransientError(
+        "record_contended",
+        f"the record of {entry.record.name} changes faster than it can be written",
+        fix="Give the command again in a minute.",
+    )
+
+
+def end_environment(
+    context: Context, entry: Entry, tombstone: Tombstone, policy: Policy, *, is_launcher: bool = False
+) -> Ended | Unproven:
+    """End the machine behind ``entry`` for good. ``is_launcher``: this very run launched it and has stopped."""
+    entry = write_tombstone(context, entry, tombstone)
+    if not entry.record.is_open:
+        return Ended(entry)
+    if is_launcher:
+        entry = mark_launcher_stopped(context, entry)
+    try:
+        entry = _await_launcher(context, entry)
+        if not _is_launcher_stopped(context, entry.record):
+            return Unproven(entry, "the run that launches it has not stopped yet")
+        _teardown(context, entry.record)
+        absences = _prove_absence(context, entry.record, policy)
+    except TransientError as error:
+        return Unproven(_as_unknown(context, entry), error.explanation.what)
+    return Ended(_close(context, entry, absences))
+
+
+def mark_launcher_stopped(context: Context, entry: Entry) -> Entry:
+    """Write down that nothing launches any more on behalf of this record."""
+    for _ in range(MAX_WRITE_TRIES):
+        if entry.record.launcher_stopped_at is not None:
+            return entry
+        now = context.clock.now()
+        changed = dataclasses.replace(entry.record, launcher_stopped_at=now, updated_at=now)
+        try:
+            return context.ledger.update(entry, changed)
+        except LostRace:
+            entry = reread(context, entry)
+    return entry
+
+
+def reread(context: Context, entry: Entry) -> Entry:
+    """Return the newest version of a record; raises TransientError where it cannot be read."""
+    newest = context.ledger.read(entry.record.name)
+    if not isinstance(newest, Entry):
+        raise TransientError(
+            "record_unreadable",
+            f"the record of {entry.record.name} cannot be read",
+            why="its machine counts as running until it can.",
+            fix="gpu-lol sweep",
+        )
+    return newest
+
+
+def _is_launcher_stopped(context: Context, record: EnvironmentRecord) -> bool:
+    if record.launcher_stopped_at is not None or record.launch_asked_at is None:
+        # A claim from which nothing was launched: its run sees the tombstone before it asks a cloud.
+        return record.launcher_stopped_at is not None or record.name_on_cloud is None
+    return not context.forge.is_run_alive(record.run_id)
+
+
+def _await_launcher(context: Context, entry: Entry) -> Entry:
+    """Wait for the launching run to stop itself, ending what it has launched so far all the while."""
+    deadline = context.clock.now() + LAUNCHER_PATIENCE
+    while not _is_launcher_stopped(context, entry.record) and context.clock.now() < deadline:
+        context.progress.line("waiting for the launching run to stop itself")
+        context.clock.sleep(LAUNCHER_POLL)
+        entry = reread(context, entry)
+    return entry
+
+
+def _teardown(context: Context, record: EnvironmentRecord) -> None:
+    if record.cloud is None or record.name_on_cloud is None:
+        return
+    context.progress.phase("tearing down")
+    context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
+
+
+def _prove_absence(context: Context, record: EnvironmentRecord, policy: Policy) -> tuple[datetime, ...]:
+    """Return two times, far enough apart, at which the provider listed without the machine."""
+    if record.cloud is None or record.name_on_cloud is None:
+        return ()
+    context.progress.phase("proving the absence")
+    absences: list[datetime] = []
+    for _ in range(LISTING_TRIES):
+        if absences:
+            context.clock.sleep(policy.absence_interval)
+        listed = context.cloud().machines(record.cloud, record.name_on_cloud)
+        if listed:
+            # It came back, or the end is still under way: ask again, and start counting anew.
+            absences.clear()
+            context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
+            context.clock.sleep(LAUNCHER_POLL)
+            continue
+        absences.append(context.clock.now())
+        if len(absences) == 2:
+            return tuple(absences)
+    raise TransientError(
+        "teardown_unproven",
+        f"{record.name_on_cloud} is still listed by {record.cloud} after {LISTING_TRIES} looks",
+    )
+
+
+def _as_unknown(context: Context, entry: Entry) -> Entry:
+    """Write down, if that is possible at all, that it is not known whether the machine runs."""
+    try:
+        return context.ledger.update(
+            entry,
+            dataclasses.replace(entry.record, state=State.UNKNOWN, updated_at=context.clock.now()),
+        )
+    except (LostRace, TransientError):
+        return entry
+
+
+def _close(context: Context, entry: Entry, absences: tuple[datetime, ...]) -> Entry:
+    for _ in range(MAX_WRITE_TRIES):
+        record = entry.record
+        if not record.is_open:
+            return entry
+        now = context.clock.now()
+        closed = dataclasses.replace(
+            record,
+            state=State.CLOSED if record.ready_at else State.FAILED,
+            absences=absences,
+            bill=build_bill(record, absences[0] if absences else now),
+            closed_at=now,
+            updated_at=now,
+        )
+        try:
+            return context.ledger.update(_as_ending(context, entry), closed)
+        except LostRace:
+            entry = reread(context, entry)
+    return entry
+
+
+def _as_ending(context: Context, entry: Entry) -> Entry:
+    if entry.record.state is State.ENDING:
+        return entry
+    changed = dataclasses.replace(entry.record, state=State.ENDING, updated_at=context.clock.now())
+    return context.ledger.update(entry, changed)
+
+
+def build_bill(record: EnvironmentRecord, until: datetime) -> Bill | None:
+    """Return the bill from the launch request to the first proven absence; None where none was asked for.
+
+    It starts before the provider's own clock does, so it never understates.
+    """
+    if record.launch_asked_at is None or record.price_usd_per_hour is None:
+        return None
+    # The provider had nothing to charge for where no offer was granted.
+    is_machine_granted = record.ready_at is not None or record.ssh is not None
+    duration = until - record.launch_asked_at if is_machine_granted else timedelta(0)
+    usd = record.earlier_cost_usd + cost_usd(record.price_usd_per_hour, duration)
+    return Bill(record.launch_asked_at, until, record.price_usd_per_hour, usd)
+
+
+def month_usd(context: Context, open_records: tuple[EnvironmentRecord, ...] = ()) -> Decimal:
+    """Return what this month has cost: bills closed since it began plus what is running so far."""
+    now = context.clock.now()
+    running = sum((record.cost_so_far_usd(now) for record in open_records), Decimal("0.00"))
+    return context.ledger.bills_usd(month_start(now)) + running

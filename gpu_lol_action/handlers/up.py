@@ -1,0 +1,193 @@
+"""``up``: plan, claim, launch, install, validate, hand over; whatever fails after the claim is torn down."""
+
+from __future__ import annotations
+
+from gpu_lol_action.domain.environment import (
+    CheckStatus,
+    EnvironmentRecord,
+    Lease,
+    State,
+    Tombstone,
+)
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.names import user_hash
+from gpu_lol_action.domain.request import Deny, Outcome
+from gpu_lol_action.errors import Explanation, GpuLolError, LostRace, TransientError
+from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.install import install_and_validate
+from gpu_lol_action.handlers.journal import Journal, StoppedError
+from gpu_lol_action.handlers.ladder import NoOfferError, climb
+from gpu_lol_action.handlers.plan import AlreadyRunning, UpPlan, plan_up
+from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, mark_launcher_stopped
+from gpu_lol_action.render import comments
+
+
+def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
+    """Return the answer where none needs a machine (denied, running already, dry run), else the plan."""
+    plan = plan_up(context, order)
+    now, number = context.clock.now(), order.pull_request.number
+    if isinstance(plan, Deny):
+        body = comments.denied(
+            reason=plan, command_line=order.command.line, record=None, now=now, reply_to=order.reply_to
+        )
+        answers.reply(context, number, body)
+        return Outcome("denied", plan.reason_code, text=body)
+    if isinstance(plan, AlreadyRunning):
+        body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to)
+        answers.reply(context, number, body)
+        return Outcome("done", "already_running", text=body)
+    if order.command.is_dry_run:
+        body = comments.dry_run(
+            ladder=plan.ladder,
+            policy=order.policy,
+            lease=plan.lease,
+            month_usd=plan.month_usd,
+            worst_case_usd=plan.worst_case.usd,
+            worst_case_at=plan.worst_case.ends_by,
+            now=now,
+            reply_to=order.reply_to,
+        )
+        answers.reply(context, number, body)
+        return Outcome("done", "dry_run", text=body)
+    return plan
+
+
+def handle_up(context: Context, order: Order) -> Outcome:
+    """Rent the machine that the code needs and hand it over, or say why not; nothing is left behind."""
+    context.cloud().warm()
+    plan = answer_without_cloud(context, order)
+    if isinstance(plan, Outcome):
+        return plan
+    try:
+        entry = context.ledger.claim(_record(context, order, plan))
+    except LostRace:
+        return _answer_lost_claim(context, order, plan)
+    journal = Journal(context, order, entry, plan.worst_case)
+    try:
+        posted = answers.reply(context, order.pull_request.number, journal.launching())
+        if posted is not None:
+            journal.write(status_comment_id=posted.comment_id)
+        return _launch_and_hand_over(journal, plan)
+    except StoppedError as stopped:
+        return _stop(journal, stopped.tombstone)
+    except NoOfferError as none:
+        return _fail(journal, none.reason_code, none.explanation, comment_kind="no_capacity")
+    except GpuLolError as error:
+        _fail(journal, error.reason_code, error.explanation)
+        error.is_told = True
+        raise
+    except BaseException as error:
+        reason = "cancelled" if isinstance(error, KeyboardInterrupt | SystemExit) else "internal_error"
+        _fail(journal, reason, Explanation("The run ended before the machine was ready."))
+        raise
+
+
+def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
+    context, order = journal.context, journal.order
+    climb(journal, plan)
+    install_and_validate(journal, plan)
+    if any(check.status is CheckStatus.FAILED for check in journal.record.checks) and (
+        order.policy.is_teardown_on_failed_validation
+    ):
+        return _fail(journal, "validation_failed", _failed_checks(journal.record))
+    now = context.clock.now()
+    journal.write(state=State.READY, ready_at=now, launcher_stopped_at=now)
+    body = comments.ready(
+        record=journal.record,
+        policy=order.policy,
+        now=now,
+        worst_case_at=journal.worst_case.ends_by,
+        repository_name=plan.setup.folder,
+        head_ref=order.pull_request.head_ref,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    answers.edit(
+        context,
+        journal.record.status_comment_id,
+        comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={}),
+    )
+    return Outcome("done", "launched", {"environment": journal.record.name}, text=body)
+
+
+def _failed_checks(record: EnvironmentRecord) -> Explanation:
+    failed = [check for check in record.checks if check.status is CheckStatus.FAILED]
+    fixes = [check.fix for check in failed if check.fix]
+    return Explanation(
+        what=f"The machine failed {len(failed)} of {len(record.checks)} checks.",
+        why=" ".join(f"{check.name}: {check.sentence}" for check in failed),
+        fix=fixes[0] if fixes else "",
+    )
+
+
+def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
+    """Stop for a tombstone: cancel for real, then let whoever asked for the end certify it."""
+    context = journal.context
+    context.cloud().cancel()
+    journal.entry = mark_launcher_stopped(context, journal.entry)
+    body = comments.ending(record=journal.record, now=context.clock.now())
+    answers.edit(context, journal.record.status_comment_id, body)
+    return Outcome("done", "stopped", {"reason": tombstone.reason}, text=body)
+
+
+def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comment_kind: str = "failed") -> Outcome:
+    """The money rule: end what was launched, say what happened, what it cost, and what is billing now."""
+    context, order = journal.context, journal.order
+    journal.context.progress.phase("ending what was started")
+    end: Ended | Unproven
+    try:
+        context.cloud().cancel()
+        tombstone = Tombstone(order.requester.login, reason_code, context.clock.now())
+        end = end_environment(context, journal.entry, tombstone, order.policy, is_launcher=True)
+    except GpuLolError as error:
+        end = Unproven(journal.entry, error.explanation.what)
+    journal.entry = end.entry
+    now, number = context.clock.now(), order.pull_request.number
+    if comment_kind == "no_capacity":
+        body = comments.no_capacity(record=journal.record, policy=order.policy, now=now)
+    else:
+        body = comments.failed(
+            explanation=explanation,
+            reason_code=reason_code,
+            log_tail=context.redact(journal.record.failure or ""),
+            record=journal.record,
+            run_url=context.settings.run_url,
+            now=now,
+            reply_to=order.reply_to,
+        )
+    if isinstance(end, Unproven):
+        answers.reply(context, number, comments.unproven(record=end.entry.record, now=now, why=end.why))
+    answers.edit(context, journal.record.status_comment_id, comments.ending(record=journal.record, now=now))
+    answers.reply(context, number, body)
+    return Outcome("failed" if comment_kind == "failed" else "denied", reason_code, text=body)
+
+
+def _answer_lost_claim(context: Context, order: Order, plan: UpPlan) -> Outcome:
+    """Somebody else claimed this environment first: adopt what they started."""
+    found = context.ledger.read(plan.name)
+    if not isinstance(found, Entry):
+        raise TransientError("record_unreadable", f"the record of {plan.name} cannot be read")
+    body = comments.already_running(record=found.record, now=context.clock.now(), reply_to=order.reply_to)
+    answers.reply(context, order.pull_request.number, body)
+    return Outcome("done", "already_running", text=body)
+
+
+def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
+    now = context.clock.now()
+    return EnvironmentRecord(
+        name=plan.name,
+        state=State.CLAIMED,
+        repository=order.repository.full_name,
+        repository_id=order.repository.repository_id,
+        pull_request=order.pull_request_number,
+        profile=order.command.profile,
+        sha=plan.sha,
+        requester=order.requester,
+        run_id=context.settings.run_id,
+        claimed_at=now,
+        lease=Lease(now, now + plan.lease),
+        updated_at=now,
+        user_hash=user_hash(order.repository.repository_id),
+        use_spot=order.command.use_spot,
+        is_rehearsal=context.settings.is_rehearsal,
+    )

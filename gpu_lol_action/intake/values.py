@@ -1,0 +1,60 @@
+"""What the value of an option may look like: a reader for each kind, None where it is not one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from gpu_lol_action.domain.commands import OptionKind
+from gpu_lol_action.domain.durations import parse_duration
+
+CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
+OUTPUT_FORMATS = ("text", "json", "yaml", "markdown")
+CHOICES: Mapping[OptionKind, tuple[str, ...]] = {OptionKind.CLOUD: CLOUDS, OptionKind.FORMAT: OUTPUT_FORMATS}
+
+PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_SHA = re.compile(r"[0-9a-f]{7,40}")
+# GitHub's rule for logins: letters, digits and single inner hyphens, at most 39 characters.
+_LOGIN = re.compile(r"(?=.{1,39}$)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
+_REGION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,39}")
+_REF = re.compile(r"(?!-)[A-Za-z0-9._/@^~+-]{1,200}")
+# The distribution project's grammar of an image reference: [host[:port]/]path[:tag][@digest].
+_IMAGE = re.compile(
+    r"(?:docker:)?[A-Za-z0-9][A-Za-z0-9._-]*(?::[0-9]{1,5}(?=/))?(?:/[a-z0-9][a-z0-9._-]*)*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+MAX_IMAGE_CHARACTERS = 255
+
+
+def read_login(value: str) -> str | None:
+    """Return a GitHub login, with or without its @."""
+    login = value.removeprefix("@")
+    return login if _LOGIN.fullmatch(login) else None
+
+
+def read_image(value: str) -> str | None:
+    """Return a container image reference without SkyPilot's ``docker:`` in front."""
+    if len(value) > MAX_IMAGE_CHARACTERS or not _IMAGE.fullmatch(value):
+        return None
+    return value.removeprefix("docker:")
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    return lambda value: value if pattern.fullmatch(value) else None
+
+
+def _one_of(choices: tuple[str, ...]) -> Callable[[str], str | None]:
+    return lambda value: value.lower() if value.lower() in choices else None
+
+
+VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
+    OptionKind.DURATION: ("lease", parse_duration),
+    OptionKind.CLOUD: ("cloud", _one_of(CLOUDS)),
+    OptionKind.REGION: ("region", _matching(_REGION)),
+    OptionKind.IMAGE: ("image", read_image),
+    OptionKind.SHA: ("sha", lambda value: value.lower() if _SHA.fullmatch(value.lower()) else None),
+    OptionKind.FORMAT: ("output_format", _one_of(OUTPUT_FORMATS)),
+    OptionKind.REF: ("base", _matching(_REF)),
+    OptionKind.FILE: ("output", lambda value: value or None),
+}
+"""The field of Command that a kind fills, and its reader. Accelerators and users have ways of their own."""

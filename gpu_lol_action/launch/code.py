@@ -1,0 +1,122 @@
+"""The pull request's code on the machine: a git checkout of exactly one commit, proven by its tree id.
+
+The archive holds every tracked file, whatever ``.gitignore`` says. With the commit's own bytes (see
+``launch/commit_object.py``) HEAD there is the commit itself, shallow: status, diff, commit and push work.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, marked_lines
+
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_BRANCH = re.compile(r"(?!-)[^\x00-\x20\x7f~^:?*\[\\]{1,200}")
+_ORIGIN = re.compile(r"(?:https://|ssh://|git@)[A-Za-z0-9.-]+(?::[0-9]+)?[:/][A-Za-z0-9._/-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRequest:
+    """One commit to put on a machine. ``tree_id`` empty: not known, then it is reported but cannot be compared.
+
+    ``strip_components`` is how many leading folders the archive's names have (GitHub's own archives: 1).
+    ``gitlinks`` maps a submodule's path to the commit it stands at. ``origin_url`` never holds a token.
+    ``commit_object`` is the commit's content without git's header. ``may_fetch``: the machine may ask the origin
+    for the commit where its bytes are not known (a public repository).
+    """
+
+    repository: str
+    sha: str
+    tree_id: str
+    branch: str
+    origin_url: str
+    commit_object: bytes = b""
+    gitlinks: Mapping[str, str] = field(default_factory=dict)
+    strip_components: int = 0
+    may_fetch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CodeShipped:
+    """What the machine holds now. ``is_exact_commit``: HEAD is the pinned commit itself, not one of ours with its tree."""
+
+    folder: str
+    tree_id: str
+    head: str
+    branch: str
+    dropped_links: int
+    is_exact_commit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CodeNotShipped:
+    """Why the code did not arrive as it should."""
+
+    why: str
+
+
+def folder_name(repository: str) -> str:
+    """Return the folder under the home folder for ``owner/name``: letters, digits, ``._-``, no dot in front."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", repository.rpartition("/")[2])[:100].lstrip(".-")
+    return name.removesuffix(".git") or "code"
+
+
+def build_origin_url(server_url: str, repository: str) -> str:
+    """Return the HTTPS address of a repository on github.com or GitHub Enterprise, without user or token."""
+    host = re.sub(r"^[a-z]+://(?:[^/@]*@)?", "", server_url).strip("/")
+    return f"https://{host}/{repository}.git"
+
+
+def build_code_script(request: CodeRequest, nonce: str) -> str:
+    """Return the script that makes the checkout; its standard input is the archive (tar.gz). Values are data there.
+
+    Raises ValueError where an id is none: those come from GitHub's API, not from a person.
+    """
+    for value in (request.sha, *([request.tree_id] if request.tree_id else []), *request.gitlinks.values()):
+        if not _OBJECT_ID.fullmatch(value):
+            raise ValueError(f"{value[:80]!r} is no git object id")
+    if request.origin_url and not _ORIGIN.fullmatch(request.origin_url):
+        raise ValueError("the origin is no plain https or ssh address of a repository")
+    for path in request.gitlinks:
+        if path.startswith("/") or ".." in path.split("/") or ".git" in path.lower().split("/") or "\n" in path:
+            raise ValueError(f"{path[:80]!r} is no path of a submodule")
+    values = {
+        "nonce": check_nonce(nonce),
+        "folder": folder_name(request.repository),
+        "sha": request.sha,
+        "tree": request.tree_id,
+        "strip": str(request.strip_components),
+        "origin": request.origin_url,
+        "branch": request.branch if _BRANCH.fullmatch(request.branch) else "gpu-lol",
+        "commit_base64": base64.b64encode(request.commit_object).decode("ascii"),
+        "gitlinks": "\n".join(f"{sha}\t{path}" for path, sha in sorted(request.gitlinks.items())),
+        "may_fetch": "yes" if request.may_fetch else "no",
+    }
+    return build_script("code", values=values)
+
+
+def parse_code_output(output: str, request: CodeRequest, nonce: str) -> CodeShipped | CodeNotShipped:
+    """Read what the script said; the tree id is compared here again, as the machine's word on equality proves nothing."""
+    said: dict[str, str] = {}
+    for line in marked_lines(output, "code", nonce):
+        key, _, value = line.partition(" ")
+        said.setdefault(key, value)
+    if "done" not in said:
+        return CodeNotShipped(said.get("failed", "The script ended before the code was in place.")[:300])
+    tree_id, head = said.get("tree", ""), said.get("head", "")
+    if not (_OBJECT_ID.fullmatch(tree_id) and _OBJECT_ID.fullmatch(head)):
+        return CodeNotShipped("The machine did not say which tree arrived.")
+    if request.tree_id and tree_id != request.tree_id:
+        return CodeNotShipped(f"Tree {tree_id} arrived, the commit has {request.tree_id}.")
+    links = said.get("links", "0")
+    return CodeShipped(
+        folder=folder_name(request.repository),
+        tree_id=tree_id,
+        head=head,
+        branch=said.get("branch", "")[:200],
+        dropped_links=int(links) if re.fullmatch(r"[0-9]{1,9}", links) else 0,
+        is_exact_commit=head == request.sha,
+    )

@@ -1,0 +1,114 @@
+# Runs on the machine; standard input is a tar.gz of the commit's tree. In: folder (name under HOME), sha, tree (may be
+# empty), strip (leading folders in the archive), origin, branch, commit_base64 (the commit object, may be empty),
+# gitlinks ("SHA<tab>PATH" lines: submodules), may_fetch (yes: a public repository), nonce.
+# A git checkout is made of exactly these files. Its tree id is computed here, so that it proves what arrived.
+set -u
+export GIT_CONFIG_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0 LC_ALL=C
+state=$HOME/.gpu-lol
+target=$HOME/$folder
+
+say() { printf '::gpu-lol-code %s %s\n' "$nonce" "$1"; }
+fail() { say "failed $1"; rm -rf "${incoming:-/nonexistent}"; exit 1; }
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
+
+need_git() {
+  command -v git > /dev/null && return
+  { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git; } \
+    > "$state/git.log" 2>&1 < /dev/null || fail 'git is not in the image and cannot be installed; take an image that has it'
+}
+
+# Nothing of the archive may act while we work on it: no attributes (filters, line ends), no hooks, no monitors.
+plain_git() {
+  git -C "$incoming" -c core.autocrlf=false -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.symlinks=true \
+    -c core.fileMode=true -c core.longpaths=true -c core.ignoreCase=false -c core.precomposeUnicode=false \
+    -c user.name=gpu-lol -c user.email=gpu-lol@localhost -c commit.gpgSign=false -c gc.auto=0 "$@"
+}
+
+unpack() {
+  incoming=$(mktemp -d "$state/incoming.XXXXXX") || fail 'no folder can be made in the home folder'
+  tar -xzf - -C "$incoming" --strip-components="$strip" --no-same-owner --delay-directory-restore 2> "$state/tar.log" ||
+    fail "the archive cannot be unpacked: $(tail -n 1 "$state/tar.log")"
+  [ -z "$(find "$incoming" -iname .git -print -quit)" ] || fail 'the archive holds a .git folder, which no commit can'
+}
+
+stage() {
+  plain_git init -q || fail 'git init failed'
+  # The highest attributes file there is: bytes stay as they are, whatever .gitattributes of the tree says.
+  mkdir -p "$incoming/.git/info"
+  printf '* -text -eol -ident -filter -working-tree-encoding -diff\n' > "$incoming/.git/info/attributes"
+  plain_git add -A -f . 2> "$state/git.log" || fail "git add failed: $(tail -n 1 "$state/git.log")"
+  local id path
+  while IFS=$'\t' read -r id path; do
+    [ -n "$id" ] || continue
+    mkdir -p "$incoming/$path"
+    plain_git update-index --add --cacheinfo "160000,$id,$path" || fail "the submodule $path cannot be recorded"
+  done <<< "$gitlinks"
+  arrived=$(plain_git write-tree) || fail 'git write-tree failed'
+  [ -z "$tree" ] || [ "$arrived" = "$tree" ] || fail "wrong tree: $arrived arrived, the commit has $tree"
+}
+
+# A link that leads out of the checkout stays in the index and is not made: nothing of the archive points at the machine.
+drop_escaping_links() {
+  local mode id stage path place aim
+  dropped=0
+  while IFS=$' \t' read -r -d '' mode id stage path; do
+    [ "$mode" = 120000 ] || continue
+    place=$incoming/$path
+    aim=$(readlink "$place")
+    case $aim in
+      /*) ;;
+      *) case $(realpath -m -s "$(dirname "$place")/$aim") in "$incoming" | "$incoming"/*) continue ;; esac ;;
+    esac
+    rm -f "$place"
+    plain_git update-index --skip-worktree -- "$path"
+    dropped=$((dropped + 1))
+  done < <(plain_git ls-files -s -z)
+}
+
+# HEAD becomes the commit itself where we have its bytes (or may fetch it); else a commit of ours with the same tree.
+commit() {
+  local id='' made
+  head=''
+  if [ -n "$commit_base64" ]; then
+    id=$(printf %s "$commit_base64" | base64 -d | plain_git hash-object -t commit -w --stdin --literally)
+    if [ "$id" = "$sha" ]; then plain_git cat-file commit "$sha" | grep -q '^parent ' && printf '%s\n' "$sha" > "$incoming/.git/shallow"; head=$sha; fi
+  fi
+  if [ -z "$head" ] && [ "$may_fetch" = yes ] && [ -n "$origin" ]; then
+    timeout 60 git -C "$incoming" -c core.hooksPath=/dev/null fetch -q --depth=1 --no-tags "$origin" "$sha" < /dev/null 2> "$state/git.log" &&
+      [ "$(plain_git rev-parse "$sha^{tree}" 2> /dev/null)" = "$arrived" ] && head=$sha
+  fi
+  if [ -z "$head" ]; then
+    made=$(printf 'Code of %s, as gpu-lol shipped it\n' "$sha" | plain_git commit-tree "$arrived") || fail 'git commit-tree failed'
+    head=$made
+  fi
+  if ! plain_git check-ref-format --branch "$branch" > /dev/null 2>&1; then branch=gpu-lol; fi
+  plain_git update-ref "refs/heads/$branch" "$head" && plain_git symbolic-ref HEAD "refs/heads/$branch" || fail 'the branch cannot be set'
+  [ -z "$origin" ] || plain_git remote add origin "$origin" || fail 'the remote cannot be set'
+  rm -f "$incoming/.git/info/attributes"
+}
+
+place() {
+  if [ -e "$target" ] || [ -L "$target" ]; then
+    local number=1
+    while [ -e "$target.before-gpu-lol-$number" ]; do number=$((number + 1)); done
+    mv "$target" "$target.before-gpu-lol-$number" || fail "$folder exists and cannot be moved aside"
+  fi
+  mv "$incoming" "$target" || fail "$folder cannot be put in place"
+  printf '%s\n' "$sha" > "$state/GPU_LOL_SHA"
+  # /root on some images belongs to another user than ours; git would refuse to work in it.
+  git config --global --get-all safe.directory 2> /dev/null | grep -qxF "$target" || git config --global --add safe.directory "$target"
+}
+
+umask 022
+mkdir -p "$state" || { say 'failed the home folder cannot be written'; exit 1; }
+need_git
+unpack
+stage
+drop_escaping_links
+commit
+place
+say "tree $arrived"
+say "head $head"
+say "links $dropped"
+say "branch $branch"
+say "done"

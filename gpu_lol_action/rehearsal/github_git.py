@@ -1,0 +1,295 @@
+"""A real bare git repository behind the stand-in: GitHub's git data API is git's object store.
+
+Everything goes through the `git` program, so hashes, fast-forward rules, archives and diffs are git's own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+ZERO = "0" * 40
+# No setting of this machine may change an object or a diff.
+_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "LC_ALL": "C.UTF-8",
+}
+
+
+class GitError(Exception):
+    """Git refused; the text is git's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who made a commit, and when (aware)."""
+
+    name: str
+    email: str
+    when: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit as git stores it."""
+
+    sha: str
+    tree: str
+    parents: tuple[str, ...]
+    author: Signature
+    committer: Signature
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """One entry of a tree; `size` is None for anything but a blob."""
+
+    mode: str
+    kind: str
+    sha: str
+    size: int | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One changed file between two commits, with git's status word as GitHub words it."""
+
+    path: str
+    previous_path: str | None
+    status: str
+    additions: int
+    deletions: int
+    sha: str
+    patch: str | None
+
+
+class BareRepository:
+    """One bare repository on disk."""
+
+    def __init__(self, path: Path) -> None:
+        # Absolute: git runs inside it, and paths are handed on through the environment.
+        self.path = path = path.resolve()
+        if not (path / "HEAD").exists():
+            path.mkdir(parents=True, exist_ok=True)
+            _run(path, ["init", "--quiet", "--bare", "--initial-branch=main", "."])
+
+    def git(self, *arguments: str, stdin: bytes | None = None, environment: Mapping[str, str] | None = None) -> bytes:
+        """Git's output; raises GitError with git's words."""
+        return _run(self.path, arguments, stdin, environment)
+
+    def text(self, *arguments: str) -> str:
+        """Git's output as stripped text."""
+        return self.git(*arguments).decode("utf-8", "replace").strip()
+
+    # --- refs -----------------------------------------------------------------------------------------
+    def resolve(self, name: str, kind: str = "commit") -> str | None:
+        """The full SHA that a branch, tag, full ref, or (abbreviated) SHA stands for; None where there is none."""
+        for candidate in (name, f"refs/heads/{name}", f"refs/tags/{name}", f"refs/{name}"):
+            found = self._parsed(f"{candidate}^{{{kind}}}")
+            if found is not None:
+                return found
+        return None
+
+    def _parsed(self, expression: str) -> str | None:
+        try:
+            return self.text("rev-parse", "--verify", "--quiet", "--end-of-options", expression)
+        except GitError:
+            return None
+
+    def ref(self, name: str) -> str | None:
+        """The SHA of a fully qualified ref, or None."""
+        try:
+            return self.text("show-ref", "--verify", "--hash", name)
+        except GitError:
+            return None
+
+    def refs(self, prefix: str) -> dict[str, str]:
+        """Every ref whose full name starts with the prefix (not only at a slash: GitHub's rule)."""
+        lines = self.text("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        pairs = (line.split(" ") for line in lines)
+        return {name: sha for name, sha in pairs if name.startswith(prefix)}
+
+    def is_ref_name(self, name: str) -> bool:
+        """Whether git takes this as a full ref name."""
+        try:
+            self.git("check-ref-format", name)
+        except GitError:
+            return False
+        return True
+
+    def update_ref(self, name: str, sha: str, expected: str | None) -> None:
+        """Move a ref only if it still is at `expected` (None: it must not exist yet)."""
+        self.git("update-ref", name, sha, expected if expected is not None else ZERO)
+
+    def delete_ref(self, name: str) -> None:
+        """Remove a ref."""
+        self.git("update-ref", "-d", name)
+
+    def is_ancestor(self, ancestor: str, descendant: str) -> bool:
+        """Whether one commit can be reached from the other."""
+        try:
+            self.git("merge-base", "--is-ancestor", ancestor, descendant)
+        except GitError:
+            return False
+        return True
+
+    # --- objects --------------------------------------------------------------------------------------
+    def kind(self, sha: str) -> str | None:
+        """`blob`, `tree`, `commit`, `tag`, or None where there is no such object."""
+        try:
+            return self.text("cat-file", "-t", sha)
+        except GitError:
+            return None
+
+    def write_blob(self, content: bytes) -> str:
+        """Store bytes; returns the SHA."""
+        return self.git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
+
+    def read_blob(self, sha: str) -> bytes:
+        """The bytes of a blob."""
+        return self.git("cat-file", "blob", sha)
+
+    def write_tree(self, entries: Mapping[str, tuple[str, str] | None], base: str | None = None) -> str:
+        """A tree from path -> (mode, SHA), None to remove, on top of a base tree or commit."""
+        lines = []
+        for path, entry in entries.items():
+            mode, sha = entry or ("0", ZERO)
+            lines.append(f"{mode} {sha}\t{path}\0")
+        with self.own_index() as environment:
+            self.git("read-tree", base or "--empty", environment=environment)
+            self.git("update-index", "-z", "--index-info", stdin="".join(lines).encode(), environment=environment)
+            return self.git("write-tree", environment=environment).decode().strip()
+
+    def merged_tree(self, ours: str, theirs: str) -> str:
+        """The tree of a merge; GitError where both sides changed one file."""
+        base = self.text("merge-base", ours, theirs)
+        with self.own_index() as environment:
+            self.git("read-tree", "-i", "-m", "--aggressive", base, ours, theirs, environment=environment)
+            return self.git("write-tree", environment=environment).decode().strip()
+
+    @contextmanager
+    def own_index(self) -> Iterator[dict[str, str]]:
+        """The environment of git commands that share an index of their own."""
+        with tempfile.TemporaryDirectory(prefix="index-", dir=self.path) as folder:
+            yield {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+
+    def write_commit(self, tree: str, parents: Sequence[str], message: str, author: Signature) -> str:
+        """Store a commit; author and committer are the same."""
+        stamp = f"{int(author.when.timestamp())} +0000"
+        environment = {
+            f"GIT_{role}_{field}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for field, value in (("NAME", author.name), ("EMAIL", author.email), ("DATE", stamp))
+        }
+        flags = [flag for parent in parents for flag in ("-p", parent)]
+        made = self.git("commit-tree", tree, *flags, stdin=message.encode(), environment=environment)
+        return made.decode().strip()
+
+    def read_commit(self, sha: str) -> Commit:
+        """A commit as git stores it."""
+        layout = "%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
+        fields = self.git("show", "--no-patch", f"--format={layout}", sha).decode("utf-8", "replace").split("\0")
+        return Commit(
+            sha=fields[0],
+            tree=fields[1],
+            parents=tuple(fields[2].split()),
+            author=_signature(*fields[3:6]),
+            committer=_signature(*fields[6:9]),
+            message=fields[9].rstrip("\n"),
+        )
+
+    def read_tree(self, treeish: str, *, recursive: bool = False) -> list[TreeEntry]:
+        """The entries of a tree (or of a commit), folders included where recursive."""
+        flags = ["-r", "-t"] if recursive else []
+        listing = self.git("ls-tree", "-z", "--long", *flags, treeish).decode("utf-8", "surrogateescape")
+        entries = []
+        for line in filter(None, listing.split("\0")):
+            facts, path = line.split("\t", 1)
+            mode, kind, sha, size = facts.split()
+            entries.append(TreeEntry(mode, kind, sha, None if size == "-" else int(size), path))
+        return entries
+
+    def history(self, start: str, *, stop: str | None = None, limit: int = 1000) -> list[str]:
+        """Commit SHAs, newest first, from `start` back to (not including) what `stop` reaches."""
+        span = f"{stop}..{start}" if stop else start
+        return self.text("rev-list", f"--max-count={limit}", span).split()
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The commit that both have in common, or None."""
+        try:
+            return self.text("merge-base", one, other)
+        except GitError:
+            return None
+
+    def changes(self, base: str, head: str) -> list[FileChange]:
+        """The files that differ, with rename detection, as a pull request shows them."""
+        raw = self.git("diff-tree", "-r", "-z", "-M", "--raw", base, head).decode("utf-8", "replace")
+        fields = iter(raw.split("\0"))
+        changes = []
+        for facts in fields:
+            if not facts:
+                continue
+            _, _, _, new_sha, letter = facts.split()
+            first = next(fields)
+            renamed = letter[0] in "RC"
+            path = next(fields) if renamed else first
+            changes.append(self._change(base, head, path, first if renamed else None, letter[0], new_sha))
+        return changes
+
+    def _change(self, base: str, head: str, path: str, previous: str | None, letter: str, sha: str) -> FileChange:
+        words = {"A": "added", "D": "removed", "M": "modified", "T": "changed", "R": "renamed", "C": "copied"}
+        names = [name for name in (previous, path) if name]
+        diff = self.git("diff", "-M", base, head, "--", *names).decode("utf-8", "replace")
+        hunks = diff[diff.index("\n@@") + 1 :].rstrip("\n") if "\n@@" in diff else None
+        lines = hunks.splitlines() if hunks else []
+        blob = self.text("rev-parse", f"{base}:{path}") if sha == ZERO else sha
+        return FileChange(
+            path=path,
+            previous_path=previous,
+            status=words.get(letter, "changed"),
+            additions=sum(line.startswith("+") for line in lines),
+            deletions=sum(line.startswith("-") for line in lines),
+            sha=blob,
+            patch=hunks,
+        )
+
+    def archive(self, commit: str, prefix: str) -> bytes:
+        """The tree as GitHub's tarball: `git archive` with one top folder and the SHA in the global header."""
+        return self.git("archive", "--format=tar.gz", f"--prefix={prefix}/", commit)
+
+    def fetch(self, source: Path, refspec: str) -> None:
+        """Take objects and a ref from another repository on this machine: how a fork's head reaches its base."""
+        self.git("fetch", "--quiet", "--no-tags", "--update-head-ok", str(source), refspec)
+
+
+def _signature(name: str, email: str, seconds: str) -> Signature:
+    return Signature(name, email, datetime.fromtimestamp(int(seconds), timezone.utc))
+
+
+def _run(
+    folder: Path,
+    arguments: Sequence[str],
+    stdin: bytes | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
+    finished = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env={**_ENVIRONMENT, **(environment or {})},
+        input=stdin if stdin is not None else b"",
+        capture_output=True,
+        check=False,
+    )
+    if finished.returncode != 0:
+        raise GitError(finished.stderr.decode("utf-8", "replace").strip() or f"git {arguments[0]} failed")
+    return finished.stdout

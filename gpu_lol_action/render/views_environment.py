@@ -1,0 +1,210 @@
+"""View models of one environment while it comes and runs: launching, ready, already there, no machine to be had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from urllib.parse import quote
+
+from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.render import formats
+from gpu_lol_action.render.markdown import Safe, link
+from gpu_lol_action.render.views import (
+    AttemptView,
+    BillingView,
+    CheckView,
+    MachineView,
+    SshView,
+    attempt_views,
+    billing_view,
+    check_views,
+    environment_marker,
+    machine_view,
+    one_word,
+    passed_of,
+    ssh_view,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """What is said before money is spent: when the sweeper ends it at the latest, and what it costs until then."""
+
+    at: datetime
+    usd: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseView:
+    """A phase and how long it took."""
+
+    name: str
+    took: Safe
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchingView:
+    """The status comment while a machine is on its way."""
+
+    marker: Safe
+    machine: MachineView
+    phase: str
+    elapsed: Safe
+    attempts: tuple[AttemptView, ...]
+    phases: tuple[PhaseView, ...]
+    detail: str
+    checks: tuple[CheckView, ...]
+    ends: Safe
+    worst_at: Safe
+    worst_usd: Safe
+    billing: BillingView
+
+
+def launching_view(
+    record: EnvironmentRecord, phase: str, detail: Sequence[str], worst: WorstCase, now: datetime
+) -> LaunchingView:
+    """Return how far the launch has come, and what it may cost at most."""
+    return LaunchingView(
+        marker=environment_marker(record),
+        machine=machine_view(record),
+        phase=phase,
+        elapsed=formats.duration(now - record.claimed_at),
+        attempts=attempt_views(record.attempts),
+        phases=_phases(record),
+        detail="\n".join(detail),
+        checks=check_views(record.checks),
+        ends=formats.clock(record.lease.expires_at, now),
+        worst_at=formats.clock(worst.at, now),
+        worst_usd=formats.usd(worst.usd),
+        billing=billing_view(record, now),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyView:
+    """The machine can be used: how to log in, what was checked, how it got here, when it ends."""
+
+    marker: Safe
+    machine: MachineView
+    ends: Safe
+    ssh: SshView | None
+    head_ref: str
+    editor_link: Safe
+    editor_commands: str
+    checks: tuple[CheckView, ...]
+    passed: Safe
+    has_stand_ins: bool
+    packages: str
+    packages_count: Safe
+    attempts: tuple[AttemptView, ...]
+    phases: tuple[PhaseView, ...]
+    took: Safe
+    worst_at: Safe
+    price_note: str
+    billing: BillingView
+
+
+def ready_view(
+    record: EnvironmentRecord, worst: WorstCase, repository_name: str, head_ref: str, now: datetime
+) -> ReadyView:
+    """Return the ready comment; the code lies in a folder named as the repository in the login user's home."""
+    folder = f"~/{one_word(repository_name.rpartition('/')[2])}"
+    has_stand_ins = record.is_rehearsal or any(check.is_stand_in for check in record.checks)
+    return ReadyView(
+        marker=environment_marker(record),
+        machine=machine_view(record),
+        ends=formats.clock_in(record.lease.expires_at, now),
+        ssh=ssh_view(record.ssh, record.name, folder) if record.ssh else None,
+        head_ref=head_ref,
+        editor_link=link(Safe("open VS Code there"), _editor_url(record, folder)),
+        editor_commands="\n".join(
+            f"{editor} --remote ssh-remote+{one_word(record.name)} {_home(record, folder)}"
+            for editor in ("code", "cursor")
+        ),
+        checks=check_views(record.checks),
+        passed=passed_of(record.checks),
+        has_stand_ins=has_stand_ins,
+        packages="\n".join(record.packages),
+        packages_count=formats.plural(len(record.packages), "package"),
+        attempts=attempt_views(record.attempts),
+        phases=_phases(record),
+        took=formats.duration((record.ready_at or now) - record.claimed_at),
+        worst_at=formats.clock(worst.at, now),
+        price_note="spot: the cloud may take it back at any time" if record.use_spot else "",
+        billing=billing_view(record, now),
+    )
+
+
+def _editor_url(record: EnvironmentRecord, folder: str) -> str:
+    """Return a link that opens VS Code: comments allow no ``vscode://`` links, the editor's own redirect page does."""
+    target = f"vscode://vscode-remote/ssh-remote+{one_word(record.name)}{_home(record, folder)}"
+    return f"https://vscode.dev/redirect?url={quote(target, safe='')}"
+
+
+def _home(record: EnvironmentRecord, folder: str) -> str:
+    """Return a folder under ``~`` as the absolute path that editors ask for."""
+    user = record.ssh.user if record.ssh else "root"
+    return folder.replace("~", "/root" if user == "root" else f"/home/{one_word(user)}", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningView:
+    """A machine that is there already, or on its way, when somebody asks for one."""
+
+    marker: Safe
+    machine: MachineView
+    is_ready: bool
+    ssh: SshView | None
+    ends: Safe
+    age: Safe
+    billing: BillingView
+
+
+def running_view(record: EnvironmentRecord, marker: Safe, now: datetime) -> RunningView:
+    """Return the machine as it stands; the login command only once it is ready."""
+    return RunningView(
+        marker=marker,
+        machine=machine_view(record),
+        is_ready=record.ready_at is not None and record.ssh is not None,
+        ssh=ssh_view(record.ssh, record.name, "") if record.ssh else None,
+        ends=formats.clock_in(record.lease.expires_at, now),
+        age=formats.duration(now - record.claimed_at),
+        billing=billing_view(record, now),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NoCapacityView:
+    """Every offer was tried and none had a machine."""
+
+    marker: Safe
+    machine: MachineView
+    attempts: tuple[AttemptView, ...]
+    phases: tuple[PhaseView, ...]
+    tried: Safe
+    limit: Safe | None
+    was_spot: bool
+    billing: BillingView
+
+
+def no_capacity_view(record: EnvironmentRecord, policy: Policy, now: datetime) -> NoCapacityView:
+    """Return the offers tried with their answers."""
+    return NoCapacityView(
+        marker=environment_marker(record),
+        machine=machine_view(record),
+        attempts=attempt_views(record.attempts),
+        phases=(),
+        tried=formats.plural(len(record.attempts), "offer"),
+        limit=formats.plural(policy.max_offers_tried, "offer")
+        if len(record.attempts) >= policy.max_offers_tried
+        else None,
+        was_spot=record.use_spot,
+        billing=billing_view(record, now),
+    )
+
+
+def _phases(record: EnvironmentRecord) -> tuple[PhaseView, ...]:
+    return tuple(PhaseView(each.name, formats.seconds(each.seconds)) for each in record.phases)

@@ -1,0 +1,209 @@
+"""Event in, results out: reaction, identity gates, the right handler; the only place that turns errors into endings.
+
+Handlers and templates are imported where they are called: a reaction must not wait for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from gpu_lol_action.domain.commands import Permission, find_command
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import (
+    Command,
+    CommentCreated,
+    Deny,
+    Event,
+    Ignore,
+    Outcome,
+    ParseProblem,
+    PullRequest,
+    PullRequestChanged,
+    PullRequestClosed,
+    Scheduled,
+)
+from gpu_lol_action.errors import Ending, GpuLolError
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.intake.gates import IdentityFacts, deny_role, identity_gate
+from gpu_lol_action.intake.lines import COMMAND_PREFIX
+from gpu_lol_action.intake.parser import parse_comment
+
+# Whom GitHub itself, in the event, calls a member: reacting to them at once needs no question.
+INSIDERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+OWN_MARK = "<!-- gpu-lol "
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Which part of the work this process does.
+
+    ``may_use_cloud`` False is the light step: it answers what needs no cloud and defers the rest. ``only`` names what
+    the light step deferred to this one; then nothing is reacted to or answered a second time.
+    """
+
+    may_use_cloud: bool = True
+    only: tuple[int, ...] | None = None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nobody has answered yet."""
+        return self.only is None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One thing that was asked for and how it ended. ``index`` counts the commands of a comment."""
+
+    outcome: Outcome
+    ending: Ending
+    index: int = 0
+    error: GpuLolError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a whole event led to."""
+
+    results: tuple[Result, ...] = ()
+    ignored: Ignore | None = None
+    pinned_sha: str = ""
+
+    @property
+    def deferred(self) -> tuple[int, ...]:
+        """What needs the cloud and was left to a second step."""
+        return tuple(result.index for result in self.results if result.outcome.decision == "deferred")
+
+
+def route(context: Context, event: Event, load_policy: Callable[[], Policy], step: Step) -> Run:
+    """Do what an event asks for, as far as this step may."""
+    if isinstance(event, CommentCreated):
+        return _comment(context, event, load_policy, step)
+    policy = load_policy()
+    from gpu_lol_action.handlers import obey
+
+    number = None if isinstance(event, Scheduled) else event.pull_request.number
+    action: Callable[[], Outcome]
+    if isinstance(event, PullRequestChanged):
+        action = partial(obey.follow_change, context, event, policy)
+    elif isinstance(event, PullRequestClosed):
+        action = partial(obey.follow_close, context, event, policy, may_use_cloud=step.may_use_cloud)
+    else:
+        action = partial(obey.follow_schedule, context, event, policy, may_use_cloud=step.may_use_cloud)
+    return Run((_guard(context, number, action, 0),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    event: CommentCreated
+    pull_request: PullRequest
+    policy: Policy
+    role: str
+    step: Step
+
+
+def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], Policy], step: Step) -> Run:
+    if event.author_is_bot or event.body.startswith(OWN_MARK):
+        return Run(ignored=Ignore("author_is_bot", "bots do not command machines"))
+    parsed = parse_comment(event.body)
+    if isinstance(parsed, Ignore):
+        return Run(ignored=parsed)
+    is_insider = event.author_association in INSIDERS
+    if step.is_first and is_insider:
+        context.forge.react(event.comment_id, "eyes")
+    number = event.pull_request_number
+    try:
+        role, policy = context.forge.role(event.author.login), load_policy()
+        if step.is_first and role not in policy.roles and not _has_open_command(parsed):
+            return _turn_away(context, event, role, policy)
+        if step.is_first and not is_insider:
+            context.forge.react(event.comment_id, "eyes")
+        pull_request = _pinned(context, context.forge.pull_request(number))
+    except GpuLolError as error:
+        return Run((_failure(context, number, error),))
+    scene = _Scene(event, pull_request, policy, role, step)
+    results = tuple(
+        _guard(context, number, partial(_judge, context, command, scene), index)
+        for index, command in enumerate(parsed)
+        if step.only is None or index in step.only
+    )
+    return Run(results, pinned_sha=pull_request.head_sha)
+
+
+def _has_open_command(parsed: Sequence[Command | ParseProblem]) -> bool:
+    """Whether anything in the comment is open to everybody."""
+    specs = [find_command(command.name) for command in parsed if isinstance(command, Command)]
+    return any(spec is not None and spec.permission is Permission.ANYONE for spec in specs)
+
+
+def _turn_away(context: Context, event: CommentCreated, role: str, policy: Policy) -> Run:
+    """Answer a stranger with one reaction and no essay; somebody whom GitHub calls a member gets the reason."""
+    reason = deny_role(role, policy)
+    if event.author_association not in INSIDERS:
+        context.forge.react(event.comment_id, "-1")
+        return Run((Result(Outcome("denied", reason.reason_code), Ending.DENIED),))
+    from gpu_lol_action.handlers.refuse import tell_denial
+
+    text = tell_denial(context, reason, COMMAND_PREFIX, event)
+    return Run((Result(Outcome("denied", reason.reason_code, text=text), Ending.DENIED),))
+
+
+def _pinned(context: Context, pull_request: PullRequest) -> PullRequest:
+    """Return the pull request at the commit that the light step pinned, where there was one."""
+    pinned = context.settings.pinned_sha
+    return replace(pull_request, head_sha=pinned) if pinned else pull_request
+
+
+def _judge(context: Context, command: Command | ParseProblem, scene: _Scene) -> Outcome:
+    """Let a command through the identity gates to its handler, or say why not."""
+    event = scene.event
+    if isinstance(command, ParseProblem):
+        from gpu_lol_action.handlers.refuse import tell_problem
+
+        return Outcome("denied", command.reason_code, text=tell_problem(context, command, event))
+    spec = find_command(command.name)
+    if spec is None:
+        raise LookupError(command.name)
+    facts = IdentityFacts(command, spec, scene.role, scene.pull_request, event.repository.full_name, scene.policy)
+    gate = identity_gate(facts)
+    if isinstance(gate, Deny):
+        if gate.is_quiet and event.author_association not in INSIDERS:
+            return Outcome("denied", gate.reason_code)
+        from gpu_lol_action.handlers.refuse import tell_denial
+
+        return Outcome("denied", gate.reason_code, text=tell_denial(context, gate, command.line, event))
+    from gpu_lol_action.handlers.obey import obey
+
+    order = Order(command, event.author, event.repository, scene.pull_request, scene.policy, event.comment_id)
+    return obey(context, order, may_use_cloud=scene.step.may_use_cloud)
+
+
+def _guard(context: Context, number: int | None, action: Callable[[], Outcome], index: int) -> Result:
+    """Run one action; every way in which it can go wrong becomes a result with its ending."""
+    try:
+        outcome = action()
+    except GpuLolError as error:
+        return replace(_failure(context, number, error), index=index)
+    except Exception as error:  # noqa: BLE001  our bug: the run must still say what is billing
+        from gpu_lol_action.handlers.refuse import tell_internal_error
+
+        text = tell_internal_error(context, error, number)
+        return Result(Outcome("failed", "internal_error", text=text), Ending.INTERNAL_ERROR, index)
+    return Result(outcome, ending_of(outcome), index)
+
+
+def ending_of(outcome: Outcome) -> Ending:
+    """Return the ending behind an outcome that a handler returned as a value."""
+    if outcome.decision == "denied":
+        return Ending.DENIED
+    if outcome.decision == "failed":
+        return Ending.TRANSIENT_ERROR
+    return Ending.ANSWERED
+
+
+def _failure(context: Context, number: int | None, error: GpuLolError) -> Result:
+    from gpu_lol_action.handlers.refuse import tell_error
+
+    text = tell_error(context, error, number)
+    return Result(Outcome("failed", error.reason_code, text=text), error.ending, error=error)

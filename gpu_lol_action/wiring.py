@@ -1,0 +1,225 @@
+"""The only place that builds real hands: what a run is given, from what its surroundings say."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gpu_lol_action.action_io import Surroundings
+from gpu_lol_action.adapters.clock import SystemClock
+from gpu_lol_action.domain.names import user_hash
+from gpu_lol_action.domain.policy import POLICY_PATH, Policy
+from gpu_lol_action.domain.policy_yaml import parse_policy
+from gpu_lol_action.domain.request import Command, Event, Repository
+from gpu_lol_action.errors import Door, OperatorError, SpecError
+from gpu_lol_action.handlers.context import Context, Settings
+from gpu_lol_action.handlers.ports import Cloud, Progress, Shell
+
+KEY_VERSION = 1
+
+# Variables that only a rehearsal sets: where its stand-ins live.
+_REHEARSAL_VARIABLES = ("RUNPOD_API_BASE_URL",)
+
+
+@dataclass(slots=True)
+class Hands:
+    """Builds the heavy adapters on first use and ends them with the run."""
+
+    repository_id: int
+    cloud_keys: Mapping[str, str]
+    environ: Mapping[str, str]
+    home: Path
+    closing: ExitStack = field(default_factory=ExitStack)
+    _cloud: Cloud | None = None
+    _shell: Shell | None = None
+
+    def cloud(self) -> Cloud:
+        """Return SkyPilot in its child process; nothing is started before it is asked to."""
+        if self._cloud is None:
+            from gpu_lol_action.adapters.skypilot import SkyPilotCloud
+            from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings
+
+            pair = self._key_pair()
+            settings = SkyPilotSettings(
+                home=self.home,
+                user_hash=user_hash(self.repository_id),
+                cloud_keys=self.cloud_keys,
+                private_key_pem=pair[0],
+                public_key_line=pair[1],
+                environment={name: self.environ[name] for name in _REHEARSAL_VARIABLES if name in self.environ},
+            )
+            cloud = SkyPilotCloud(settings, self.environ, SystemClock().now)
+            self.closing.callback(cloud.close)
+            self._cloud = cloud
+        return self._cloud
+
+    def shell(self) -> Shell:
+        """Return SSH with the derived key."""
+        if self._shell is None:
+            from gpu_lol_action.adapters.ssh import OpenSsh
+
+            shell = OpenSsh(self._key_pair()[0])
+            self.closing.callback(shell.close)
+            self._shell = shell
+        return self._shell
+
+    def _key_pair(self) -> tuple[bytes, str]:
+        from gpu_lol_action.launch.keys import derive_key_pair
+
+        # GPU_LOL_SECRET serves cloud logins that have no key of their own (OIDC).
+        secret = self.environ.get("GPU_LOL_SECRET") or next(iter(self.cloud_keys.values()), "")
+        if not secret:
+            raise OperatorError(
+                "cloud_secret_missing",
+                "No cloud account is connected to this repository.",
+                fix="A maintainer adds the repository secret `RUNPOD_API_KEY` and passes it to the gpu-lol workflow.",
+            )
+        pair = derive_key_pair(secret, self.repository_id, KEY_VERSION)
+        return pair.private_pem, pair.public_line
+
+
+@contextmanager
+def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
+    """Yield the context of a workflow job; its heavy hands end with the block."""
+    from gpu_lol_action.adapters.github import Connection
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.progress import JobProgress
+
+    token = surroundings.inputs["github-token"]
+    if not token:
+        raise OperatorError(
+            "github_token_missing",
+            "The action got no `github-token`.",
+            fix="Pass `github-token: ${{ github.token }}`.",
+        )
+    clock, progress = SystemClock(), JobProgress()
+    forge = GitHubForge(
+        Connection(token, event.repository.full_name, surroundings.api_url),
+        GitHubHands(clock.now, clock.sleep, progress.line),
+        repository=event.repository,
+    )
+    cloud_keys = _cloud_keys(surroundings.inputs)
+    settings = Settings(
+        door=Door.JOB,
+        run_id=surroundings.run_id,
+        run_url=surroundings.run_url,
+        server_url=surroundings.server_url,
+        clouds=tuple(cloud_keys),
+        is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
+        pinned_sha=surroundings.pinned_sha or None,
+    )
+    with _home(surroundings.workspace_temp) as home:
+        hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
+        with hands.closing:
+            yield Context(
+                forge=forge,
+                ledger=RecordLedger(GitRefStore(forge.client)),
+                clock=clock,
+                progress=progress,
+                cloud=hands.cloud,
+                shell=hands.shell,
+                redact=_redactor([token, *cloud_keys.values()]),
+                settings=settings,
+            )
+
+
+def load_policy(context: Context, repository: Repository) -> Policy:
+    """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
+    try:
+        return parse_policy(context.forge.read_file(POLICY_PATH, repository.default_branch))
+    except SpecError as error:
+        return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))
+
+
+def count_requests(context: Context) -> dict[str, int]:
+    """Return how often each operation of GitHub's API was asked in this run."""
+    client = getattr(context.forge, "client", None)
+    return dict(sorted(client.counts.items())) if client is not None else {}
+
+
+def _cloud_keys(inputs: Mapping[str, str]) -> dict[str, str]:
+    keys = {"runpod": inputs.get("runpod-api-key", ""), "lambda": inputs.get("lambda-api-key", "")}
+    return {cloud: key for cloud, key in keys.items() if key}
+
+
+def _redactor(secrets: list[str]) -> Callable[[str], str]:
+    from gpu_lol_action.domain.redaction import redact
+
+    return lambda text: redact(text, secrets)
+
+
+@contextmanager
+def _home(parent: str) -> Iterator[Path]:
+    """Yield SkyPilot's private home: one that is named (its catalogs are kept), else an empty one that goes away."""
+    named = os.environ.get("GPU_LOL_SKYPILOT_HOME")
+    if named:
+        yield Path(named)
+        return
+    with tempfile.TemporaryDirectory(prefix="gpu-lol-", dir=parent or None, ignore_cleanup_errors=True) as name:
+        yield Path(name) / "home"
+
+
+@contextmanager
+def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> Iterator[Context]:
+    """Yield the context of a terminal: a checkout for GitHub, a folder for the ledger, the user's own cloud key."""
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_files import FileStore
+    from gpu_lol_action.adapters.local_forge import LocalForge
+
+    user_home = Path.home()
+    forge = LocalForge(folder, show, home=user_home, environment=os.environ)
+    repository = forge.repository()
+    state = Path(os.environ.get("XDG_STATE_HOME") or user_home / ".local" / "state") / "gpu-lol"
+    cloud_keys = _cloud_keys(
+        {"runpod-api-key": os.environ.get("RUNPOD_API_KEY", ""), "lambda-api-key": os.environ.get("LAMBDA_API_KEY", "")}
+    )
+    settings = Settings(
+        door=Door.TERMINAL,
+        run_id=f"{socket.gethostname()}:{os.getpid()}",
+        run_url=None,
+        server_url="https://github.com",
+        clouds=tuple(cloud_keys),
+        is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
+    )
+    with _home("") as home:
+        hands = Hands(repository.repository_id, cloud_keys, os.environ, home)
+        with hands.closing:
+            yield Context(
+                forge=forge,
+                ledger=RecordLedger(FileStore(state / "ledger" / repository.full_name.replace("/", "+"))),
+                clock=SystemClock(),
+                progress=progress,
+                cloud=hands.cloud,
+                shell=hands.shell,
+                redact=_redactor(list(cloud_keys.values())),
+                settings=settings,
+            )
+
+
+def analyze_folder(command: Command) -> str:
+    """Return what ``gpu-lol analyze PATH`` prints, in the format that was asked for."""
+    from gpu_lol_action.handlers.analyze import describe_folder
+
+    folder = Path(command.path or ".")
+    clock = SystemClock()
+    if command.base is None:
+        return describe_folder(folder, command.output_format, clock.now())
+    from gpu_lol_action.adapters.local_forge import LocalForge
+
+    forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    with forge.tree(forge.resolve(command.base)) as base:
+        return describe_folder(folder, command.output_format, clock.now(), base)
+
+
+def user() -> str:
+    """Return who sits at this terminal."""
+    return getpass.getuser()

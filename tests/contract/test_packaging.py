@@ -1,0 +1,190 @@
+"""What is installed is what is locked, and what is built is what is there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+LOCKS = {path.stem: path for path in sorted((ROOT / "requirements").glob("*.txt"))}
+OWN_LOCKS = ("build", "cloud", "dev", "light")
+
+
+def pinned(lock: str) -> list[Requirement]:
+    """Return the requirements of a lock, each with its exact version and marker."""
+    entries = re.findall(r"^([a-zA-Z0-9][^\\\n]*?)\s*\\$", LOCKS[lock].read_text(), flags=re.MULTILINE)
+    return [Requirement(entry) for entry in entries]
+
+
+@cache
+def project() -> dict[str, object]:
+    """Return pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def declared(lock: str) -> list[Requirement]:
+    """Return what pyproject.toml asks for in a lock."""
+    table = project()["project"]
+    groups = project()["dependency-groups"]
+    texts = {
+        "build": groups["build"],
+        "light": table["dependencies"],
+        "cloud": [*table["dependencies"], *table["optional-dependencies"]["cloud"]],
+        "dev": [*table["dependencies"], *groups["dev"]],
+    }[lock]
+    return [Requirement(text) for text in texts]
+
+
+def tracked_files() -> list[Path]:
+    """Return the files that git tracks, those that are still only in the working tree included."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    paths = [ROOT / name for name in listing.stdout.decode().split("\0") if name]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_lock_pins_every_requirement_with_hashes(lock: str) -> None:
+    blocks = re.split(r"\n(?=[a-zA-Z0-9])", LOCKS[lock].read_text())
+    blocks = [block for block in blocks if not block.startswith("#")] or blocks
+    assert len(blocks) > 3
+    for block in blocks:
+        name = block.splitlines()[0]
+        assert "==" in name, f"not pinned: {name}"
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", block), f"no hash: {name}"
+
+
+@pytest.mark.parametrize("lock", OWN_LOCKS)
+def test_lock_satisfies_pyproject(lock: str) -> None:
+    versions: dict[str, list[str]] = {}
+    for entry in pinned(lock):
+        versions.setdefault(canonicalize_name(entry.name), []).append(str(entry.specifier).removeprefix("=="))
+    for wanted in declared(lock):
+        found = versions.get(canonicalize_name(wanted.name), [])
+        assert found, f"{wanted.name} is not locked: run `make lock`"
+        assert all(wanted.specifier.contains(version) for version in found), (
+            f"{wanted} is locked at {found}: run `make lock`"
+        )
+
+
+def test_locks_agree_where_they_overlap() -> None:
+    versions: dict[str, dict[str, frozenset[str]]] = {}
+    for lock in OWN_LOCKS:
+        by_name: dict[str, set[str]] = {}
+        for entry in pinned(lock):
+            by_name.setdefault(canonicalize_name(entry.name), set()).add(str(entry.specifier))
+        for name, specifiers in by_name.items():
+            versions.setdefault(name, {})[lock] = frozenset(specifiers)
+    disagreements = {name: locks for name, locks in versions.items() if len(set(locks.values())) > 1}
+    assert disagreements == {}
+
+
+def test_light_install_has_nothing_heavy() -> None:
+    names = {canonicalize_name(entry.name) for entry in pinned("light")}
+    assert {"pygithub", "httpx", "jinja2"} <= names
+    heavy = {
+        "skypilot",
+        "pandas",
+        "numpy",
+        "ray",
+        "runpod",
+        "boto3",
+        "sqlalchemy",
+        "fastapi",
+        "grpcio",
+        "torch",
+        "aiohttp",
+    }
+    assert names & heavy == set()
+    assert len(names) <= 35, f"the light install grew to {len(names)} packages; each is paid at every comment"
+
+
+def test_no_tracked_file_names_a_package_index() -> None:
+    # Put together here, so that this file may be searched as well.
+    domains = [("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("anaconda", "org"), ("pytorch", "org/whl")]
+    index = re.compile("|".join([*(rf"{name}\.{top}" for name, top in domains), r"https?://[^\s\"']+/simple\b"]))
+    found = [
+        f"{path.relative_to(ROOT)}: {match}"
+        for path in tracked_files()
+        for match in index.findall(path.read_bytes().decode(errors="replace"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_lock_configures_no_index(lock: str) -> None:
+    assert re.findall(r"^\s*--(?!hash=)\S+|://\S+", LOCKS[lock].read_text(), flags=re.MULTILINE) == []
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """Build the wheel as a release does; nothing is downloaded for it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    (path,) = folder.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        yield archive
+
+
+def test_wheel_carries_package_templates_and_tables(wheel: zipfile.ZipFile) -> None:
+    names = set(wheel.namelist())
+    in_package = [path for path in tracked_files() if path.is_relative_to(ROOT / "gpu_lol_action")]
+    missing = {str(path.relative_to(ROOT)) for path in in_package} - names
+    assert missing == set()
+    templates = [path for path in tracked_files() if path.is_relative_to(ROOT / "templates")]
+    assert templates
+    missing = {f"gpu_lol_action/{path.relative_to(ROOT)}" for path in templates} - names
+    assert missing == set()
+
+
+def test_wheel_holds_nothing_else(wheel: zipfile.ZipFile) -> None:
+    tops = {name.split("/")[0] for name in wheel.namelist()}
+    assert {re.sub(r"-[0-9][^-]*\.dist-info$", "", top) for top in tops} == {"gpu_lol_action"}
+
+
+def test_wheel_starts_both_doors(wheel: zipfile.ZipFile) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
+    entry_points = wheel.read(name).decode()
+    assert "gpu-lol = gpu_lol_action.cli:main" in entry_points
+    assert "gpu-lol-action = gpu_lol_action.__main__:main" in entry_points
+
+
+def test_system_check_names_what_is_missing_in_one_line(tmp_path: Path) -> None:
+    for program in ("bash", "env", "id", "make", "dirname"):
+        (tmp_path / program).symlink_to(f"/usr/bin/{program}")
+    (tmp_path / "python3").symlink_to(sys.executable)
+    answer = subprocess.run(
+        [str(ROOT / "scripts" / "install-system"), "machines", "--check"],
+        env={"PATH": str(tmp_path), "SSL_CERT_FILE": "/dev/null"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 1
+    assert answer.stdout == ""
+    (line,) = answer.stderr.splitlines()
+    assert line.startswith("Missing: git openssh-client ")
+    assert " rsync mmdebstrap " in line
+    assert ". As root: apt-get install git openssh-client " in line

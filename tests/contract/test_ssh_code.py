@@ -1,0 +1,220 @@
+"""Code of one commit on a machine, over a real sshd, with a real git on both sides."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.adapters.ssh import OpenSsh
+from gpu_lol_action.launch.code import CodeNotShipped, CodeRequest, CodeShipped, build_code_script, parse_code_output
+from tests.fixtures.machines.machine import Machine, running_machine
+
+NONCE = "a1b2c3d4e5f6"
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "Ünï Côdé",
+    "GIT_AUTHOR_EMAIL": "u@example.org",
+    "GIT_AUTHOR_DATE": "1700000000 +0530",
+    "GIT_COMMITTER_NAME": "GitHub",
+    "GIT_COMMITTER_EMAIL": "noreply@example.org",
+    "GIT_COMMITTER_DATE": "1700000100 -0800",
+}
+
+
+def git(folder: Path, *arguments: str) -> bytes:
+    return subprocess.run(
+        ["git", "-C", str(folder), *arguments], env=ENVIRONMENT, check=True, capture_output=True
+    ).stdout
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with what goes wrong elsewhere: ignored tracked files, CRLF under text=auto, filters, odd names, modes."""
+    folder = tmp_path_factory.mktemp("repository")
+    git(folder, "init", "-q")
+    (folder / "first").write_text("first\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "first")
+    (folder / ".git/info/attributes").write_text("* -text -filter -ident\n")
+    (folder / ".gitattributes").write_text("* text=auto\n*.bin filter=lfs diff=lfs merge=lfs -text\n*.py ident\n")
+    (folder / ".gitignore").write_text("*.log\ndata/\n")
+    (folder / "kept.log").write_bytes(b"tracked though ignored\r\n")
+    (folder / "data").mkdir()
+    (folder / "data/weights.bin").write_bytes(bytes(range(256)))
+    (folder / "train.py").write_text("print('$Id$')\r\n")
+    (folder / "run.sh").write_text("#!/bin/sh\necho run\n")
+    (folder / "run.sh").chmod(0o755)
+    (folder / "with space 'quote' é\n$(touch owned)").write_text("x")
+    (folder / "-rf").write_text("x")
+    (folder / "inside").symlink_to("data/weights.bin")
+    (folder / "data/up").symlink_to("../train.py")
+    (folder / "outside").symlink_to("../../etc/passwd")
+    (folder / "absolute").symlink_to("/etc/shadow")
+    git(folder, "add", "-A", "-f")
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{'ab' * 20},third_party/lib")
+    git(folder, "commit", "-q", "-m", "second\n\nwith a body")
+    return folder
+
+
+def request_of(repository: Path) -> CodeRequest:
+    sha, tree = git(repository, "rev-parse", "HEAD", "HEAD^{tree}").decode().split()
+    return CodeRequest(
+        repository="octo/My.Repo",
+        sha=sha,
+        tree_id=tree,
+        branch="feature/x",
+        origin_url="https://github.com/octo/My.Repo.git",
+        commit_object=git(repository, "cat-file", "commit", "HEAD"),
+        gitlinks={"third_party/lib": "ab" * 20},
+        strip_components=1,
+    )
+
+
+def archive_of(repository: Path) -> bytes:
+    raw = io.BytesIO(git(repository, "archive", "--format=tar.gz", "--prefix=octo-repo-1234/", "HEAD"))
+    return raw.getvalue()
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    with running_machine(tmp_path_factory.mktemp("machine")) as started:
+        yield started
+
+
+@pytest.fixture
+def shell(machine: Machine) -> Iterator[OpenSsh]:
+    shell = OpenSsh(machine.private_key)
+    yield shell
+    shell.run(machine.endpoint, "rm -rf ~/My.Repo* ~/.gpu-lol ~/.gitconfig")
+    shell.close()
+
+
+def ship(machine: Machine, shell: OpenSsh, request: CodeRequest, archive: bytes) -> CodeShipped | CodeNotShipped:
+    output = shell.run(machine.endpoint, build_code_script(request, NONCE), stdin=archive)
+    return parse_code_output(output.stdout, request, NONCE)
+
+
+def test_code_arrives_as_the_commit_itself(machine: Machine, shell: OpenSsh, repository: Path) -> None:
+    request = request_of(repository)
+
+    shipped = ship(machine, shell, request, archive_of(repository))
+
+    assert shipped == CodeShipped("My.Repo", request.tree_id, request.sha, "feature/x", 2, is_exact_commit=True)
+    look = """
+    cd ~/My.Repo && git rev-parse HEAD && git branch --show-current && git status --porcelain && git remote get-url origin
+    git log --oneline | wc -l; cat ~/.gpu-lol/GPU_LOL_SHA; ls -1 kept.log data/weights.bin inside; ./run.sh; test -L outside || echo none
+    test -L absolute || echo none; sha256sum < data/weights.bin; git fsck --no-dangling 2>&1 | grep -v ^notice; git ls-files | wc -l
+    """
+    lines = shell.run(machine.endpoint, look).stdout.splitlines()
+    weights = (
+        subprocess.run(["sha256sum"], input=bytes(range(256)), capture_output=True, check=True).stdout.decode().strip()
+    )
+    assert lines == [
+        request.sha,
+        "feature/x",
+        "https://github.com/octo/My.Repo.git",
+        "1",
+        request.sha,
+        "data/weights.bin",
+        "inside",
+        "kept.log",
+        "run",
+        "none",
+        "none",
+        weights,
+        str(len(git(repository, "ls-files").splitlines())),
+    ]
+
+
+def test_code_can_be_worked_on_there(machine: Machine, shell: OpenSsh, repository: Path) -> None:
+    request = request_of(repository)
+    ship(machine, shell, request, archive_of(repository))
+    work = "cd ~/My.Repo && echo 1 >> run.sh && git diff --stat | tail -n 1 && git -c user.name=a -c user.email=b commit -qam more"
+
+    output = shell.run(machine.endpoint, f"{work} && git rev-parse HEAD^ && git status --porcelain")
+
+    assert output.stdout.splitlines() == [" 1 file changed, 1 insertion(+)", request.sha]
+
+
+def test_code_without_the_commits_bytes_has_its_tree_and_says_so(
+    machine: Machine, shell: OpenSsh, repository: Path
+) -> None:
+    request = replace(request_of(repository), commit_object=b"", branch="no such..branch")
+
+    shipped = ship(machine, shell, request, archive_of(repository))
+
+    assert isinstance(shipped, CodeShipped)
+    assert not shipped.is_exact_commit
+    assert (shipped.tree_id, shipped.branch) == (request.tree_id, "gpu-lol")
+    assert shell.run(machine.endpoint, "cd ~/My.Repo && git status --porcelain").stdout == ""
+    assert request.sha in shell.run(machine.endpoint, "cd ~/My.Repo && git log -1 --format=%s").stdout
+
+
+@pytest.mark.parametrize("change", ["content", "mode", "missing", "extra"])
+def test_code_that_differs_in_anything_is_refused(
+    machine: Machine, shell: OpenSsh, repository: Path, change: str
+) -> None:
+    out = io.BytesIO()
+    with (
+        tarfile.open(fileobj=io.BytesIO(archive_of(repository))) as source,
+        tarfile.open(fileobj=out, mode="w:gz") as target,
+    ):
+        for member in source:
+            data = source.extractfile(member).read() if member.isfile() else b""  # type: ignore[union-attr]
+            if member.name.endswith("/run.sh"):
+                if change == "missing":
+                    continue
+                if change == "content":
+                    data = data.replace(b"echo", b"exit")
+                if change == "mode":
+                    member.mode = 0o644
+            target.addfile(member, io.BytesIO(data))
+        if change == "extra":
+            extra = tarfile.TarInfo("octo-repo-1234/extra.py")
+            target.addfile(extra)
+
+    shipped = ship(machine, shell, request_of(repository), out.getvalue())
+
+    assert isinstance(shipped, CodeNotShipped)
+    assert "wrong tree" in shipped.why
+    assert shell.run(machine.endpoint, "ls -A ~ ~/.gpu-lol | grep -i -e repo -e incoming").stdout == ""
+
+
+def hostile_archive(*members: tuple[str, str, str]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as target:
+        for name, kind, text in members:
+            info = tarfile.TarInfo(name)
+            if kind == "link":
+                info.type, info.linkname = tarfile.SYMTYPE, text
+            else:
+                info.size = len(text)
+            target.addfile(info, io.BytesIO(text.encode()))
+    return out.getvalue()
+
+
+def test_hostile_archive_writes_nowhere_else(machine: Machine, shell: OpenSsh, repository: Path) -> None:
+    request = replace(request_of(repository), tree_id="", strip_components=0)
+    through_link = hostile_archive(("a", "link", "/root"), ("a/owned", "file", "x"), ("../owned", "file", "x"))
+    git_folder = hostile_archive((".GIT/config", "file", "[core]\nfsmonitor=touch /root/owned\n"))
+
+    for archive in (through_link, git_folder, b"no archive at all"):
+        assert isinstance(ship(machine, shell, request, archive), CodeNotShipped)
+
+    assert shell.run(machine.endpoint, "ls ~/owned ~/.gpu-lol/owned 2>/dev/null").stdout == ""
+
+
+def test_existing_folder_is_moved_aside_and_nothing_lost(machine: Machine, shell: OpenSsh, repository: Path) -> None:
+    shell.run(machine.endpoint, "mkdir ~/My.Repo && echo mine > ~/My.Repo/work")
+
+    assert isinstance(ship(machine, shell, request_of(repository), archive_of(repository)), CodeShipped)
+    assert shell.run(machine.endpoint, "cat ~/My.Repo.before-gpu-lol-1/work").stdout == "mine\n"

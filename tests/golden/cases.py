@@ -1,0 +1,435 @@
+"""Domain values for the comments' goldens: one story (a fine-tune that outgrows its card), and its hostile twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.environment import (
+    Attempt,
+    Bill,
+    Check,
+    CheckStatus,
+    EnvironmentRecord,
+    Lease,
+    PhaseTime,
+    Requester,
+    SshEndpoint,
+    State,
+    Tombstone,
+)
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, PriceSource, Rejected, Requirement
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Deny, ParseProblem, PullRequest, Repository
+from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
+from gpu_lol_action.errors import Explanation, SpecError
+from gpu_lol_action.render import comments
+from gpu_lol_action.render.comments import ReplyTo
+
+NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
+POLICY = Policy()
+REPLY = ReplyTo(128, 2211)
+HOSTILE = (
+    "``` ````` `x` </details> --> <!-- {{7*7}} ${{ github.token }} @everyone #1 GH-2 <img src=x onerror=alert(1)> "
+    "| a | b \u202egnp.exe\u200b \x1b[31mred\x07 [x](javascript:alert(1)) ![i](https://evil.example/i.png) "
+    "https://evil.example www.evil.example $x$ *b* _u_ ~~s~~ &lt; \\\n# heading\n- item\n```\nfence\n```\n</summary>"
+)
+
+PULL_REQUEST = PullRequest(
+    number=128,
+    title="Longer context",
+    state="open",
+    is_draft=False,
+    is_merged=False,
+    author="requester",
+    author_is_bot=False,
+    head_sha="3f9c2ab77d1e4c0f8a6b5c4d3e2f1a0b9c8d7e6f",
+    head_ref="feat/long-context",
+    head_repository="acme/qwen-sft",
+    base_sha="a1b9e02c3d4e5f60718293a4b5c6d7e8f9012345",
+    base_ref="main",
+)
+REPOSITORY = Repository("acme/qwen-sft", 123456, "main")
+SPEC_YAML = """\
+hardware: {gpu_type: A100-80GB, gpu_count: 1, vram_required_gb: 42, disk_gb: 60}
+environment: {base_image: "pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime", python_version: "3.11", cuda_version: "12.8"}
+dependencies:
+  requirements: [transformers==4.57.1, peft, trl, datasets, accelerate]
+meta: {name: qwen-sft, workload_type: training, created_from: auto}
+"""
+
+
+def spec(gpu: str | None, vram: int | None, workload: WorkloadType = WorkloadType.TRAINING) -> EnvironmentSpec:
+    hardware = Hardware(gpu_type=gpu, gpu_count=1 if gpu else 0, vram_required_gb=vram)
+    return EnvironmentSpec(hardware=hardware, meta=Meta(name="qwen-sft", workload_type=workload))
+
+
+def breakdown(activations: float, expected: float, low: float, high: float, tokens: int) -> MemoryBreakdown:
+    return MemoryBreakdown(
+        terms=(
+            MemoryTerm("weights", 14.9, "Qwen2.5-7B, bf16", Evidence("train.py", 31)),
+            MemoryTerm("optimizer", 0.6, "LoRA r=16, AdamW", Evidence("train.py", 54)),
+            MemoryTerm("activations", activations, f"batch 4 × {tokens} tokens", Evidence("train.py", 88)),
+            MemoryTerm("logits", 2.2, "vocabulary 152k", Evidence("train.py", 31)),
+            MemoryTerm("overhead", 0.6, "CUDA context, kernels"),
+        ),
+        low_gib=low,
+        expected_gib=expected,
+        high_gib=high,
+        required_gib=high,
+        method="LoRA, bf16",
+    )
+
+
+def findings(tokens: int) -> tuple[Finding, ...]:
+    return (
+        Finding("model.id", "Qwen/Qwen2.5-7B", "model loaded, 7.62 B parameters", Confidence.HIGH, Evidence("train.py", 31)),
+        Finding("training.method", "LoRA", "adapter of rank 16 on `q_proj`, `v_proj`", Confidence.HIGH, Evidence("train.py", 54)),
+        Finding("training.max_seq_length", str(tokens), "longest sequence trained on", Confidence.HIGH, Evidence("train.py", 88)),
+        Finding("documentation.memory", "fits on a 24 GB card", "the README's own figure", Confidence.LOW, Evidence("README.md", 40)),
+    )
+
+
+def analysis(tokens: int = 4096) -> Analysis:
+    memory = breakdown(22.9, 41.2, 37, 46, tokens) if tokens > 1024 else breakdown(5.7, 24.0, 21, 27, tokens)
+    want = spec("A100-80GB", 46) if tokens > 1024 else spec("A40", 27)
+    return Analysis(
+        spec=want,
+        proposed=want,
+        breakdown=memory,
+        findings=findings(tokens),
+        not_understood=("`configs/*.yaml` are chosen by a command line argument",),
+        differences=(),
+        spec_path=None,
+        files_read=14,
+        files_skipped=2,
+    )
+
+
+def offer(accelerator: str, price: str, gib: float, cloud: str = "runpod", count: int = 1) -> Offer:
+    return Offer(cloud, accelerator, count, f"{count}x_{accelerator}", Decimal(price), None, gib, 16, 117.0, ("US", "CA"))
+
+
+def candidate(of: Offer, why: str = "", speed: float | None = None) -> Candidate:
+    return Candidate(of, of.price_usd_per_hour, of.price_usd_per_hour * 2, why, speed)
+
+
+SOURCE = PriceSource("list price", date(2026, 11, 20))
+A40 = offer("A40", "0.44", 45.0)
+A100 = offer("A100-80GB", "1.39", 79.3)
+SXM = offer("A100-80GB-SXM", "1.59", 79.3)
+H100 = offer("H100", "2.99", 79.2, "lambda")
+BIG = Requirement(memory_gib_per_gpu=46, gpu_count=1, clouds=("runpod", "lambda"))
+LADDER = Ladder(
+    BIG,
+    (candidate(A100, "A40 has 45.0 GiB: less than the range's top"), candidate(SXM, "faster link"), candidate(H100, "", 2.1)),
+    (Rejected(A40, "45.0 GiB are less than 46"), Rejected(offer("H100", "23.12", 79.2, count=8), "over $3.00/h, the policy's limit")),
+    SOURCE,
+)
+SMALL_LADDER = Ladder(replace(BIG, memory_gib_per_gpu=27), (candidate(A40, "cheapest"), candidate(A100)), (), SOURCE)
+NO_FIT = Ladder(replace(BIG, memory_gib_per_gpu=640), (), (Rejected(A100, "79.3 GiB are less than 640"), Rejected(H100, "79.2 GiB are less than 640")), SOURCE)
+NO_NEED = Ladder(replace(BIG, memory_gib_per_gpu=0, gpu_count=0), (), (), SOURCE)
+CPU = replace(
+    analysis(),
+    spec=spec(None, None, WorkloadType.CPU_ONLY),
+    proposed=spec(None, None, WorkloadType.CPU_ONLY),
+    breakdown=None,
+    findings=(Finding("meta.workload_type", "cpu-only", "only scikit-learn is imported", Confidence.HIGH, Evidence("fit.py", 3)),),
+    not_understood=(),
+)
+HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE5vdEFSZWFsS2V5QnV0VGhpcnR5VHdvQnl0ZXM="
+
+CLAIMED = EnvironmentRecord(
+    name="gl-ahreaa-128",
+    state=State.CLAIMED,
+    repository="acme/qwen-sft",
+    repository_id=123456,
+    pull_request=128,
+    profile="",
+    sha=PULL_REQUEST.head_sha,
+    requester=Requester("requester", 42),
+    run_id="9001",
+    claimed_at=NOW - timedelta(minutes=4),
+    lease=Lease(NOW - timedelta(minutes=4), NOW + timedelta(hours=1, minutes=58)),
+    updated_at=NOW,
+    user_hash="1a2b3c4d",
+)
+LAUNCHING = replace(
+    CLAIMED,
+    state=State.LAUNCHING,
+    cloud="runpod",
+    region="US",
+    accelerator="A100-80GB-SXM",
+    accelerator_count=1,
+    price_usd_per_hour=Decimal("1.59"),
+    name_on_cloud="gl-ahreaa-128-1a2b3c4d",
+    launch_asked_at=NOW - timedelta(minutes=3),
+    attempts=(
+        Attempt("runpod", "A100-80GB", 1, Decimal("1.39"), "no_capacity", "in 14 regions", 11.2),
+        Attempt("runpod", "A100-80GB-SXM", 1, Decimal("1.59"), "launched", "", 64.0, "US-CA-2"),
+    ),
+    phases=(PhaseTime("set-up", 97.0), PhaseTime("validation", 9.4)),
+)
+CHECKS = (
+    Check("driver, CUDA, torch", CheckStatus.PASSED, "570.86, 12.8, 2.9.1+cu128 agree"),
+    Check("GPU", CheckStatus.PASSED, "A100-SXM4-80GB, 79.3 GiB free, needs 46"),
+    Check("bf16 matrix product", CheckStatus.PASSED, "right, 241 TFLOP/s"),
+    Check("packages", CheckStatus.PASSED, "transformers 4.57.1, peft 0.17.0, trl 0.24.0, datasets, accelerate"),
+    Check("disk, /dev/shm, Hub", CheckStatus.NOTED, "52 GB free, 58 GB, the Hub is slow: 2.1 s"),
+    Check("credentials on the machine", CheckStatus.PASSED, "none"),
+)
+READY = replace(
+    LAUNCHING,
+    state=State.READY,
+    ready_at=NOW - timedelta(seconds=48),
+    ssh=SshEndpoint("203.0.113.7", 41822, "root", HOST_KEY),
+    checks=CHECKS,
+    packages=("transformers==4.57.1", "peft==0.17.0", "trl==0.24.0"),
+)
+ENDING = replace(READY, state=State.ENDING, tombstone=Tombstone("requester", "down", NOW), absences=(NOW + timedelta(seconds=9),))
+CLOSED = replace(
+    ENDING,
+    state=State.CLOSED,
+    closed_at=NOW + timedelta(minutes=101, seconds=41),
+    absences=(NOW + timedelta(minutes=101, seconds=9), NOW + timedelta(minutes=101, seconds=41)),
+    bill=Bill(NOW, NOW + timedelta(minutes=101, seconds=41), Decimal("1.59"), Decimal("2.70")),
+)
+FAILED = replace(
+    CLOSED,
+    state=State.FAILED,
+    ready_at=None,
+    tombstone=Tombstone("gpu-lol", "launch_failed", NOW),
+    failure="`pip install -r requirements.txt` ended with 1",
+    earlier_cost_usd=Decimal("0.12"),
+)
+STAND_IN = replace(
+    READY,
+    is_rehearsal=True,
+    checks=(replace(CHECKS[0], is_stand_in=True), replace(CHECKS[1], is_stand_in=True, status=CheckStatus.FAILED, fix="rent another card"), *CHECKS[2:]),
+)
+
+
+def _proposal(**changes: object) -> str:
+    case: dict[str, object] = {
+        "pull_request": PULL_REQUEST,
+        "repository": REPOSITORY,
+        "server_url": "https://github.com",
+        "analysis": analysis(),
+        "ladder": LADDER,
+        "base_sha": PULL_REQUEST.base_sha,
+        "base_analysis": analysis(1024),
+        "base_ladder": SMALL_LADDER,
+        "policy": POLICY,
+        "month_usd": Decimal("11.20"),
+        "environment": None,
+        "spec_yaml": SPEC_YAML,
+        "now": NOW,
+    }
+    return comments.proposal(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
+
+
+_NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
+_FROM_FILE = replace(
+    analysis(),
+    spec=spec("A40", 24),
+    spec_path=".gpu-lol.yaml",
+    differences=(SpecDifference("hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"),),
+)
+_WORST = {"worst_case_at": NOW + timedelta(hours=3)}
+
+
+def _launching(**changes: object) -> str:
+    record = replace(LAUNCHING, phases=(), attempts=LAUNCHING.attempts[:1])
+    case: dict[str, object] = {
+        "record": record,
+        "phase": "booting",
+        "detail_lines": ("asking RunPod for 1 × A100-80GB-SXM", "pod is up, waiting for SSH"),
+        "policy": POLICY,
+        "now": NOW,
+        "worst_case_usd": Decimal("4.82"),
+        **_WORST,
+    }
+    return comments.launching(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
+
+
+def _ready(record: EnvironmentRecord = READY, head_ref: str = "feat/long-context", name: str = "acme/qwen-sft") -> str:
+    return comments.ready(record=record, policy=POLICY, now=NOW, repository_name=name, head_ref=head_ref, **_WORST)
+
+
+def _dry_run(ladder: Ladder = LADDER, refusals: tuple[str, ...] = ()) -> str:
+    return comments.dry_run(
+        ladder=ladder,
+        policy=POLICY,
+        now=NOW,
+        month_usd=Decimal("11.20"),
+        lease=POLICY.lease,
+        worst_case_usd=Decimal("4.21"),
+        refusals=refusals,
+        reply_to=REPLY,
+        **_WORST,
+    )
+
+
+def _torn_down(record: EnvironmentRecord) -> str:
+    at = NOW + timedelta(minutes=102)
+    return comments.torn_down(record=record, policy=POLICY, now=at, pr_usd=Decimal("2.70"), month_usd=Decimal("13.90"))
+
+
+def _hostile_record(record: EnvironmentRecord) -> EnvironmentRecord:
+    attempt = replace(record.attempts[0], cloud=HOSTILE, accelerator=HOSTILE, detail=HOSTILE, region=HOSTILE)
+    return replace(
+        record,
+        name=HOSTILE,
+        requester=Requester(HOSTILE),
+        profile=HOSTILE,
+        sha=HOSTILE,
+        run_id=HOSTILE,
+        cloud=HOSTILE,
+        region=HOSTILE,
+        accelerator=HOSTILE,
+        name_on_cloud=HOSTILE,
+        ssh=SshEndpoint(HOSTILE, 22, HOSTILE, HOSTILE),
+        attempts=(attempt, replace(attempt, answer="launched"), replace(attempt, answer=HOSTILE)),
+        phases=(PhaseTime(HOSTILE, 3.0),),
+        checks=(Check(HOSTILE, CheckStatus.FAILED, HOSTILE, HOSTILE),),
+        packages=(HOSTILE,),
+        tombstone=Tombstone(HOSTILE, HOSTILE, NOW),
+        failure=HOSTILE,
+    )
+
+
+def _hostile_analysis() -> Analysis:
+    where = Evidence(HOSTILE, 3)
+    return Analysis(
+        spec=replace(spec(HOSTILE, 24), meta=Meta(name=HOSTILE)),
+        proposed=spec(HOSTILE, 46),
+        breakdown=MemoryBreakdown((MemoryTerm(HOSTILE, 3.0, HOSTILE, where),), 3, 4, 5, 5, HOSTILE, (HOSTILE,)),
+        findings=(Finding(HOSTILE, HOSTILE, HOSTILE, Confidence.LOW, where),),
+        not_understood=(HOSTILE,),
+        differences=(SpecDifference(HOSTILE, HOSTILE, HOSTILE, HOSTILE),),
+        spec_path=HOSTILE,
+        files_read=1,
+        files_skipped=0,
+    )
+
+
+_HOSTILE_OFFER = replace(A100, accelerator=HOSTILE, cloud=HOSTILE)
+_HOSTILE_LADDER = Ladder(
+    BIG, (candidate(_HOSTILE_OFFER, HOSTILE), candidate(_HOSTILE_OFFER, HOSTILE)), (Rejected(_HOSTILE_OFFER, HOSTILE),), PriceSource(HOSTILE, date(2026, 11, 20))
+)
+_DENY = Deny(
+    "budget_exceeded",
+    "this would pass the month's budget",
+    "it costs about $92.48, and $11.20 of $50 are spent this month.",
+    "A maintainer raises `budget.month_usd` in `.github/gpu-lol.yml` on `main`, or take what the code needs:\n/gpu-lol up",
+)
+_BAD_SETUP = Explanation("Setting up the machine failed", "`pip install -r requirements.txt` ended with 1.", "Correct it in this PR, then:\n/gpu-lol up")
+_LOG = "Collecting torch==9.9\n\x1b[31mERROR: No matching distribution found for torch==9.9\x1b[0m\n"
+
+CASES: Mapping[str, Callable[[], str]] = {
+    "proposal_dearer": _proposal,
+    "proposal_cheaper": lambda: _proposal(analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER),
+    "proposal_same": lambda: _proposal(base_analysis=analysis(), base_ladder=LADDER),
+    "proposal_first": lambda: _proposal(**_NO_BASE),
+    "proposal_installing": lambda: _proposal(**_NO_BASE, is_installing=True),
+    "proposal_level_one": lambda: _proposal(**_NO_BASE, is_level_one=True),
+    "proposal_running": lambda: _proposal(environment=READY),
+    "proposal_cpu_only": lambda: _proposal(**_NO_BASE, analysis=CPU, ladder=NO_NEED),
+    "proposal_cpu_only_now": lambda: _proposal(analysis=CPU, ladder=NO_NEED),
+    "proposal_gpu_now": lambda: _proposal(base_analysis=CPU, base_ladder=NO_NEED),
+    "proposal_fits_now": lambda: _proposal(base_ladder=NO_FIT),
+    "proposal_no_fit": lambda: _proposal(ladder=NO_FIT),
+    "proposal_from_file": lambda: _proposal(analysis=_FROM_FILE),
+    "proposal_unrecognized": lambda: _proposal(**_NO_BASE, analysis=replace(analysis(), breakdown=None, spec=spec("RTX4090", None))),
+    "proposal_hostile": lambda: _proposal(
+        pull_request=replace(PULL_REQUEST, title=HOSTILE, head_ref=HOSTILE, head_repository=HOSTILE, head_sha=HOSTILE),
+        analysis=_hostile_analysis(), ladder=_HOSTILE_LADDER, base_sha=HOSTILE, base_analysis=analysis(), spec_yaml=HOSTILE,
+    ),
+    "analysis_report": lambda: comments.analysis_report(
+        analysis=analysis(), ladder=LADDER, policy=POLICY, spec_yaml=SPEC_YAML, sha=PULL_REQUEST.head_sha, now=NOW
+    ),
+    "launching": _launching,
+    "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),
+    "launching_hostile": lambda: _launching(record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)),
+    "ready": _ready,
+    "ready_rehearsal": lambda: _ready(STAND_IN),
+    "ready_hostile": lambda: _ready(_hostile_record(READY), HOSTILE, HOSTILE),
+    "already_running_hostile": lambda: comments.already_running(record=_hostile_record(READY), now=NOW),
+    "already_running": lambda: comments.already_running(record=READY, now=NOW, reply_to=REPLY),
+    "already_running_launching": lambda: comments.already_running(record=LAUNCHING, now=NOW, reply_to=REPLY),
+    "status": lambda: comments.status(
+        entries=(READY, replace(LAUNCHING, name="gl-ahreaa-131", pull_request=131), CLOSED),
+        unreadable=(), now=NOW, gpu_use={"gl-ahreaa-128": "87 %, 38.7 GiB"}, reply_to=REPLY,
+    ),
+    "status_one": lambda: comments.status(entries=(READY,), unreadable=(), now=NOW, reply_to=REPLY),
+    "status_none": lambda: comments.status(entries=(CLOSED,), unreadable=(), now=NOW, reply_to=REPLY),
+    "status_unreadable": lambda: comments.status(entries=(READY,), unreadable=("`gl-ahreaa-9`: no JSON",), now=NOW, reply_to=REPLY),
+    "status_hostile": lambda: comments.status(
+        entries=(_hostile_record(READY), _hostile_record(LAUNCHING)), unreadable=(HOSTILE,), now=NOW, gpu_use={HOSTILE: HOSTILE}
+    ),
+    "dry_run_hostile": lambda: _dry_run(_HOSTILE_LADDER, (HOSTILE,)),
+    "spec_error": lambda: comments.spec_error(
+        error=SpecError("spec_invalid", "there is no key `hardwear`", path=".gpu-lol.yaml", line=3, why="Did you mean `hardware`?", fix="Rename the key."),
+        pull_request=PULL_REQUEST, now=NOW,
+    ),
+    "spec_error_hostile": lambda: comments.spec_error(
+        error=SpecError("spec_invalid", HOSTILE, path=HOSTILE, line=3, why=HOSTILE, fix=HOSTILE), pull_request=PULL_REQUEST, now=NOW
+    ),
+    "ending_unknown": lambda: comments.ending(record=replace(ENDING, state=State.UNKNOWN), now=NOW + timedelta(seconds=20)),
+    "ending_gone": lambda: comments.ending(record=CLOSED, now=NOW + timedelta(seconds=20)),
+    "ending": lambda: comments.ending(record=ENDING, now=NOW + timedelta(seconds=20)),
+    "ending_hostile": lambda: comments.ending(record=_hostile_record(ENDING), now=NOW),
+    "unproven": lambda: comments.unproven(record=replace(ENDING, state=State.UNKNOWN, absences=()), now=NOW, why="RunPod did not answer in 5 minutes."),
+    "unproven_hostile": lambda: comments.unproven(record=_hostile_record(ENDING), now=NOW, why=HOSTILE),
+    "torn_down": lambda: _torn_down(CLOSED),
+    "torn_down_failed": lambda: _torn_down(FAILED),
+    "torn_down_rehearsal": lambda: _torn_down(replace(CLOSED, is_rehearsal=True, tombstone=Tombstone("maintainer", "pull_request_closed", NOW))),
+    "torn_down_before_asking": lambda: _torn_down(replace(CLAIMED, state=State.CLOSED, tombstone=Tombstone("requester", "down", NOW))),
+    "torn_down_hostile": lambda: _torn_down(_hostile_record(FAILED)),
+    "no_capacity": lambda: comments.no_capacity(
+        record=replace(LAUNCHING, state=State.FAILED, attempts=LAUNCHING.attempts[:1] * 4), policy=POLICY, now=NOW
+    ),
+    "no_capacity_hostile": lambda: comments.no_capacity(record=replace(_hostile_record(FAILED), use_spot=True), policy=POLICY, now=NOW),
+    "denied": lambda: comments.denied(reason=_DENY, command_line="/gpu-lol up --gpu H100:8 --hours 4", record=None, now=NOW, reply_to=REPLY),
+    "denied_hostile": lambda: comments.denied(
+        reason=Deny("permission_denied", HOSTILE, HOSTILE, HOSTILE), command_line=HOSTILE, record=_hostile_record(READY), now=NOW
+    ),
+    "failed": lambda: comments.failed(
+        explanation=_BAD_SETUP, reason_code="setup_failed", log_tail=_LOG, record=FAILED, run_url="https://github.com/acme/qwen-sft/actions/runs/9001", now=NOW
+    ),
+    "failed_hostile": lambda: comments.failed(
+        explanation=Explanation(HOSTILE, HOSTILE, HOSTILE), reason_code="setup_failed", log_tail=HOSTILE, record=_hostile_record(READY), run_url=HOSTILE, now=NOW
+    ),
+    "problem": lambda: comments.problem(
+        problem=ParseProblem("/gpu-lol up --gpu A100-90GB", "There is no accelerator `A100-90GB`", ("A100-80GB", "A100"), "up"), now=NOW, reply_to=REPLY
+    ),
+    "problem_hostile": lambda: comments.problem(problem=ParseProblem(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), HOSTILE), now=NOW, reply_to=REPLY),
+    "help": lambda: comments.help(topic=None, open_records=(), now=NOW, reply_to=REPLY),
+    "help_up": lambda: comments.help(topic="up", open_records=(READY,), now=NOW, reply_to=REPLY),
+    "help_terminal": lambda: comments.help(topic=None, open_records=(), now=NOW, door=DoorKind.TERMINAL),
+    "help_hostile": lambda: comments.help(topic=HOSTILE, open_records=(), now=NOW, reply_to=REPLY),
+    "nothing_to_tear_down": lambda: comments.nothing_to_tear_down(now=NOW, pull_request=128, reply_to=REPLY),
+    "dry_run": lambda: _dry_run(ladder=LADDER),
+    "dry_run_refused": lambda: _dry_run(refusals=("this would pass the month's budget: $2.78 on top of $49.20 of $50",)),
+    "dry_run_no_fit": lambda: _dry_run(ladder=NO_FIT),
+    "sweep_summary": lambda: comments.sweep_summary(
+        lines=(("gl-ahreaa-128", "ended", "lease_over"), ("gl-ahreaa-131", "left alone", "lease until 16:05 UTC")), open_records=(), now=NOW
+    ),
+    "sweep_summary_empty": lambda: comments.sweep_summary(lines=(), open_records=(), now=NOW, is_dry_run=True),
+    "sweep_summary_trouble": lambda: comments.sweep_summary(
+        lines=(
+            ("gl-ahreaa-128", "could not be proven gone", "still listed after 5 minutes"),
+            ("lambda", "nothing concluded", "Lambda did not answer"),
+            ("gl-ahreaa-9", "held: its record cannot be read", "no JSON"),
+        ),
+        open_records=(ENDING,), now=NOW,
+    ),
+    "sweep_summary_hostile": lambda: comments.sweep_summary(lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW),
+    "internal_error": lambda: comments.internal_error(run_url="https://github.com/acme/qwen-sft/actions/runs/9001", record=READY, now=NOW, reply_to=REPLY),
+}

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+
+from gpu_lol_action.domain.commands import find_command
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, State
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Allow, Command, Deny, PullRequest
+from gpu_lol_action.intake.gates import (
+    IdentityFacts,
+    SpendingFacts,
+    check_head,
+    identity_gate,
+    spending_gate,
+)
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
+PULL = PullRequest(
+    number=1,
+    title="t",
+    state="open",
+    is_draft=False,
+    is_merged=False,
+    author="ada",
+    author_is_bot=False,
+    head_sha="abc1234" + "0" * 33,
+    head_ref="x",
+    head_repository="acme/train",
+    base_sha="b" * 40,
+    base_ref="main",
+)
+
+
+def identity(name: str = "up", role: str = "write", **changes: object) -> IdentityFacts:
+    spec = find_command(name)
+    assert spec is not None
+    facts = IdentityFacts(Command(name, f"/gpu-lol {name}"), spec, role, PULL, "acme/train", Policy())
+    return replace(facts, **changes)  # type: ignore[arg-type]  # keyword bag of a test helper
+
+
+def record(name: str = "gl-x-1", login: str = "ada") -> EnvironmentRecord:
+    return EnvironmentRecord(
+        name=name,
+        state=State.READY,
+        repository="acme/train",
+        repository_id=1,
+        pull_request=1,
+        profile="",
+        sha="a" * 40,
+        requester=Requester(login),
+        run_id="1",
+        claimed_at=NOW,
+        lease=Lease(NOW, NOW + timedelta(hours=2)),
+        updated_at=NOW,
+        user_hash="0" * 8,
+    )
+
+
+def spending(**changes: object) -> SpendingFacts:
+    facts = SpendingFacts(
+        requester=Requester("ada"),
+        price_usd_per_hour=Decimal("1.39"),
+        lease=timedelta(hours=2),
+        worst_case_usd=Decimal("4.30"),
+        month_usd=Decimal("0"),
+        open_records=(),
+        unreadable=0,
+        last_sweep=NOW - timedelta(hours=1),
+        oldest_claim=NOW - timedelta(days=9),
+        now=NOW,
+        policy=Policy(),
+    )
+    return replace(facts, **changes)  # type: ignore[arg-type]  # keyword bag of a test helper
+
+
+def reason(gate: Allow | Deny) -> str:
+    return gate.reason_code if isinstance(gate, Deny) else "allowed"
+
+
+def test_a_maintainer_on_an_open_pull_request_may() -> None:
+    assert reason(identity_gate(identity())) == "allowed"
+
+
+@pytest.mark.parametrize("role", ["none", "read", "triage", "", "Admin"])
+def test_other_roles_may_not(role: str) -> None:
+    assert reason(identity_gate(identity(role=role))) == "permission_denied"
+
+
+@pytest.mark.parametrize("role", ["none", "read"])
+def test_help_is_for_everybody(role: str) -> None:
+    assert reason(identity_gate(identity("help", role=role))) == "allowed"
+
+
+def test_a_closed_pull_request_gets_no_machine_but_can_end_one() -> None:
+    closed = replace(PULL, state="closed")
+    assert reason(identity_gate(identity(pull_request=closed))) == "pull_request_closed"
+    assert reason(identity_gate(identity("down", pull_request=closed))) == "allowed"
+
+
+@pytest.mark.parametrize("head_repository", ["stranger/train", None])
+def test_a_fork_gets_no_machine(head_repository: str | None) -> None:
+    fork = replace(PULL, head_repository=head_repository)
+    assert reason(identity_gate(identity(pull_request=fork))) == "fork_denied"
+    assert reason(identity_gate(identity("status", pull_request=fork))) == "allowed"
+
+
+def test_a_named_commit_must_be_the_head() -> None:
+    wrong = Command("up", "/gpu-lol up", sha="fffffff")
+    right = Command("up", "/gpu-lol up", sha="abc1234")
+    assert reason(identity_gate(identity(command=wrong))) == "ref_changed"
+    assert reason(identity_gate(identity(command=right))) == "allowed"
+
+
+def test_a_disabled_bot_still_tears_down() -> None:
+    off = Policy(is_enabled=False)
+    assert reason(identity_gate(identity(policy=off))) == "disabled"
+    assert reason(identity_gate(identity("down", policy=off))) == "allowed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "allowed"),
+        ({"lease": timedelta(minutes=4)}, "lease_out_of_bounds"),
+        ({"lease": timedelta(hours=13)}, "lease_out_of_bounds"),
+        ({"price_usd_per_hour": Decimal("3.00")}, "allowed"),
+        ({"price_usd_per_hour": Decimal("3.01")}, "price_cap_exceeded"),
+        ({"month_usd": Decimal("45.70")}, "allowed"),
+        ({"month_usd": Decimal("45.71")}, "budget_exceeded"),
+        ({"open_records": (record("a"), record("b"))}, "too_many_environments"),
+        ({"open_records": tuple(record(n, "bob") for n in "abcd")}, "too_many_environments"),
+        ({"open_records": (record("a", "bob"),), "unreadable": 3}, "too_many_environments"),
+        ({"last_sweep": NOW - timedelta(hours=27)}, "sweeper_silent"),
+        ({"last_sweep": None}, "sweeper_silent"),
+        ({"last_sweep": None, "oldest_claim": None}, "allowed"),
+        ({"last_sweep": None, "policy": Policy(requires_recent_sweep=False)}, "allowed"),
+        (
+            {"price_usd_per_hour": Decimal("6"), "policy": Policy(max_price_usd_per_hour=Decimal("9"))},
+            "confirmation_required",
+        ),
+    ],
+)
+def test_spending_gates(changes: dict[str, object], expected: str) -> None:
+    assert reason(spending_gate(spending(**changes))) == expected
+
+
+def test_a_moved_head_is_refused() -> None:
+    assert reason(check_head("a" * 40, "b" * 40)) == "ref_changed"
+    assert reason(check_head("a" * 40, "a" * 40)) == "allowed"
+
+
+def test_every_denial_says_what_why_and_what_to_do() -> None:
+    denials = [
+        identity_gate(identity(role="read")),
+        identity_gate(identity(pull_request=replace(PULL, state="closed"))),
+        identity_gate(identity(pull_request=replace(PULL, head_repository=None))),
+        spending_gate(spending(lease=timedelta(hours=99))),
+        spending_gate(spending(month_usd=Decimal(50))),
+        spending_gate(spending(last_sweep=None)),
+    ]
+    for denial in denials:
+        assert isinstance(denial, Deny)
+        assert denial.what
+        assert denial.why
+        assert denial.fix
