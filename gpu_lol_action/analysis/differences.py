@@ -55,7 +55,9 @@ def _filled(spec: EnvironmentSpec, stated: frozenset[str], proposed: Environment
 def _consistent(spec: EnvironmentSpec, stated: frozenset[str]) -> EnvironmentSpec:
     """Hold filled values to stated ones: a stated card bounds an unstated memory; a stated GPU makes a GPU workload."""
     hardware = spec.hardware
-    wants_gpu = {"hardware.gpu_type", "hardware.vram_required_gb"} & stated or ("hardware.gpu_count" in stated and hardware.gpu_count)
+    wants_gpu = {"hardware.gpu_type", "hardware.vram_required_gb"} & stated or (
+        "hardware.gpu_count" in stated and hardware.gpu_count
+    )
     if wants_gpu and "hardware.gpu_count" not in stated and hardware.gpu_count == 0:
         hardware = replace(hardware, gpu_count=1)
     card = find_accelerator(hardware.gpu_type) if hardware.gpu_type else None

@@ -22,12 +22,32 @@ _CONFIG_MARKS = frozenset({
 })  # fmt: skip
 _TRAINS = frozenset({"learning_rate", "num_train_epochs", "num_epochs", "micro_batch_size", "per_device_train_batch_size",
                      "gradient_accumulation_steps", "finetuning_type", "lora_r", "lora_rank", "adapter", "optimizer"})  # fmt: skip
-_TRAINING_TARGET = re.compile(r"(?:^|[/_.\s-])(?:train|finetune|fine_tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE)
-_SERVING_TARGET = re.compile(r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui)(?:[_.-]|$)")
+_TRAINING_TARGET = re.compile(
+    r"(?:^|[/_.\s-])(?:train|finetune|fine_tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
+)
+_SERVING_TARGET = re.compile(
+    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui)(?:[_.-]|$)"
+)
 _SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 # Steps before or after the run itself.
-_BESIDE = re.compile(r"prepare|preprocess|download|convert|export|eval|test|data|merge|upload|install|benchmark", re.IGNORECASE)
-_NAMES = ("train", "main", "finetune", "run", "pretrain", "sft", "infer", "inference", "generate", "sample", "demo", "app", "serve")
+_BESIDE = re.compile(
+    r"prepare|preprocess|download|convert|export|eval|test|data|merge|upload|install|benchmark", re.IGNORECASE
+)
+_NAMES = (
+    "train",
+    "main",
+    "finetune",
+    "run",
+    "pretrain",
+    "sft",
+    "infer",
+    "inference",
+    "generate",
+    "sample",
+    "demo",
+    "app",
+    "serve",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +84,22 @@ def detect(checkout: Checkout) -> list[Finding]:
     run = primary_run(checkout)
     if run is None:
         return []
-    said = "is the command to start" if run.command else "configures the run" if run.script is None else "is the program to start"
+    said = (
+        "is the command to start"
+        if run.command
+        else "configures the run"
+        if run.script is None
+        else "is the program to start"
+    )
     confidence = Confidence.HIGH if run.command else Confidence.MEDIUM
     return [Finding("entry_point", run.shown, f"`{run.shown}` {said}", confidence, run.evidence)]
 
 
 def _documented(checkout: Checkout, command: LaunchCommand) -> Run | None:
     """Return the run of a command that trains or infers; None for everything else (data preparation, tests)."""
-    script = checkout.find_named(command.target) if command.target.endswith(".py") else _module(checkout, command.target)
+    script = (
+        checkout.find_named(command.target) if command.target.endswith(".py") else _module(checkout, command.target)
+    )
     configs = tuple(source for name in command.configs if (source := checkout.find_named(name)) is not None)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
@@ -131,7 +159,11 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     for item in script.code.imports:
         tail = item.module.lstrip(".").replace(".", "/")
         # A relative import starts at the script's own folder, one dot further up per dot.
-        bases = [f"{script.folder}/" if script.folder else ""] if item.module.startswith(".") else ["", "src/", f"{script.folder}/"]
+        bases = (
+            [f"{script.folder}/" if script.folder else ""]
+            if item.module.startswith(".")
+            else ["", "src/", f"{script.folder}/"]
+        )
         paths = [f"{base}{tail}{end}" for base in dict.fromkeys(bases) for end in (".py", "/__init__.py")]
         found.extend(source for path in paths if (source := checkout.find(path)) is not None)
     return tuple(dict.fromkeys(found))
@@ -141,7 +173,12 @@ def _by_words(command: LaunchCommand) -> Behavior:
     words = f"{command.target} {' '.join(command.words[:2])}"
     if _SERVING_TARGET.search(command.target.rsplit("/", 1)[-1]) and not _TRAINING_TARGET.search(words):
         return Behavior.INFERS
-    if command.target.startswith(_SERVING_TOOLS) or command.tool in _SERVING_TOOLS or "serve" in words or "chat" in words:
+    if (
+        command.target.startswith(_SERVING_TOOLS)
+        or command.tool in _SERVING_TOOLS
+        or "serve" in words
+        or "chat" in words
+    ):
         return Behavior.INFERS
     return Behavior.TRAINS if _TRAINING_TARGET.search(words) or command.is_launcher else Behavior.INFERS
 

@@ -53,5 +53,7 @@ def _other_commands(checkout: Checkout) -> list[Finding]:
     for command in launch_commands(checkout):
         if run and run.command and command.target == run.command.target and command.processes and command.nodes == 1:
             why = f"`{command.tool}` can start {command.processes} processes of the same program"
-            return [Finding("hardware.gpu_count_possible", str(command.processes), why, Confidence.LOW, command.evidence)]
+            return [
+                Finding("hardware.gpu_count_possible", str(command.processes), why, Confidence.LOW, command.evidence)
+            ]
     return []
