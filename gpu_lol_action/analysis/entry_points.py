@@ -65,7 +65,8 @@ class Run:
     def shown(self) -> str:
         """The run in a few words, for a finding."""
         if self.command is not None:
-            return " ".join(dict.fromkeys([self.command.tool, self.command.target.rsplit("/", 1)[-1]]))
+            target = self.command.target.rsplit("/", 1)[-1]
+            return target if target.startswith(self.command.tool) else f"{self.command.tool} {target}"
         return self.script.path if self.script else self.evidence.path
 
 
@@ -113,7 +114,16 @@ def _documented(checkout: Checkout, command: LaunchCommand) -> Run | None:
         return None
     if command.options.get("device") == "cpu":
         return None
-    return Run(behavior, command.evidence, command, script, configs, command.options)
+    return Run(behavior, command.evidence, command, script, configs or _own_configs(checkout, script), command.options)
+
+
+def _own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
+    """Return the configuration files that a program's options name as their default."""
+    if script is None or script.code is None:
+        return ()
+    named = [default.text for default in script.code.defaults if re.search(r"\.(?:ya?ml|json)$", default.text)]
+    found = [source for name in named if (source := checkout.find_named(name)) is not None and read_settings(source)]
+    return tuple(dict.fromkeys(found))[:3]
 
 
 def _module(checkout: Checkout, target: str) -> Source | None:
@@ -235,4 +245,5 @@ def _program(checkout: Checkout) -> Run | None:
     if not ranked:
         return None
     _, source, behavior, call = min(ranked, key=lambda item: item[0])
-    return Run(behavior, Evidence(source.path, call.line if call else 0), None, source, ())
+    where = Evidence(source.path, call.line if call else 0)
+    return Run(behavior, where, None, source, _own_configs(checkout, source))

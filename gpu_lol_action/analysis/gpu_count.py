@@ -27,7 +27,7 @@ def detect(checkout: Checkout) -> list[Finding]:
         if run.command.nodes > 1:
             why = f"`{run.shown}` is started on {run.command.nodes} machines"
             found.append(Finding("hardware.num_nodes", str(run.command.nodes), why, Confidence.HIGH, run.evidence))
-    found += _configured(checkout)
+    found = found or _configured(checkout)
     if not found and run.command is not None:
         found += _other_commands(checkout)
     return found

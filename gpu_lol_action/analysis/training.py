@@ -21,6 +21,7 @@ _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activ
 _OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
+_PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
 _RANK = ("lora_r", "lora_rank", "lora_dim", "rank", "r")
 
 
@@ -63,7 +64,7 @@ def _method(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
                 "training.method", "qlora", "adapters are trained on 4-bit weights", lora.confidence, lora.evidence
             )
         return lora
-    if (loaded := _call(checkout, run, "from_pretrained", "AutoModel", "Model")) is not None:
+    if (loaded := _call(checkout, run, "from_pretrained", "create_model", "get_model")) is not None:
         return Finding(
             "training.method", "full", "a loaded model is trained with all its parameters", Confidence.MEDIUM, loaded
         )
@@ -114,11 +115,13 @@ def _precision(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
         if is_on(found := look_up(scope, (key,))) and found is not None:
             return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
-    found = look_up(scope, ("mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"))
-    if found is not None and (kind := _kind_of_number(found.text)) is not None:
-        return Finding(
-            "training.precision", kind, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence
-        )
+    for confidence, settings in scope.tiers:
+        for setting in settings:
+            # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
+            kind = _kind_of_number(setting.text) if setting.key in _PRECISION else None
+            if kind is not None:
+                why = f"`{setting.key}` is {setting.text}"
+                return Finding("training.precision", kind, why, confidence, setting.evidence)
     where = _call(checkout, run, "half", "autocast", "GradScaler")
     return (
         Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
