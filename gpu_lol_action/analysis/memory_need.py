@@ -104,9 +104,10 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
     shape = _shape(findings)
     builds = method is not None and method.value == "pretrain"
     trains = method is not None
-    layers = best(findings, "model.layers")
-    # Numbers in the code of a library are many models' numbers; without training only what the run itself sets counts.
-    is_meant = trains or (layers is not None and layers.confidence is Confidence.HIGH)
+    layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
+    # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
+    is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
+    is_meant = trains or is_whole
     if shape is not None and is_meant and (named is None or builds):
         return shape
     if named is None:
