@@ -132,6 +132,8 @@ def _weight_terms(question: VramQuestion) -> list[MemoryTerm]:
         return _trained_terms(question)
     model = question.model
     size = _stored_gb(model, question.weight_bits)
+    if question.method is Method.QLORA:
+        size += model.embedding_b * 2  # peft's preparation for k-bit training turns what is not quantized to 32 bit
     shown = {4: "4 bit", 8: "8 bit", 16: "16 bit", 32: "32 bit"}[question.weight_bits]
     parts = question.gpu_count if question.sharding in {Sharding.ZERO3, Sharding.TENSOR} else 1
     terms = [
