@@ -61,7 +61,12 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if model is None:
         return _without_model(findings, stated or 1)
     question = _question(findings, workload, model)
-    question, count = _placed(question, stated)
+    asked = question
+    question, count = _placed(asked, stated)
+    is_batch_assumed = asked.method.trains and best(findings, "training.batch_size") is None
+    if is_batch_assumed and estimate_vram(question).required_gib > LARGE_CARD_GIB:
+        # An assumption must not ask for what nobody rents.
+        question, count = _placed(replace(asked, batch_size=1), stated)
     breakdown = _with_evidence(estimate_vram(question), findings)
     required = int(breakdown.required_gib)
     finding = best(findings, "model.id") or best(findings, "model.layers")

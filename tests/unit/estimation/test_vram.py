@@ -35,7 +35,8 @@ def gb(breakdown: MemoryBreakdown, *names: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("stage", "expected_gb"), [(Sharding.NONE, 120.0), (Sharding.ZERO1, 31.4), (Sharding.ZERO2, 16.6), (Sharding.ZERO3, 1.9)]
+    ("stage", "expected_gb"),
+    [(Sharding.NONE, 120.0), (Sharding.ZERO1, 31.4), (Sharding.ZERO2, 16.6), (Sharding.ZERO3, 1.9)],
 )
 def test_zero_stages_give_the_figures_of_the_paper(stage: Sharding, expected_gb: float) -> None:
     facts = ModelFacts("7.5B", "llm", 7.5, 4096, 36, 32, 32, 0)  # Rajbhandari et al. 2020, figure 1

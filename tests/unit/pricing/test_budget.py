@@ -26,7 +26,9 @@ def record(**more: object) -> EnvironmentRecord:
 
 
 def analysis(gib: int, length: str) -> tuple[Analysis, Ladder]:
-    found = Finding("training.sequence_length", length, "`max_seq_length` is set", Confidence.HIGH, Evidence("train.py", 88))
+    found = Finding(
+        "training.sequence_length", length, "`max_seq_length` is set", Confidence.HIGH, Evidence("train.py", 88)
+    )
     beside = Finding("dependencies.requirements", f"torch=={length}", "", Confidence.HIGH, Evidence("r.txt", 1))
     spec = EnvironmentSpec(Hardware(vram_required_gb=gib))
     requirement = requirement_from(spec, Policy())
