@@ -16,16 +16,16 @@ MAX_FILES = 4000
 MAX_FILE_BYTES = 512 * 1024
 MAX_NOTEBOOK_BYTES = 4 * 1024 * 1024
 MAX_TOTAL_BYTES = 48 * 1024 * 1024
-MAX_PYTHON_BYTES = 16 * 1024 * 1024
+MAX_PYTHON_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 12
 MAX_ENTRIES = 100_000
 
 SPEC_FILE = ".gpu-lol.yaml"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One file that was read. ``code`` is set for Python and notebooks, where ``text`` is the code of the cells."""
+    """One file that was read, compared by identity. ``code`` is set for Python and notebooks, where ``text`` is the code of the cells."""
 
     path: str
     form: Form
@@ -86,7 +86,7 @@ def read_checkout(root: Path) -> Checkout:
     """Read a tree within bounds. Symbolic links, special files and what is too large are left out and counted."""
     paths, skipped, notes = _list(root)
     sources: list[Source] = []
-    total = python_total = 0
+    total = python_total = unparsed = 0
     # Shallow files first: where a bound cuts, it cuts what speaks least.
     for path in sorted(paths, key=lambda path: (path.count("/"), path)):
         form = form_of(path)
@@ -99,12 +99,18 @@ def read_checkout(root: Path) -> Checkout:
             continue
         total += len(raw)
         role = role_of(path, form)
+        is_code = form in {Form.PYTHON, Form.NOTEBOOK} and role is not Role.ASIDE
         may_parse = python_total + len(raw) <= MAX_PYTHON_BYTES
+        unparsed += is_code and not may_parse
         source = _source(path, form, role, raw, may_parse=may_parse)
-        python_total += len(raw) if source.code else 0
+        python_total += len(source.text) if source.code else 0
         sources.append(source)
     spec = _read(root, SPEC_FILE, MAX_FILE_BYTES)
     spec_text = spec.decode("utf-8", "replace") if spec is not None else None
+    if unparsed:
+        notes.append(
+            f"{unparsed} programs in deep folders were not parsed: {MAX_PYTHON_BYTES // 2**20} MiB is the most"
+        )
     ordered = tuple(sorted(sources, key=lambda source: source.path))
     return Checkout(ordered, {source.path: source for source in ordered}, spec_text, skipped, tuple(notes))
 

@@ -13,7 +13,7 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.configuration import MAX_CONFIG_BYTES, read_settings
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
 
@@ -96,6 +96,8 @@ def read_requirements(source: Source, *, is_optional: bool) -> RequirementsFile:
 
 def read_project(source: Source) -> tuple[Declared, ...]:
     """Read pyproject.toml (project, groups, poetry, pdm, uv) or a Pipfile."""
+    if len(source.text) > MAX_CONFIG_BYTES:
+        return ()
     try:
         document = tomllib.loads(source.text)
     except (tomllib.TOMLDecodeError, RecursionError):

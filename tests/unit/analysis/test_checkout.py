@@ -124,7 +124,7 @@ def test_a_broken_notebook_has_no_code(tmp_path: Path, text: str) -> None:
     assert source.code is None or source.code.imports == ()
 
 
-def test_the_order_in_which_a_disk_lists_files_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_in_which_a_disk_lists_files_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     scan = os.scandir
     order = random.Random(7)  # noqa: S311 - the same disorder in every run
 
