@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -131,13 +132,10 @@ def _carry_out(command: Command) -> Ending:
 
 
 def _show(markdown: str) -> None:
-    """Show an answer: rendered on a terminal, as it is in a pipe."""
-    if not sys.stdout.isatty():
-        print(markdown)
-        return
-    from gpu_lol_action.adapters.screen import show
+    """Show an answer as plain text."""
+    from gpu_lol_action.render.terminal import render_text
 
-    show(markdown)
+    print(render_text(markdown, shutil.get_terminal_size((100, 24)).columns))
 
 
 def _told(error: GpuLolError) -> str:

@@ -83,16 +83,14 @@ def route(context: Context, event: Event, load_policy: Callable[[], Policy], ste
     policy = load_policy()
     from gpu_lol_action.handlers import obey
 
-    match event:
-        case PullRequestChanged():
-            action = partial(obey.follow_change, context, event, policy)
-            number: int | None = event.pull_request.number
-        case PullRequestClosed():
-            action = partial(obey.follow_close, context, event, policy, may_use_cloud=step.may_use_cloud)
-            number = event.pull_request.number
-        case Scheduled():
-            action = partial(obey.follow_schedule, context, event, policy, may_use_cloud=step.may_use_cloud)
-            number = None
+    number = None if isinstance(event, Scheduled) else event.pull_request.number
+    action: Callable[[], Outcome]
+    if isinstance(event, PullRequestChanged):
+        action = partial(obey.follow_change, context, event, policy)
+    elif isinstance(event, PullRequestClosed):
+        action = partial(obey.follow_close, context, event, policy, may_use_cloud=step.may_use_cloud)
+    else:
+        action = partial(obey.follow_schedule, context, event, policy, may_use_cloud=step.may_use_cloud)
     return Run((_guard(context, number, action, 0),))
 
 

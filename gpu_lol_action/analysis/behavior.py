@@ -41,9 +41,9 @@ class Behavior(enum.Enum):
     NEITHER = "neither"
 
 
-def behavior_of(code: PythonCode) -> tuple[Behavior, Call | None]:
-    """Return what a program does, and the call that says so."""
-    if not code.imported() & GPU_MODULES:
+def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, Call | None]:
+    """Return what a program does, and the call that says so. ``uses_gpu``: what it imports uses a GPU library."""
+    if not uses_gpu and not code.imported() & GPU_MODULES:
         return Behavior.NEITHER, None
     training = next((call for call in code.calls if is_training_call(call, code)), None)
     if training is not None:

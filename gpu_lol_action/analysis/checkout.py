@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +49,15 @@ class Source:
         return self.path.count("/")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Checkout:
-    """A tree as far as it was read, in the order of paths, and what was left out."""
+    """A tree as far as it was read, in the order of paths, and what was left out.
+
+    Compared by identity, so that what several detectors need of one checkout is computed once.
+    """
 
     sources: tuple[Source, ...]
+    by_path: Mapping[str, Source]
     spec_text: str | None
     files_skipped: int
     notes: tuple[str, ...]
@@ -65,7 +69,7 @@ class Checkout:
 
     def find(self, path: str) -> Source | None:
         """Return the file with that path relative to the root, or None."""
-        return next((source for source in self.sources if source.path == path), None)
+        return self.by_path.get(path)
 
     def find_named(self, reference: str) -> Source | None:
         """Return the file that a command means: that path, or the shallowest that ends like it (a folder of a bigger tree)."""
@@ -101,7 +105,8 @@ def read_checkout(root: Path) -> Checkout:
         sources.append(source)
     spec = _read(root, SPEC_FILE, MAX_FILE_BYTES)
     spec_text = spec.decode("utf-8", "replace") if spec is not None else None
-    return Checkout(tuple(sorted(sources, key=lambda s: s.path)), spec_text, skipped, tuple(notes))
+    ordered = tuple(sorted(sources, key=lambda source: source.path))
+    return Checkout(ordered, {source.path: source for source in ordered}, spec_text, skipped, tuple(notes))
 
 
 def _list(root: Path) -> tuple[list[str], int, list[str]]:

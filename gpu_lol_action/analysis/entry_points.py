@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpu_lol_action.analysis.behavior import Behavior, behavior_of
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
@@ -22,7 +23,10 @@ _CONFIG_MARKS = frozenset({
 _TRAINS = frozenset({"learning_rate", "num_train_epochs", "num_epochs", "micro_batch_size", "per_device_train_batch_size",
                      "gradient_accumulation_steps", "finetuning_type", "lora_r", "lora_rank", "adapter", "optimizer"})  # fmt: skip
 _TRAINING_TARGET = re.compile(r"(?:^|[/_.\s-])(?:train|finetune|fine_tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE)
+_SERVING_TARGET = re.compile(r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui)(?:[_.-]|$)")
 _SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
+# Steps before or after the run itself.
+_BESIDE = re.compile(r"prepare|preprocess|download|convert|export|eval|test|data|merge|upload|install|benchmark", re.IGNORECASE)
 _NAMES = ("train", "main", "finetune", "run", "pretrain", "sft", "infer", "inference", "generate", "sample", "demo", "app", "serve")
 
 
@@ -45,6 +49,7 @@ class Run:
         return self.script.path if self.script else self.evidence.path
 
 
+@functools.lru_cache(maxsize=4)
 def primary_run(checkout: Checkout) -> Run | None:
     """Return the run to provision for: a documented or scripted command, else a configuration, else a program."""
     documented = [run for command in launch_commands(checkout) if (run := _documented(checkout, command)) is not None]
@@ -74,7 +79,8 @@ def _documented(checkout: Checkout, command: LaunchCommand) -> Run | None:
     elif command.is_tool or command.is_launcher:
         behavior = _by_words(command)
     if behavior is Behavior.NEITHER and (command.is_launcher or command.is_tool):
-        behavior = _by_words(command)
+        trains = script is None or _TRAINING_TARGET.search(script.path)
+        behavior = _by_words(command) if trains else Behavior.INFERS
     if behavior is Behavior.NEITHER:
         return None
     if command.options.get("device") == "cpu":
@@ -89,19 +95,32 @@ def _module(checkout: Checkout, target: str) -> Source | None:
 
 
 def _with_imports(checkout: Checkout, script: Source) -> Behavior:
-    """Return what a script does, itself or through the modules of this checkout that it imports."""
+    """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
     if script.code is None:
         return Behavior.NEITHER
-    own = behavior_of(script.code)[0]
+    closure = import_closure(checkout, script)
+    uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
+    own = behavior_of(script.code, uses_gpu=uses_gpu)[0]
     if own is Behavior.TRAINS:
         return own
-    inner = [behavior_of(source.code)[0] for source in local_imports(checkout, script) if source.code]
-    is_training = bool(_TRAINING_TARGET.search(script.path))
-    if Behavior.TRAINS in inner and (is_training or own is Behavior.NEITHER):
+    if uses_gpu and _SERVING_TARGET.search(script.name):
+        return Behavior.INFERS
+    inner = [behavior_of(source.code)[0] for source in closure[1:] if source.code]
+    if Behavior.TRAINS in inner and (own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path)):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and Behavior.INFERS in inner:
         return Behavior.INFERS
     return own
+
+
+def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
+    """Return the script and the files of this checkout that it imports, directly or over two others; at most 60."""
+    found = [script]
+    level = [script]
+    for _ in range(3):
+        level = [inner for source in level for inner in local_imports(checkout, source) if inner not in found]
+        found.extend(dict.fromkeys(level))
+    return tuple(dict.fromkeys(found))[:60]
 
 
 def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
@@ -110,9 +129,10 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         return ()
     found: list[Source] = []
     for item in script.code.imports:
-        tail = item.module.replace(".", "/")
-        bases = {"", "src/", f"{script.folder}/" if script.folder else ""}
-        paths = [f"{base}{tail}{end}" for base in sorted(bases) for end in (".py", "/__init__.py")]
+        tail = item.module.lstrip(".").replace(".", "/")
+        # A relative import starts at the script's own folder, one dot further up per dot.
+        bases = [f"{script.folder}/" if script.folder else ""] if item.module.startswith(".") else ["", "src/", f"{script.folder}/"]
+        paths = [f"{base}{tail}{end}" for base in dict.fromkeys(bases) for end in (".py", "/__init__.py")]
         found.extend(source for path in paths if (source := checkout.find(path)) is not None)
     return tuple(dict.fromkeys(found))
 
@@ -130,7 +150,16 @@ def _first(runs: list[Run]) -> Run:
     near = [run for run in runs if run.evidence.path.count("/") == depth]
     place = near[0].script.depth if near[0].script else 0
     level = [run for run in near if (run.script.depth if run.script else 0) <= place]
+    main = [run for run in level if not _is_beside(run)]
+    level = main or level
     return next((run for run in level if run.behavior is Behavior.TRAINS), near[0])
+
+
+def _is_beside(run: Run) -> bool:
+    """Whether the file that says it, or what it starts, is a step beside the run (preparation, evaluation)."""
+    said = run.evidence.path.rsplit("/", 1)[-1] if not run.evidence.path.lower().endswith((".md", ".rst")) else ""
+    started = run.command.target.rsplit("/", 1)[-1] if run.command else ""
+    return bool(_BESIDE.search(said) or _BESIDE.search(started))
 
 
 def _configured(checkout: Checkout) -> Run | None:

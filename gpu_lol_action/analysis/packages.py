@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -30,7 +31,8 @@ def detect(checkout: Checkout) -> list[Finding]:
     declared = _effective(checkout)
     found = [_finding(item, "is named as a dependency", Confidence.HIGH) for item in declared if not item.is_optional]
     names = {package_name(item.requirement) for item in declared if not item.is_optional}
-    found += _imported(checkout, names)
+    has_list = any(not item.is_optional for item in declared_packages(checkout))
+    found += _imported(checkout, names, is_run_only=has_list)
     python = next((version for source in _environments(checkout) if (version := read_environment(source)[1])), None)
     if python and re.fullmatch(r"3\.\d{1,2}(?:\.\d{1,2})?", python):
         where = Evidence(_environments(checkout)[0].path)
@@ -38,6 +40,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     return found
 
 
+@functools.lru_cache(maxsize=4)
 def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
     """Return every dependency that lists of this checkout name, required ones first within a file."""
     found = list(_from_requirements(checkout))
@@ -115,11 +118,11 @@ def _environments(checkout: Checkout) -> tuple[Source, ...]:
     return checkout.of(Form.YAML, roles=(Role.PACKAGES,))
 
 
-def _imported(checkout: Checkout, declared: set[str]) -> list[Finding]:
-    """Return packages that are imported and not declared: of all code where nothing is declared, else of the run alone."""
+def _imported(checkout: Checkout, declared: set[str], *, is_run_only: bool) -> list[Finding]:
+    """Return packages that are imported and not declared: of all code where there is no list, else of the run alone."""
     run = primary_run(checkout)
     sources = checkout.of(Form.PYTHON, Form.NOTEBOOK)
-    if declared:
+    if is_run_only:
         sources = (run.script,) if run is not None and run.script is not None else ()
     local = _local_names(checkout)
     found: dict[str, Finding] = {}

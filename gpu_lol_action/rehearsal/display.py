@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.markup import escape
 from rich.padding import Padding
 from rich.panel import Panel
+from rich.text import Text
 
-from gpu_lol_action.adapters.screen import plain_markdown
+from gpu_lol_action.render.terminal import render_text
 
 MAX_LIVE_CHARACTERS = 100
+MAX_WIDTH = 120
 
 
 @dataclass(slots=True)
@@ -49,7 +50,7 @@ class Display:
 
     def said(self, author: str, body: str) -> None:
         """Show a comment as a panel."""
-        text = Markdown(plain_markdown(body))
+        text = Text(render_text(body, min(self.console.width, MAX_WIDTH) - 8))
         panel = Panel(text, title=escape(author), title_align="left", border_style="blue")
         self.console.print(Padding(panel, (0, 0, 0, 4)))
 

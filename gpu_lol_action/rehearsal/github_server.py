@@ -282,5 +282,5 @@ def serve(answer: Callable[[Incoming], Answer | None], port: int = 0) -> http.se
             """A client that went away is its own business; what a route raises is recorded by Api."""
 
     server = Server(("127.0.0.1", port), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     return server

@@ -183,6 +183,9 @@ def _html_rule(_self: RendererHTML, tokens: Sequence[Token], index: int, _option
 
 def _text_rule(_self: RendererHTML, tokens: Sequence[Token], index: int, _options: object, _env: object) -> str:
     escaped = html.escape(tokens[index].content)
+    before = "".join(token.content for token in tokens[:index] if token.type == "html_inline")
+    if before.count("<code>") > before.count("</code>"):  # nobody is mentioned in code
+        return escaped
     return _MENTION.sub(r'<span class="mention">@\1</span>', escaped)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
+from gpu_lol_action.rehearsal.catalog import rented_gpus
 from gpu_lol_action.rehearsal.display import Display
 from gpu_lol_action.rehearsal.github_state import Comment
 from gpu_lol_action.rehearsal.page import Conversation, PageEntry, build_page
@@ -45,17 +46,17 @@ class Story:
 
     def play(self, project: Path) -> None:
         """Play all steps in order."""
-        self._set_the_scene(project)
-        self._open_pull_request(project)
-        preparing = self._start_preparing()
-        self._bring_up(preparing)
-        self._log_in()
-        self._ask_status()
-        self._tear_down()
-        self._look_back()
+        self.set_the_scene(project)
+        self.open_pull_request(project)
+        preparing = self.start_preparing()
+        self.bring_up(preparing)
+        self.log_in()
+        self.ask_status()
+        self.tear_down()
+        self.look_back()
 
     # --- steps ------------------------------------------------------------------------------------------
-    def _set_the_scene(self, project: Path) -> None:
+    def set_the_scene(self, project: Path) -> None:
         with self.display.step("A repository, a maintainer with an SSH key, a GitHub stand-in"):
             key = self.key_path
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(key)], check=True)
@@ -65,7 +66,7 @@ class Story:
             hub.add_user(AUTHOR, role="write")
             hub.commit_folder(project, message="The project")
 
-    def _open_pull_request(self, project: Path) -> None:
+    def open_pull_request(self, project: Path) -> None:
         with self.display.step("A pull request opens, and the bot proposes the machine that it needs") as step:
             event = self.stage.hub.open_pull_request(AUTHOR, change_of(project), title=TITLE, branch=BRANCH)
             self.number = int(event.number or 0)
@@ -76,7 +77,7 @@ class Story:
             require(len(proposal) == 1, "the pull request got one proposal")
         self._show(proposal)
 
-    def _start_preparing(self) -> threading.Thread:
+    def start_preparing(self) -> threading.Thread:
         """Install SkyPilot and build the machines' image while the maintainer reads the proposal."""
 
         def prepare() -> None:
@@ -89,7 +90,7 @@ class Story:
         thread.start()
         return thread
 
-    def _bring_up(self, preparing: threading.Thread) -> None:
+    def bring_up(self, preparing: threading.Thread) -> None:
         with self.display.step("SkyPilot and the loopback cloud (the first time only: some minutes)") as step:
             while preparing.is_alive():
                 preparing.join(0.5)
@@ -107,7 +108,7 @@ class Story:
             require(len(self._pods()) == 1, "the cloud has one machine")
         self._show(fresh)
 
-    def _log_in(self) -> None:
+    def log_in(self) -> None:
         with self.display.step("The maintainer logs in with her own key, by the command of the comment") as step:
             ready = next(text for text in reversed(list(self.shown.values())) if _SSH_COMMAND.search(text))
             script = "hostname; nvidia-smi -L; cd ~/*/ && git log -1 --format=%H && git status --short | head -5"
@@ -119,14 +120,14 @@ class Story:
         self.entries.append(PageEntry("terminal", self.stage.hub.maintainer, _now(), shown))
         self.display.said("terminal", f"```\n{shown}\n```")
 
-    def _ask_status(self) -> None:
+    def ask_status(self) -> None:
         with self.display.step("/gpu-lol status") as step:
             run = self._command("/gpu-lol status", step.tell)
             fresh = self._new_comments(run)
             require(len(fresh) == 1 and "/h" in fresh[0].body, "the status shows the price")
         self._show(fresh)
 
-    def _tear_down(self) -> None:
+    def tear_down(self) -> None:
         with self.display.step("/gpu-lol down, on another runner with an empty HOME: teardown, proof, bill") as step:
             run = self._command("/gpu-lol down", step.tell)
             fresh = self._new_comments(run)
@@ -134,12 +135,20 @@ class Story:
             require(any("Nothing is running" in comment.body for comment in fresh), "a certificate was posted")
         self._show(fresh)
 
-    def _look_back(self) -> None:
+    def look_back(self) -> None:
         with self.display.step("Looking back: no machine, no unread request, no unknown route"):
             require(self._pods() == [], "the cloud has no machine left")
             require(self.stage.hub.problems() == [], f"GitHub was asked properly: {self.stage.hub.problems()[:3]}")
             unexpected = self.stage.open_cloud().unexpected()
             require(unexpected == [], f"the cloud was asked properly: {unexpected[:3]}")
+
+    def cheapest_gpu_type(self) -> str:
+        """Return the cloud's name for the GPU of the proposal's cheapest offer (stories make it scarce)."""
+        proposal = next(iter(self.shown.values()))
+        names = {gpu.accelerator: gpu.gpu_type_id for gpu in rented_gpus().values()}
+        found = [name for name in names if re.search(rf"\*\*1 × {re.escape(name)}\*\*", proposal)]
+        require(len(found) == 1, f"the proposal names one GPU: {found}")
+        return names[found[0]]
 
     # --- hands ------------------------------------------------------------------------------------------
     @property

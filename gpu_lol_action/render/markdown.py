@@ -12,7 +12,8 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[
 _MAX_URL = 2000
 _SPACES = re.compile(r"\s+")
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?")
-_PLAIN_CODE = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
+# No brackets: `]:` in the label of a link at the start of a line would make a link definition of it.
+_PLAIN_CODE = re.compile(r"[^`|\\\[\]\s](?:[^`|\\\[\]]*[^`|\\\[\]\s])?")
 _LINE_START = re.compile(r"(?:[-+=:]|(?P<number>\d{1,9})(?=[.)](?:\s|$)))")
 
 # What Markdown, HTML or GitHub's own link filters would act on. A zero width space ends a mention, an

@@ -10,7 +10,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Candidate, Rejected
 from gpu_lol_action.render import formats
-from gpu_lol_action.render.markdown import Safe, code, link, permalink
+from gpu_lol_action.render.markdown import Safe, code, link, permalink, visible
 from gpu_lol_action.render.views import accelerator_label
 
 _BAR_WIDTH = 24
@@ -56,10 +56,10 @@ class OfferView:
 def memory_chart(breakdown: MemoryBreakdown) -> str:
     """Return the terms as bars of text, one line each: name, bar, GiB, basis, place in the code."""
     largest = max((term.gib for term in breakdown.terms), default=0.0) or 1.0
-    names = max((len(term.name) for term in breakdown.terms), default=0)
+    names = min(max((len(term.name) for term in breakdown.terms), default=0), 16)
     basis = min(max((len(term.basis) for term in breakdown.terms), default=0), 44)
     lines = [
-        f"{term.name:<{names}}  {formats.bar(term.gib / largest, _BAR_WIDTH):<{_BAR_WIDTH}} {term.gib:>6.1f}  "
+        f"{_cut(term.name, names):<{names}}  {formats.bar(term.gib / largest, _BAR_WIDTH):<{_BAR_WIDTH}} {term.gib:>6.1f}  "
         f"{_cut(term.basis, basis):<{basis}}  {_cut_left(str(term.evidence), 36) if term.evidence else ''}".rstrip()
         for term in breakdown.terms
     ]
@@ -101,8 +101,9 @@ def rejected_view(rejected: Rejected, lease: timedelta) -> OfferView:
 
 
 def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return visible(text, max(width, 1))
 
 
 def _cut_left(text: str, width: int) -> str:
+    text = visible(text)
     return text if len(text) <= width else "…" + text[1 - width :]

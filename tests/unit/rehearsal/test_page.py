@@ -154,3 +154,8 @@ def test_reactions_edits_and_shell_are_shown() -> None:
 
 def test_same_conversation_same_bytes() -> None:
     assert build_page(PAGE) == build_page(PAGE)
+
+
+def test_nobody_is_mentioned_in_code() -> None:
+    body = render_markdown("`@a` <code>&#64;b</code> @c")
+    assert body.count('class="mention"') == 1
