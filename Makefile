@@ -47,7 +47,8 @@ check: ## Check lint, format, types, import directions, documents, shell and wor
 golden: ## Rewrite the golden files from what the code does now, and show the difference
 	@scripts/install dev cloud
 	@$(PYTEST) -q --update-golden $(ARGS) || true
-	@git add --intent-to-add --all -- tests && git --no-pager diff --stat --patch -- tests
+	@git add --intent-to-add -- tests/golden
+	@git --no-pager diff --stat --patch -- tests/golden
 
 bench: ## Measure every figure that the documents quote
 	@scripts/install-system machines
