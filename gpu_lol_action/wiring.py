@@ -216,8 +216,9 @@ def analyze_folder(command: Command) -> str:
     from gpu_lol_action.adapters.local_forge import LocalForge
 
     forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
-    with forge.tree(forge.resolve(command.base)) as base:
-        return describe_folder(folder, command.output_format, clock.now(), base)
+    sha = forge.resolve(command.base)
+    with forge.tree(sha) as base:
+        return describe_folder(folder, command.output_format, clock.now(), (sha, base))
 
 
 def user() -> str:
