@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import IO
 
 from gpu_lol_action.domain.environment import SshEndpoint
+from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.errors import OperatorError, TransientError
-from gpu_lol_action.domain.machine import RemoteOutput
 
 MAX_STREAM_BYTES = 1 << 20
 MAX_LINE_BYTES = 16 << 10
