@@ -18,9 +18,10 @@ from typing import Any
 from gpu_lol_action.adapters import archive, github_archive
 from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient, LostAnswer
 from gpu_lol_action.adapters.github_reaction import post_reaction
-from gpu_lol_action.domain.request import Posted, PullRequest, Repository
+from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 from gpu_lol_action.intake.events import parse_pull_request
+from gpu_lol_action.launch.commit_object import CommitFacts, Signer, rebuild_commit_object
 
 _STANDARD_ROLES = frozenset({"admin", "maintain", "write", "triage", "read", "none"})
 _KEY = re.compile(r"(ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) ([A-Za-z0-9+/]+={0,3})(?: .*)?")  # fmt: skip
@@ -47,6 +48,10 @@ class GitHubForge:
         self._hands = hands
         self._repository = repository
         self._me: str | None = None
+
+    def close(self) -> None:
+        """End the connection to GitHub."""
+        self.client.close()
 
     # --- facts --------------------------------------------------------------------------------------------
     def repository(self) -> Repository:
@@ -141,7 +146,7 @@ class GitHubForge:
         for pause in _PAUSES:
             try:
                 return _posted(self.client.ask(ask).body)
-            except LostAnswer:  # noqa: PERF203 - the loop is about this error
+            except LostAnswer:
                 # What was written shows in lists a moment later.
                 self._hands.sleep(pause)
                 found = self._find_twin(number, body, started)
@@ -212,6 +217,15 @@ class GitHubForge:
                 self._hands.note(f"not read from the repository: {count} x {why}")
             yield folder
 
+    def commit(self, sha: str) -> CommitContent:
+        """Return the commit's tree, and git's own bytes of it, rebuilt from what the API says."""
+        raw = self.client.get("git/commits/{sha}", {"sha": sha})
+        try:
+            facts = _commit_facts(raw)
+        except (KeyError, TypeError, ValueError):
+            raise _not_understood(f"commit {sha[:7]}") from None
+        return CommitContent(facts.tree_id, rebuild_commit_object(facts))
+
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write the tree of exactly that commit, links included, as a tar.gz without a top folder."""
         with tempfile.TemporaryDirectory(prefix="gpu-lol-bundle-") as scratch:
@@ -229,6 +243,24 @@ class GitHubForge:
         span = f"{base}...{head}"
         raw = self.client.get("compare/{span}", {"span": span}, per_page=1)
         return str(raw["merge_base_commit"]["sha"])
+
+
+def _commit_facts(raw: Any) -> CommitFacts:
+    verification = raw.get("verification") or {}
+    return CommitFacts(
+        sha=raw["sha"],
+        tree_id=raw["tree"]["sha"],
+        parents=tuple(parent["sha"] for parent in raw["parents"]),
+        author=_signer(raw["author"]),
+        committer=_signer(raw["committer"]),
+        message=raw["message"],
+        signed_payload=verification.get("payload") or "",
+        signature=verification.get("signature") or "",
+    )
+
+
+def _signer(raw: Any) -> Signer:
+    return Signer(raw["name"], raw["email"], datetime.fromisoformat(raw["date"].replace("Z", "+00:00")))
 
 
 def _posted(raw: Any) -> Posted:

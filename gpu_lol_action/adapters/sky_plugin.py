@@ -11,12 +11,12 @@ import os
 import threading
 import time
 from collections.abc import Iterable
-from pathlib import Path
 
 from sky import check
 from sky.server import plugins
 
-OWNER_VARIABLE = "GPU_LOL_SKYPILOT_OWNER"
+from gpu_lol_action.adapters.skypilot_process import OWNER_VARIABLE, started_at
+
 _POLL_SECONDS = 1.0
 
 
@@ -41,26 +41,6 @@ class GpuLolPlugin(plugins.BasePlugin):
         _watch_owner()
         # A forked executor keeps the patch but loses the thread.
         os.register_at_fork(after_in_child=_watch_owner)
-
-
-def started_at(pid: int) -> str | None:
-    """Return a process's start time in clock ticks, by which a number used again is told apart; None when it is gone.
-
-    Where there is no ``/proc`` (macOS), whether the process exists is all that is known.
-    """
-    if not Path("/proc/self/stat").exists():
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return None
-        except PermissionError:
-            pass
-        return ""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] == "Z" else fields[19]
 
 
 def _watch_owner() -> None:

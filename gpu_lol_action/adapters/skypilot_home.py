@@ -12,7 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_PASSED_ON = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TZ",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+)
 
 # Where SkyPilot looks for a cloud's key, and what is written there (sky/clouds/*.py, get_credential_file_mounts).
 _KEY_FILES: Mapping[str, tuple[str, str]] = {
@@ -24,8 +34,10 @@ _KEY_FILES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SkyPilotSettings:
-    """What the adapter is given. ``home`` is ours alone and may be empty; ``cloud_keys`` are API keys by cloud;
-    ``environment`` are further variables that SkyPilot and its clouds' SDKs read (never on a command line)."""
+    """What the adapter is given; ``home`` is a folder of ours alone and may be empty.
+
+    ``cloud_keys`` are API keys by cloud; ``environment`` are further variables that SkyPilot and its clouds' SDKs read.
+    """
 
     home: Path
     user_hash: str
@@ -57,7 +69,10 @@ def prepare_home(settings: SkyPilotSettings) -> None:
     _write(ssh / "sky-key.pub", settings.public_key_line.encode() + b"\n")
     config = {"allowed_clouds": list(settings.allowed_clouds)}
     _write(home / ".sky" / "config.yaml", json.dumps(config).encode())  # JSON is YAML
-    _write(home / ".sky" / "plugins.yaml", json.dumps({"plugins": [{"class": "gpu_lol_action.adapters.sky_plugin.GpuLolPlugin"}]}).encode())
+    _write(
+        home / ".sky" / "plugins.yaml",
+        json.dumps({"plugins": [{"class": "gpu_lol_action.adapters.sky_plugin.GpuLolPlugin"}]}).encode(),
+    )
 
 
 def worker_environment(settings: SkyPilotSettings, port: int, environ: Mapping[str, str]) -> dict[str, str]:

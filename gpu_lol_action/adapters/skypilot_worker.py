@@ -18,6 +18,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import IO
 
+from gpu_lol_action.adapters.skypilot_process import OWNER_VARIABLE, started_at
+
 Order = Mapping[str, object]
 _HISTORY_LIMIT = 20
 _SECRET_PROVIDER_KEYS = frozenset({"docker_login_config"})
@@ -33,6 +35,7 @@ class Worker:
         self._server_lock = threading.Lock()
         self._request_id: str | None = None
         self._is_cancelled = False
+        self._is_warm = False
 
     def say(self, event: Mapping[str, object]) -> None:
         """Write one event."""
@@ -57,13 +60,20 @@ class Worker:
             self.say({"id": order.get("id"), "answer": answer})
 
     def warm(self, order: Order) -> object:
-        """Import SkyPilot and start its API server, with our plugin, on our port."""
-        del order
+        """Import SkyPilot, start its API server, with our plugin, on our port, and let it find out which clouds answer."""
         import sky
 
         with self._server_lock:
-            if not self._is_cancelled:
-                sky.api_start()
+            if self._is_warm or self._is_cancelled:
+                return {}
+            sky.api_start()
+            # SkyPilot asks each cloud whether the key works before its first launch; asked now, it costs the launch nothing.
+            clouds = order.get("clouds")
+            try:
+                sky.get(sky.check(tuple(map(str, clouds)) if isinstance(clouds, list) else None, verbose=False))
+            except Exception as problem:  # noqa: BLE001 -- a launch asks again, and says what is wrong
+                print(f"check: {problem!r}", file=sys.stderr)
+            self._is_warm = True
         return {}
 
     def launch(self, order: Order) -> object:
@@ -105,8 +115,7 @@ class Worker:
                 sky.get(sky.api_cancel([self._request_id], silent=True))
             except Exception as problem:  # noqa: BLE001 -- the server ends next, and with it the request
                 print(f"cancel: {problem!r}", file=sys.stderr)
-        with self._server_lock:
-            sky.api_stop()
+        sky.api_stop()  # without the lock: a server that is starting is ended too
         return {}
 
     def teardown(self, order: Order) -> object:
@@ -143,7 +152,11 @@ class LineStream(io.TextIOBase):
 
 def flatten_provider_config(config: Mapping[str, object]) -> dict[str, str]:
     """Return SkyPilot's provider section as text values (JSON), without what is secret in it."""
-    return {key: json.dumps(value) for key, value in config.items() if key not in _SECRET_PROVIDER_KEYS and value is not None}
+    return {
+        key: json.dumps(value)
+        for key, value in config.items()
+        if key not in _SECRET_PROVIDER_KEYS and value is not None
+    }
 
 
 def list_runpod() -> list[dict[str, object]]:
@@ -181,12 +194,22 @@ def list_vast() -> list[dict[str, object]]:
     from sky.provision.vast import utils
 
     return [
-        {"name": item.get("name") or "", "status": item.get("status") or "UNKNOWN", "id": key, "price": item.get("dph_total"), "since": item.get("start_date")}
+        {
+            "name": item.get("name") or "",
+            "status": item.get("status") or "UNKNOWN",
+            "id": key,
+            "price": item.get("dph_total"),
+            "since": item.get("start_date"),
+        }
         for key, item in utils.list_instances().items()
     ]
 
 
-LISTERS: Mapping[str, Callable[[], list[dict[str, object]]]] = {"runpod": list_runpod, "lambda": list_lambda, "vast": list_vast}
+LISTERS: Mapping[str, Callable[[], list[dict[str, object]]]] = {
+    "runpod": list_runpod,
+    "lambda": list_lambda,
+    "vast": list_vast,
+}
 
 
 def _mapping(value: object) -> Mapping[str, object]:
@@ -201,7 +224,10 @@ def _describe(problem: BaseException) -> dict[str, object]:
     return {
         "types": [kind.__name__ for kind in type(problem).__mro__],
         "text": str(problem),
-        "history": [{"types": [kind.__name__ for kind in type(item).__mro__], "text": str(item)} for item in history[:_HISTORY_LIMIT]],
+        "history": [
+            {"types": [kind.__name__ for kind in type(item).__mro__], "text": str(item)}
+            for item in history[:_HISTORY_LIMIT]
+        ],
     }
 
 
@@ -212,6 +238,7 @@ def main() -> None:
     orders = os.fdopen(os.dup(0), "r", encoding="utf-8")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
+    os.environ[OWNER_VARIABLE] = f"{os.getpid()}:{started_at(os.getpid())}"
     worker = Worker(out)
     for line in orders:
         threading.Thread(target=worker.obey, args=(json.loads(line),), daemon=True).start()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -59,12 +60,13 @@ class LaunchCommand:
         return self.tool in _TOOLS or self.target.startswith(_SERVERS)
 
 
+@functools.lru_cache(maxsize=4)
 def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     """Return all commands, in the order in which a reader meets them: documentation, then scripts, shallow files first."""
     found: list[LaunchCommand] = []
-    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
+    documents = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if not s.path.startswith(("docs/", "doc/"))]
     scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML)
-    for source in (*_by_name(documents), *scripts):
+    for source in (*_by_name(documents), *_by_mention(scripts, documents)):
         if source.form is Form.YAML and not source.name.startswith(("sky", "task", "job")):
             continue
         for line, text, variables in _lines(source):
@@ -100,9 +102,16 @@ def parse_command(text: str, variables: Mapping[str, str], source: Source, line:
     return LaunchCommand(tool, target, processes, nodes, folded, configs, Evidence(source.path, line), source, tuple(places))
 
 
-def _by_name(documents: tuple[Source, ...]) -> tuple[Source, ...]:
+def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
     """Return documents with the English README of each depth first."""
     return tuple(sorted(documents, key=lambda s: (s.depth, s.name not in {"readme.md", "readme.rst", "readme_en.md"}, s.path)))
+
+
+def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[Source]:
+    """Return scripts with those that documentation names first, in its order: a reader is told to start these."""
+    text = "\n".join(document.text for document in _by_name(documents))
+    places = {source.path: text.find(source.path.rsplit("/", 1)[-1]) for source in scripts}
+    return sorted(scripts, key=lambda source: (places[source.path] < 0, places[source.path], source.depth, source.path))
 
 
 def _lines(source: Source) -> Iterator[tuple[int, str, dict[str, str]]]:
@@ -209,7 +218,9 @@ def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 def _target(tool: str, options: Mapping[str, str], places: list[str]) -> str | None:
     """Return what is started: a script, a module, or the tool's own command."""
     if tool in _TOOLS:
-        return " ".join([tool, *places[:1]])
+        # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
+        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or (bool(options) and not places)
+        return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:
         return script

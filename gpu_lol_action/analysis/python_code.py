@@ -70,7 +70,7 @@ class PythonCode:
 
     def imported(self) -> frozenset[str]:
         """Return the top-level names of all modules imported."""
-        return frozenset(item.module.split(".")[0] for item in self.imports)
+        return frozenset(item.module.split(".")[0] for item in self.imports if not item.module.startswith("."))
 
     def default(self, name: str) -> Default | None:
         """Return the default of that name: an option's (parser, dataclass) before a plain assignment."""
@@ -137,7 +137,11 @@ def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
 def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
-    return [] if node.level or not node.module else [node.module]
+    if node.level > 1:
+        return []
+    prefix = "." * node.level
+    inner = [f"{prefix}{node.module}.{alias.name}" for alias in node.names] if node.module and node.level else []
+    return [f"{prefix}{node.module}", *inner] if node.module else [f"{prefix}{alias.name}" for alias in node.names]
 
 
 def _call(node: ast.Call, line: int) -> Call | None:

@@ -18,9 +18,13 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Who may spend how much, where, for how long. ``roles`` are GitHub's ``role_name`` values that may command."""
+    """Who may spend how much, where, for how long. ``roles`` are GitHub's ``role_name`` values that may command.
+
+    ``problem`` says why the repository's file cannot be read; then only teardown and help are allowed.
+    """
 
     is_enabled: bool = True
+    problem: str = ""
     roles: tuple[str, ...] = ("write", "maintain", "admin")
     clouds: tuple[str, ...] = ("runpod", "lambda")
     max_price_usd_per_hour: Decimal = Decimal("3")

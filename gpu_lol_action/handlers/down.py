@@ -32,7 +32,9 @@ def handle_down(context: Context, order: Order) -> Outcome:
     """End this pull request's machine (``--all``: machines) and post one certificate for each."""
     entries = _entries_of(context, order)
     if not entries:
-        body = comments.nothing_to_tear_down(pull_request=order.pull_request_number, reply_to=order.reply_to)
+        body = comments.nothing_to_tear_down(
+            now=context.clock.now(), pull_request=order.pull_request_number, reply_to=order.reply_to
+        )
         answers.reply(context, order.pull_request.number, body)
         return Outcome("done", "nothing_to_tear_down", text=body)
     tombstone = Tombstone(order.requester.login, "down", context.clock.now())

@@ -20,6 +20,8 @@ from gpu_lol_action.handlers.reading import price, read_commit
 from gpu_lol_action.intake.gates import SpendingFacts, spending_gate
 from gpu_lol_action.intake.suggest import nearest
 from gpu_lol_action.launch.access import Access, decide_access
+from gpu_lol_action.launch.code import folder_name
+from gpu_lol_action.launch.setup import SetupRequest, check_setup
 from gpu_lol_action.launch.task import TaskRequest, build_task
 from gpu_lol_action.pricing.budget import WorstCase, month_start, spending, worst_case
 
@@ -45,8 +47,7 @@ class UpPlan:
     worst_case: WorstCase
     month_usd: Decimal
     access: Access
-    repository_folder: str
-    packages: tuple[str, ...]
+    setup: SetupRequest
     identity: Mapping[str, str]
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
@@ -82,7 +83,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
         return AlreadyRunning(existing.record)
     _require_credentials(context, order)
     reading = read_commit(context, order.pull_request.head_sha, order.policy)
-    spec = _with_profile(reading.analysis.spec, order.command.profile)
+    spec = _with_profile(reading.asked, order.command.profile)
     if isinstance(spec, Deny):
         return spec
     ladder = _rentable(context, price(spec, order.policy, order.command))
@@ -94,7 +95,13 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
     )
     if isinstance(access, Deny):
         return access
-    return _gate_spending(context, order, _Draft(name, spec, ladder, access), best)
+    setup = SetupRequest(
+        spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
+    )
+    refused = check_setup(setup)
+    if refused is not None:
+        return refused
+    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup), best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,7 @@ class _Draft:
     spec: EnvironmentSpec
     ladder: Ladder
     access: Access
+    setup: SetupRequest
 
 
 def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidate) -> UpPlan | Deny:
@@ -144,8 +152,7 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         worst_case=worst,
         month_usd=month.month_usd,
         access=draft.access,
-        repository_folder=order.repository.full_name.rpartition("/")[2],
-        packages=draft.spec.dependencies.requirements,
+        setup=draft.setup,
         identity=_identity(order),
     )
 
@@ -205,7 +212,7 @@ def _nothing_fits(ladder: Ladder) -> Deny:
 
 def _unreadable(name: str, why: str) -> Deny:
     return Deny(
-        "record_unreadable",
+        "record_held",
         f"the record of `{name}` cannot be read",
         f"its machine counts as running until it can ({why}).",
         "A maintainer looks at the ref `refs/gpu-lol/environments/" + name + "`.",

@@ -42,10 +42,10 @@ def handle_help(context: Context, order: Order) -> Outcome:
     running = [r for r in answers.open_records(context) if r.pull_request == order.pull_request_number]
     body = comments.help(
         topic=order.command.topic,
+        open_records=running,
+        now=context.clock.now(),
         policy=order.policy,
         door=door,
-        record=running[0] if running else None,
-        now=context.clock.now(),
         reply_to=order.reply_to,
     )
     answers.reply(context, order.pull_request.number, body)

@@ -6,6 +6,7 @@ ended only when two looks, apart in time, agree and it has been up for longer th
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,7 +22,6 @@ from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.teardown import Ended, end_environment
 from gpu_lol_action.render import comments
-from gpu_lol_action.render.views_answers import SweepLine
 
 BOOT_GRACE = timedelta(minutes=20)
 """Longer than any time box of a launch's provisioning: a younger machine may be somebody's launch."""
@@ -30,19 +30,37 @@ ORPHAN_SECOND_LOOK = timedelta(seconds=30)
 SWEEPER = "the sweeper"
 
 
+class Verdict(enum.Enum):
+    """What a sweep did, or would do, about one thing."""
+
+    ENDED = "ended"
+    WOULD_END = "would end"
+    UNPROVEN = "could not be proven gone"
+    HELD = "held: its record cannot be read"
+    LEFT = "left alone"
+    SILENT = "does not answer: nothing concluded"
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLine:
+    """One row of the summary."""
+
+    name: str
+    verdict: Verdict
+    why: str
+
+
 @dataclass(slots=True)
 class Findings:
     """What one sweep saw."""
 
     lines: list[SweepLine] = field(default_factory=list)
-    silent_clouds: list[str] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
 
     @property
     def is_complete(self) -> bool:
         """Whether everything could be concluded and nothing is left that should have ended."""
-        is_proven = not any(line.verdict == "unproven" for line in self.lines)
-        return is_proven and not self.silent_clouds and not self.unreadable
+        troubles = (Verdict.UNPROVEN, Verdict.HELD, Verdict.SILENT)
+        return not any(line.verdict in troubles for line in self.lines)
 
 
 def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry_run: bool = False) -> Outcome:
@@ -50,7 +68,7 @@ def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry
     found = Findings()
     for entry in context.ledger.entries():
         if isinstance(entry, UnreadableEntry):
-            found.unreadable.append(entry.name)
+            found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
         elif entry.record.is_open:
             found.lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
     for cloud in context.settings.clouds:
@@ -58,16 +76,13 @@ def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry
             prefix = repository_prefix(repository_id)
             found.lines.extend(_sweep_orphans(context, cloud, prefix, is_dry_run=is_dry_run))
         except GpuLolError as error:
-            context.progress.line(f"{cloud}: {error.explanation.what}")
-            found.silent_clouds.append(cloud)
+            found.lines.append(SweepLine(cloud, Verdict.SILENT, error.explanation.what))
     if found.is_complete and not is_dry_run:
         context.ledger.note_sweep(context.clock.now())
     body = comments.sweep_summary(
-        lines=found.lines,
+        lines=[(line.name, line.verdict.value, line.why) for line in found.lines],
         open_records=answers.open_records(context),
         now=context.clock.now(),
-        silent_clouds=found.silent_clouds,
-        unreadable=found.unreadable,
         is_dry_run=is_dry_run,
     )
     if found.is_complete:
@@ -91,12 +106,11 @@ def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
 
 def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run: bool) -> SweepLine:
     record = entry.record
-    place, price = record.cloud or "", record.price_usd_per_hour
     reason = reason_to_end(context, record)
     if reason is None:
-        return SweepLine(record.name, place, "kept", f"lease until {record.lease.expires_at:%H:%M} UTC", price)
+        return SweepLine(record.name, Verdict.LEFT, f"lease until {record.lease.expires_at:%H:%M} UTC")
     if is_dry_run:
-        return SweepLine(record.name, place, "would_end", reason, price)
+        return SweepLine(record.name, Verdict.WOULD_END, reason)
     tombstone = record.tombstone or Tombstone(SWEEPER, reason, context.clock.now())
     end = end_environment(context, entry, tombstone, policy)
     if record.pull_request is not None:
@@ -104,8 +118,8 @@ def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run:
         ending = comments.ending(record=end.entry.record, now=context.clock.now())
         answers.edit(context, end.entry.record.status_comment_id, ending)
     if isinstance(end, Ended):
-        return SweepLine(record.name, place, "ended", reason, price)
-    return SweepLine(record.name, place, "unproven", end.why, price)
+        return SweepLine(record.name, Verdict.ENDED, reason)
+    return SweepLine(record.name, Verdict.UNPROVEN, end.why)
 
 
 def _sweep_orphans(context: Context, cloud: str, prefix: str, *, is_dry_run: bool) -> list[SweepLine]:
@@ -138,15 +152,13 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
 
 
 def _end_orphan(context: Context, machine: Machine, *, is_dry_run: bool) -> SweepLine:
-    name, price = machine.name_on_cloud, machine.price_usd_per_hour
+    name = machine.name_on_cloud
     age = context.clock.now() - machine.created_at if machine.created_at is not None else None
     if age is not None and age < BOOT_GRACE:
-        return SweepLine(
-            name, machine.cloud, "stranger", "it has no record, but is younger than a launch's grace", price
-        )
+        return SweepLine(name, Verdict.LEFT, "it has no record, but is younger than a launch's grace")
     if is_dry_run:
-        return SweepLine(name, machine.cloud, "would_end", "it has no record", price)
+        return SweepLine(name, Verdict.WOULD_END, "it has no record")
     context.cloud().teardown(machine.cloud, name, {})
     if context.cloud().machines(machine.cloud, name):
-        return SweepLine(name, machine.cloud, "unproven", "it is still listed after its teardown", price)
-    return SweepLine(name, machine.cloud, "ended", "it had no record", price)
+        return SweepLine(name, Verdict.UNPROVEN, "it is still listed after its teardown")
+    return SweepLine(name, Verdict.ENDED, "it had no record")

@@ -43,6 +43,8 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
             policy=order.policy,
             lease=plan.lease,
             month_usd=plan.month_usd,
+            worst_case_usd=plan.worst_case.usd,
+            worst_case_at=plan.worst_case.ends_by,
             now=now,
             reply_to=order.reply_to,
         )
@@ -96,7 +98,7 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
         policy=order.policy,
         now=now,
         worst_case_at=journal.worst_case.ends_by,
-        repository_name=plan.repository_folder,
+        repository_name=plan.setup.folder,
         head_ref=order.pull_request.head_ref,
     )
     answers.reply(context, order.pull_request.number, body)
@@ -187,6 +189,5 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         updated_at=now,
         user_hash=user_hash(order.repository.repository_id),
         use_spot=order.command.use_spot,
-        packages=plan.packages,
         is_rehearsal=context.settings.is_rehearsal,
     )

@@ -34,8 +34,17 @@ class IdentityFacts:
 
 
 def check_enabled(facts: IdentityFacts) -> Gate:
-    """Refuse everything but teardown and help where the policy switches the bot off."""
-    if facts.policy.is_enabled or facts.spec.name in ("down", "help"):
+    """Refuse everything but teardown and help where the policy switches the bot off, or cannot be read."""
+    if facts.spec.name in ("down", "help"):
+        return Allow()
+    if facts.policy.problem:
+        return Deny(
+            "policy_invalid",
+            "the policy of this repository cannot be read, so it allows nothing",
+            facts.policy.problem,
+            f"A maintainer corrects `{POLICY_PATH}` on the default branch.",
+        )
+    if facts.policy.is_enabled:
         return Allow()
     return Deny(
         "disabled",

@@ -67,10 +67,14 @@ def requirement_from(spec: EnvironmentSpec, policy: Policy, command: Command | N
 
 
 def rank_candidates(request: RankRequest) -> Ladder:
-    """Return the ladder: fitting offers by price for the lease, equal prices by memory and name; each other with a reason."""
+    """Return the ladder: fitting offers by price for the lease, equal prices by memory and name; each other with a reason.
+
+    Without a GPU asked for the ladder is empty.
+    """
     candidates: list[Candidate] = []
     rejected: list[Rejected] = []
-    for cloud in dict.fromkeys(request.requirement.clouds):
+    clouds = dict.fromkeys(request.requirement.clouds) if request.requirement.gpu_count else {}
+    for cloud in clouds:
         offers = request.offers.get(cloud, ())
         for offer in offers:
             reason = _refusal(offer, offers, request)

@@ -91,10 +91,21 @@ def write_catalog(home: Path) -> Path:
     folder = home / ".sky" / "catalogs" / CATALOG_VERSION
     gpus = sorted(rented_gpus().values(), key=lambda gpu: gpu.accelerator)
     _write_csv(folder / "runpod" / "vms.csv", _vms(gpus))
-    _write_csv(folder / "common" / "accelerators.csv", [{"AcceleratorName": gpu.accelerator, "Clouds": "['RunPod']"} for gpu in gpus])
+    _write_csv(folder / "common" / "accelerators.csv", _accelerators(gpus))
     metadata = [{"GPU": gpu.accelerator, "MemoryGB": gpu.memory_gb, "Manufacturer": _maker(gpu)} for gpu in gpus]
     _write_csv(folder / "common" / "metadata.csv", metadata)
     return folder
+
+
+def _accelerators(gpus: Iterable[RentedGpu]) -> list[dict[str, object]]:
+    """List every name that SkyPilot knows, with its clouds: a shorter list would make it take A6000 for RTXA6000."""
+    clouds = {
+        row["sky_name"]: {cloud.strip() for cloud in row["skypilot_clouds"].split(",")} - {""}
+        for row in _rows("gpu_specs.csv")
+    }
+    for gpu in gpus:
+        clouds.setdefault(gpu.accelerator, set()).add("RunPod")
+    return [{"AcceleratorName": name, "Clouds": str(sorted(where))} for name, where in sorted(clouds.items()) if where]
 
 
 def _vms(gpus: Iterable[RentedGpu]) -> list[dict[str, object]]:
@@ -102,7 +113,12 @@ def _vms(gpus: Iterable[RentedGpu]) -> list[dict[str, object]]:
     for gpu in gpus:
         for count, instance_type in sorted(gpu.instance_types.items()):
             price = gpu.price_usd_per_hour(count)
-            memory = {"Name": gpu.display_name, "Manufacturer": _maker(gpu), "Count": count, "MemoryInfo": {"SizeInMiB": gpu.memory_mib}}
+            memory = {
+                "Name": gpu.display_name,
+                "Manufacturer": _maker(gpu),
+                "Count": count,
+                "MemoryInfo": {"SizeInMiB": gpu.memory_mib},
+            }
             info = {"Gpus": [memory], "TotalGpuMemoryInMiB": gpu.memory_mib * count}
             rows += [
                 {

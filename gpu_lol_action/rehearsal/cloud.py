@@ -21,6 +21,7 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from gpu_lol_action.rehearsal.cloud_account import Account
 from gpu_lol_action.rehearsal.cloud_pods import PodHouse
@@ -29,6 +30,9 @@ from gpu_lol_action.rehearsal.image import ensure_image
 from gpu_lol_action.rehearsal.pod import stop_leftover
 from gpu_lol_action.rehearsal.pod_network import Network, close_network, open_network
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 API_KEY = "rpa_LOOPBACK"
 _RUN = Path("/run/gpu-lol-loopback")
 
@@ -36,7 +40,9 @@ _RUN = Path("/run/gpu-lol-loopback")
 class LoopbackCloud:
     """A loopback cloud in a child process, for a ``with`` statement."""
 
-    def __init__(self, state_dir: Path, image_dir: Path | None = None, port: int = 0, *, boot_delay: float = 2.0) -> None:
+    def __init__(
+        self, state_dir: Path, image_dir: Path | None = None, port: int = 0, *, boot_delay: float = 2.0
+    ) -> None:
         """Remember where to keep state; ``image_dir`` is the image's root (None: from the cache, built when lacking)."""
         self._state, self._image, self._port, self._boot_delay = state_dir, image_dir, port, boot_delay
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,30 +54,47 @@ class LoopbackCloud:
         """Variables with which RunPod's SDK (and SkyPilot) talks to this cloud."""
         return {"RUNPOD_API_BASE_URL": self.url}
 
-    def __enter__(self) -> LoopbackCloud:
+    def __enter__(self) -> Self:
         """Start it; returns when it answers."""
         self._state.mkdir(parents=True, exist_ok=True)
         image = self._image or ensure_image()
         address = self._state / "address"
         address.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "gpu_lol_action.rehearsal.cloud", "--state", str(self._state), "--image", str(image)]
+        command = [
+            sys.executable,
+            "-m",
+            "gpu_lol_action.rehearsal.cloud",
+            "--state",
+            str(self._state),
+            "--image",
+            str(image),
+        ]
         command += ["--port", str(self._port), "--boot-delay", str(self._boot_delay), "--end-with-parent"]
         package_root = str(Path(__file__).parent.parent.parent)
         paths = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
         with (self._state / "cloud.log").open("ab") as log:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, env=dict(os.environ, PYTHONPATH=paths)
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=dict(os.environ, PYTHONPATH=paths),
             )
         deadline = time.monotonic() + 60
         while not address.exists():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
-                raise RuntimeError(f"the loopback cloud did not start: {(self._state / 'cloud.log').read_text()[-1000:]}")
+                raise RuntimeError(
+                    f"the loopback cloud did not start: {(self._state / 'cloud.log').read_text()[-1000:]}"
+                )
             time.sleep(0.02)
         self.url = address.read_text()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """End it with all its pods."""
         self.stop()
 
@@ -86,8 +109,8 @@ class LoopbackCloud:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        assert process.stdin is not None
-        process.stdin.close()
+        if process.stdin is not None:
+            process.stdin.close()
 
     def get(self, page: str) -> object:
         """Return a page of the control side: ``pods``, ``bills``, ``calls``, ``faults``, ``unexpected``, ``about``."""
@@ -96,21 +119,29 @@ class LoopbackCloud:
 
     def post(self, action: str, body: Mapping[str, object]) -> object:
         """Act on the control side: ``fault``, ``clear``, ``stand_in``, ``kill``, ``stop``; raises HTTPError for a bad body."""
-        request = urllib.request.Request(f"{self.url}/_lab/{action}", json.dumps(dict(body)).encode(), {"Content-Type": "application/json"})
+        request = urllib.request.Request(
+            f"{self.url}/_lab/{action}", json.dumps(dict(body)).encode(), {"Content-Type": "application/json"}
+        )
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     def pods(self) -> list[dict[str, object]]:
         """Return the pods that exist now."""
-        pods = self.get("pods")
-        assert isinstance(pods, list)
-        return pods
+        return self._list("pods")
 
     def unexpected(self) -> list[str]:
         """Return what was asked of this cloud and nobody wrote an answer for; a story asserts that it is empty."""
-        found = self.get("unexpected")
-        assert isinstance(found, list)
-        return [str(item) for item in found]
+        return [str(item) for item in self._list("unexpected")]
+
+    def bills(self) -> list[dict[str, object]]:
+        """Return what ended pods cost, the first that ended first."""
+        return self._list("bills")
+
+    def _list(self, page: str) -> list[Any]:
+        found = self.get(page)
+        if not isinstance(found, list):
+            raise TypeError(f"/_lab/{page} is no list")
+        return found
 
 
 def _started_at(pid: int) -> str | None:
@@ -126,7 +157,13 @@ def _started_at(pid: int) -> str | None:
 def _claim(tag: str, network: Network, state: Path) -> Path:
     _RUN.mkdir(parents=True, exist_ok=True)
     record = _RUN / f"{tag}.json"
-    owner = {"pid": os.getpid(), "started_at": _started_at(os.getpid()), "subnet": network.subnet, "mtu": network.mtu, "state": str(state)}
+    owner = {
+        "pid": os.getpid(),
+        "started_at": _started_at(os.getpid()),
+        "subnet": network.subnet,
+        "mtu": network.mtu,
+        "state": str(state),
+    }
     record.write_text(json.dumps(owner))
     return record
 
@@ -204,13 +241,23 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description="A loopback RunPod for rehearsals. Needs root.")
     parser.add_argument("--state", type=Path, required=True, help="folder for pods and logs")
-    parser.add_argument("--image", type=Path, help="root of the machine image (default: from the cache, built when lacking)")
-    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one, written to STATE/address)")
+    parser.add_argument(
+        "--image", type=Path, help="root of the machine image (default: from the cache, built when lacking)"
+    )
+    parser.add_argument(
+        "--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one, written to STATE/address)"
+    )
     parser.add_argument("--boot-delay", type=float, default=2.0, help="seconds before a pod exists")
     parser.add_argument("--end-with-parent", action="store_true", help="end when stdin closes")
     options = parser.parse_args()
     image = options.image or ensure_image(on_progress=lambda line: print(line, file=sys.stderr))
-    serve(options.state.resolve(), image.resolve(), options.port, options.boot_delay, ends_with_parent=options.end_with_parent)
+    serve(
+        options.state.resolve(),
+        image.resolve(),
+        options.port,
+        options.boot_delay,
+        ends_with_parent=options.end_with_parent,
+    )
 
 
 if __name__ == "__main__":

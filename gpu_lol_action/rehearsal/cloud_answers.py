@@ -17,7 +17,9 @@ from gpu_lol_action.rehearsal.cloud_account import Account, Pod
 from gpu_lol_action.rehearsal.cloud_graphql import Field
 from gpu_lol_action.rehearsal.cloud_pods import PodHouse
 
-NO_CAPACITY = "There are no longer any instances available with the requested specifications. Please refresh and try again."
+NO_CAPACITY = (
+    "There are no longer any instances available with the requested specifications. Please refresh and try again."
+)
 _MAX_GPUS = 10
 
 
@@ -163,7 +165,11 @@ def answer_delete_registry_auth(call: Call) -> None:
         raise Refused("Registry auth not found")
 
 
-QUERIES: Mapping[str, Callable[[Call], object]] = {"myself": answer_myself, "pod": answer_pod, "gpuTypes": answer_gpu_types}
+QUERIES: Mapping[str, Callable[[Call], object]] = {
+    "myself": answer_myself,
+    "pod": answer_pod,
+    "gpuTypes": answer_gpu_types,
+}
 MUTATIONS: Mapping[str, Callable[[Call], object]] = {
     "podFindAndDeployOnDemand": answer_deploy,
     "podRentInterruptable": answer_rent_spot,

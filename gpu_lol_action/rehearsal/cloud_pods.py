@@ -28,7 +28,9 @@ _FALLBACK_TORCH, _FALLBACK_CUDA = "2.8.0", "12.8"
 class PodHouse:
     """All sandboxes of one loopback cloud."""
 
-    def __init__(self, account: Account, image: Path, state: Path, network: Network, api_port: int, boot_delay: float) -> None:
+    def __init__(
+        self, account: Account, image: Path, state: Path, network: Network, api_port: int, boot_delay: float
+    ) -> None:
         """Keep where things are; ``boot_delay`` is how many seconds a pod takes before it exists."""
         self._account, self._image, self._state, self._network = account, image, state, network
         self._api_port, self._boot_delay = api_port, boot_delay
@@ -167,10 +169,7 @@ def parse_image_versions(image: str) -> tuple[str, str]:
     ``runpod/pytorch:2.4.0-py3.11-cuda12.4.1-devel-ubuntu22.04`` gives ``2.4.0`` and ``12.4``; ``...-cu1281-torch280-...``
     gives ``2.8.0`` and ``12.8``.
     """
-    torch = re.search(r"pytorch:v?(\d+\.\d+\.\d+)|torch-?(\d+\.\d+\.\d+)", image)
     compact_torch = re.search(r"torch(\d)(\d{1,2})(\d)\b", image)
-    cuda = re.search(r"cuda:?-?(\d+\.\d+)", image)
-    compact_cuda = re.search(r"cu(\d\d)(\d)\d?\b", image)
-    version = next(filter(None, torch.groups())) if torch else ".".join(compact_torch.groups()) if compact_torch else _FALLBACK_TORCH
-    toolkit = cuda.group(1) if cuda else ".".join(compact_cuda.groups()) if compact_cuda else _FALLBACK_CUDA
-    return version, toolkit
+    torch = compact_torch or re.search(r"torch[:-]v?(\d+)\.(\d+)\.(\d+)", image)
+    cuda = re.search(r"cuda[:-]?(\d+)\.(\d+)", image) or re.search(r"cu(\d\d)(\d)\d?\b", image)
+    return (".".join(torch.groups()) if torch else _FALLBACK_TORCH), (".".join(cuda.groups()) if cuda else _FALLBACK_CUDA)

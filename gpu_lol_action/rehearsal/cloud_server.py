@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 from gpu_lol_action.rehearsal.cloud_account import Account, Fault
 from gpu_lol_action.rehearsal.cloud_answers import MUTATIONS, QUERIES, Call, Refused, Unexpected, show_pod
@@ -30,7 +31,9 @@ ABOUT = {
 _MAX_BODY = 4 * 1024 * 1024
 
 
-def run_graphql(account: Account, house: PodHouse, caller: str, text: str, variables: Mapping[str, object]) -> dict[str, object]:
+def run_graphql(
+    account: Account, house: PodHouse, caller: str, text: str, variables: Mapping[str, object]
+) -> dict[str, object]:
     """Answer a GraphQL document; raises Refused, Unexpected or GraphqlError."""
     operation = parse_operation(text, variables)
     data: dict[str, object] = {}
@@ -62,6 +65,11 @@ class _Faulted(Refused):
         self.status = fault.status
 
 
+def read_fault(body: Mapping[str, Any]) -> Fault:
+    """Return the fault that a test asks for; raises TypeError for a key that a fault does not have."""
+    return Fault(**body)
+
+
 class Lab:
     """The control side: what tests and people ask and do."""
 
@@ -75,7 +83,9 @@ class Lab:
         pages: dict[str, Callable[[], object]] = {
             "about": lambda: ABOUT,
             "health": lambda: {"ok": True},
-            "pods": lambda: [{**show_pod(pod), "dockerArgs": None, "createdAt": pod.created_at} for pod in account.pods.values()],
+            "pods": lambda: [
+                {**show_pod(pod), "dockerArgs": None, "createdAt": pod.created_at} for pod in account.pods.values()
+            ],
             "bills": lambda: [dataclasses.asdict(bill) for bill in account.bills],
             "calls": lambda: list(account.calls),
             "faults": lambda: [dataclasses.asdict(fault) for fault in account.faults],
@@ -90,7 +100,7 @@ class Lab:
         account = self._account
         if path == "fault":
             with account.lock:
-                account.faults.append(Fault(**body))  # type: ignore[arg-type] -- a test's own JSON; a wrong key raises TypeError
+                account.faults.append(read_fault(body))
             return {"queued": len(account.faults)}
         if path == "clear":
             with account.lock:
@@ -111,13 +121,84 @@ class Lab:
         return {}
 
 
+class Front:
+    """Turns a request into a status and an answer; knows the account and no socket."""
+
+    def __init__(self, account: Account, house: PodHouse) -> None:
+        """Keep whom requests are about."""
+        self._account, self._house, self._lab = account, house, Lab(account, house)
+
+    def get(self, path: str) -> tuple[int, object]:
+        """Answer a GET."""
+        if not path.startswith("/_lab/"):
+            self._account.note_unexpected(f"GET {path}")
+            return 404, {"error": "not served by the loopback cloud"}
+        try:
+            return 200, self._lab.get(path.removeprefix("/_lab/"))
+        except KeyError:
+            return 404, {"error": f"no such page: {path}"}
+
+    def post(self, path: str, raw: bytes, key: str, sender: str) -> tuple[int, object]:
+        """Answer a POST that came with this API key from this address."""
+        if path == "/graphql":
+            return self._graphql(raw, key, sender)
+        if not path.startswith("/_lab/"):
+            self._account.note_unexpected(f"POST {path}")
+            return 404, {"error": "not served by the loopback cloud"}
+        try:
+            return 200, self._lab.post(path.removeprefix("/_lab/"), json.loads(raw or b"{}"))
+        except (KeyError, TypeError, ValueError) as problem:
+            return 400, {"error": repr(problem)}
+
+    def _graphql(self, raw: bytes, key: str, sender: str) -> tuple[int, object]:
+        began = time.monotonic()
+        entry: dict[str, object] = {"at": datetime.now(timezone.utc), "from": sender}
+        caller = self._account.owner_of(key)
+        if caller is None:
+            self._account.log({**entry, "op": "unauthorized"})
+            return 401, {"errors": [{"message": "Unauthorized"}]}
+        status, text, answer = self._run(raw, caller)
+        self._account.log(
+            {
+                **entry,
+                "op": _first_field(text),
+                "caller": caller,
+                "milliseconds": round((time.monotonic() - began) * 1000),
+                "query": " ".join(text.split())[:1500],
+                "answer": json.dumps(answer, default=str)[:600],
+            }
+        )
+        return status, answer
+
+    def _run(self, raw: bytes, caller: str) -> tuple[int, str, dict[str, object]]:
+        text = ""
+        try:
+            document = json.loads(raw)
+            text = str(document["query"])
+            return (
+                200,
+                text,
+                {"data": run_graphql(self._account, self._house, caller, text, document.get("variables") or {})},
+            )
+        except _Faulted as problem:
+            return problem.status, text, _errors(problem)
+        except (Unexpected, GraphqlError, KeyError, ValueError, TypeError) as problem:
+            self._account.note_unexpected(f"{problem}: {' '.join(text.split())[:300]}")
+            return 200, text, _errors(problem)
+        except Refused as problem:
+            return 200, text, _errors(problem)
+
+
+def _errors(problem: Exception) -> dict[str, object]:
+    return {"errors": [{"message": str(problem)}], "data": None}
+
+
 def build_handler(account: Account, house: PodHouse) -> type[BaseHTTPRequestHandler]:
     """Return the request handler for this account."""
-    lab = Lab(account, house)
+    front = Front(account, house)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        timeout = 60
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class names it so
             """Say nothing on stderr; calls are kept in the account."""
@@ -130,64 +211,13 @@ def build_handler(account: Account, house: PodHouse) -> type[BaseHTTPRequestHand
             self.end_headers()
             self.wfile.write(body)
 
-        def _body(self) -> bytes:
-            size = int(self.headers.get("Content-Length") or 0)
-            return self.rfile.read(min(size, _MAX_BODY))
-
         def do_GET(self) -> None:
-            path = self.path.partition("?")[0]
-            if path.startswith("/_lab/"):
-                try:
-                    self._reply(200, lab.get(path.removeprefix("/_lab/")))
-                except KeyError:
-                    self._reply(404, {"error": f"no such page: {path}"})
-                return
-            account.note_unexpected(f"GET {path}")
-            self._reply(404, {"error": "not served by the loopback cloud"})
+            self._reply(*front.get(self.path.partition("?")[0]))
 
         def do_POST(self) -> None:
-            raw, path = self._body(), self.path.partition("?")[0]
-            if path.startswith("/_lab/"):
-                try:
-                    self._reply(200, lab.post(path.removeprefix("/_lab/"), json.loads(raw or b"{}")))
-                except (KeyError, TypeError, ValueError) as problem:
-                    self._reply(400, {"error": repr(problem)})
-            elif path == "/graphql":
-                self._graphql(raw)
-            else:
-                account.note_unexpected(f"POST {path}")
-                self._reply(404, {"error": "not served by the loopback cloud"})
-
-        def _graphql(self, raw: bytes) -> None:
-            began = time.monotonic()
-            caller = account.owner_of((self.headers.get("Authorization") or "").removeprefix("Bearer ").strip())
-            if caller is None:
-                account.log({"op": "unauthorized", "at": datetime.now(timezone.utc), "from": self.client_address[0]})
-                self._reply(401, {"errors": [{"message": "Unauthorized"}]})
-                return
-            status, text = 200, ""
-            try:
-                document = json.loads(raw)
-                text = str(document["query"])
-                answer: dict[str, object] = {"data": run_graphql(account, house, caller, text, document.get("variables") or {})}
-            except (Unexpected, GraphqlError, KeyError, ValueError, TypeError) as problem:
-                account.note_unexpected(f"{problem}: {' '.join(text.split())[:300]}")
-                answer = {"errors": [{"message": str(problem)}], "data": None}
-            except Refused as problem:
-                status = getattr(problem, "status", 200)
-                answer = {"errors": [{"message": str(problem)}], "data": None}
-            account.log(
-                {
-                    "op": _first_field(text),
-                    "at": datetime.now(timezone.utc),
-                    "from": self.client_address[0],
-                    "caller": caller,
-                    "milliseconds": round((time.monotonic() - began) * 1000),
-                    "query": " ".join(text.split())[:1500],
-                    "answer": json.dumps(answer, default=str)[:600],
-                }
-            )
-            self._reply(status, answer)
+            raw = self.rfile.read(min(int(self.headers.get("Content-Length") or 0), _MAX_BODY))
+            key = (self.headers.get("Authorization") or "").removeprefix("Bearer ").strip()
+            self._reply(*front.post(self.path.partition("?")[0], raw, key, str(self.client_address[0])))
 
     return Handler
 
@@ -199,7 +229,9 @@ def _first_field(text: str) -> str:
         return "unreadable"
 
 
-def open_servers(account: Account, house_of: Callable[[int], PodHouse], hosts: tuple[str, ...], port: int) -> list[ThreadingHTTPServer]:
+def open_servers(
+    account: Account, house_of: Callable[[int], PodHouse], hosts: tuple[str, ...], port: int
+) -> list[ThreadingHTTPServer]:
     """Listen on each host at one port (0: a free one) and return the servers; ``house_of`` is told the port."""
     first = ThreadingHTTPServer((hosts[0], port), BaseHTTPRequestHandler)
     chosen = int(first.server_address[1])

@@ -71,6 +71,7 @@ def issue_comment(scene: Scene, comment: Comment, action: str = "created") -> We
 
 
 def comment_edited(scene: Scene, comment: Comment, before: str) -> Webhook:
+    """`issue_comment` edited, with the text before."""
     webhook = issue_comment(scene, comment, "edited")
     return Webhook(webhook.name, {**webhook.payload, "changes": {"body": {"from": before}}}, webhook.number)
 
@@ -100,6 +101,7 @@ def schedule(scene: Scene, cron: str, workflow: str) -> Webhook:
 
 
 def workflow_dispatch(scene: Scene, inputs: Mapping[str, str], workflow: str) -> Webhook:
+    """`workflow_dispatch`, with the inputs as typed."""
     payload: Json = {
         "inputs": dict(inputs) or None,
         "ref": f"refs/heads/{scene.home.default_branch}",

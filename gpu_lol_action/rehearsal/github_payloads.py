@@ -74,6 +74,7 @@ def node_id(prefix: str, number: int) -> str:
 
 
 def repository_url(world: World, repository: Repository) -> str:
+    """Where the API has this repository."""
     return f"{world.api_url}/repos/{repository.full_name}"
 
 
@@ -156,13 +157,14 @@ def full_repository(world: World, subject: Repository) -> Json:
     return {**repository(world, subject), **extra}
 
 
-def reactions(world: World, home: Repository, subject: tuple[str, int], url: str) -> Json:
+def reactions(home: Repository, subject: tuple[str, int], url: str) -> Json:
     """`reaction-rollup`."""
     counts = Counter(each.content for each in home.reactions.values() if each.subject == subject)
     return {"url": f"{url}/reactions", "total_count": counts.total(), **{key: counts[key] for key in _REACTION_KEYS}}
 
 
 def reaction(world: World, subject: Reaction) -> Json:
+    """`reaction`."""
     return {
         "id": subject.reaction_id,
         "node_id": node_id("REA", subject.reaction_id),
@@ -173,6 +175,7 @@ def reaction(world: World, subject: Reaction) -> Json:
 
 
 def label(world: World, home: Repository, name: str) -> Json:
+    """`label`."""
     known = home.labels.get(name.lower(), {})
     label_id = known.get("id", 1)
     return {
@@ -201,7 +204,7 @@ def comment(world: World, home: Repository, subject: Comment) -> Json:
         "updated_at": stamp(subject.updated_at),
         "body": subject.body,
         "author_association": home.association_of(subject.author),
-        "reactions": reactions(world, home, ("comment", subject.comment_id), url),
+        "reactions": reactions(home, ("comment", subject.comment_id), url),
         "performed_via_github_app": None,
     }
 
@@ -235,7 +238,7 @@ def issue(world: World, home: Repository, subject: Issue) -> Json:
         "author_association": home.association_of(subject.author),
         "active_lock_reason": None,
         "body": subject.body,
-        "reactions": reactions(world, home, ("issue", subject.number), url),
+        "reactions": reactions(home, ("issue", subject.number), url),
         "timeline_url": f"{url}/timeline",
         "performed_via_github_app": None,
         "state_reason": subject.state_reason,

@@ -25,7 +25,13 @@ from gpu_lol_action.rehearsal.pod_files import pip_configuration
 
 _HERE = Path(__file__).parent
 _BUILD_TOOLS = {"mmdebstrap": "mmdebstrap", "chroot": "coreutils"}
-_RUN_TOOLS = {"ip": "iproute2", "iptables": "iptables", "unshare": "util-linux", "setpriv": "util-linux", "nsenter": "util-linux"}
+_RUN_TOOLS = {
+    "ip": "iproute2",
+    "iptables": "iptables",
+    "unshare": "util-linux",
+    "setpriv": "util-linux",
+    "nsenter": "util-linux",
+}
 _CLIENT_TOOLS = {"ssh": "openssh-client", "rsync": "rsync"}
 # SkyPilot needs Python before 3.12 on the machine, so the image is the newest release of the host's family that has one.
 _RELEASES = {"debian": ("bookworm", "main"), "ubuntu": ("jammy", "main,universe")}
@@ -44,7 +50,13 @@ class Recipe:
     @property
     def digest(self) -> str:
         """Hash that names the image; the mirror is left out, because it must not matter."""
-        parts = [self.suite, self.components, platform.machine(), self.script.read_text(), self.requirements.read_text()]
+        parts = [
+            self.suite,
+            self.components,
+            platform.machine(),
+            self.script.read_text(),
+            self.requirements.read_text(),
+        ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -83,7 +95,9 @@ def default_recipe() -> Recipe:
     family = parse_family(Path("/etc/os-release").read_text())
     suite, components = _RELEASES[family]
     files = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
-    sources = "\n".join(file.read_text(errors="replace") for file in files if file.is_file() and file.suffix in (".list", ".sources"))
+    sources = "\n".join(
+        file.read_text(errors="replace") for file in files if file.is_file() and file.suffix in (".list", ".sources")
+    )
     return Recipe(suite, components, parse_mirror(sources, family), _requirements_file())
 
 
@@ -95,11 +109,11 @@ def _requirements_file() -> Path:
 
 def default_cache() -> Path:
     """Return the folder for images below the user's cache directory."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     return Path(base) / "gpu-lol" / "rehearsal"
 
 
-def ensure_image(cache: Path | None = None, on_progress: Callable[[str], None] = lambda line: None) -> Path:
+def ensure_image(cache: Path | None = None, on_progress: Callable[[str], None] = lambda _: None) -> Path:
     """Return the root folder of the image for this host, building it when the cache lacks it (about a minute and a half).
 
     Raises OperatorError when root or a system package is missing, or when the build fails (with the log's path).
@@ -120,10 +134,18 @@ def ensure_image(cache: Path | None = None, on_progress: Callable[[str], None] =
 
 def _check_host() -> None:
     if os.geteuid() != 0:
-        raise OperatorError("rehearsal_needs_root", "the rehearsal's cloud makes namespaces and mounts, which needs root", fix="run it with sudo")
+        raise OperatorError(
+            "rehearsal_needs_root",
+            "the rehearsal's cloud makes namespaces and mounts, which needs root",
+            fix="run it with sudo",
+        )
     missing = missing_packages()
     if missing:
-        raise OperatorError("rehearsal_needs_packages", f"missing on this machine: {', '.join(missing)}", fix=f"apt-get install --no-install-recommends {' '.join(missing)}")
+        raise OperatorError(
+            "rehearsal_needs_packages",
+            f"missing on this machine: {', '.join(missing)}",
+            fix=f"apt-get install --no-install-recommends {' '.join(missing)}",
+        )
 
 
 @contextmanager
@@ -141,16 +163,36 @@ def _build(recipe: Recipe, place: Path) -> None:
     for stale in place.parent.glob("building-*"):  # we hold the lock: nobody is building in there
         shutil.rmtree(stale, ignore_errors=True)
     work = Path(tempfile.mkdtemp(prefix="building-", dir=place.parent))
-    os.chmod(work, 0o755)
+    work.chmod(0o755)
     log = place.parent / f"{place.name}.log"
     try:
         (work / "pip.conf").write_text(pip_configuration())
-        command = ["bash", str(recipe.script), str(work / "root"), recipe.suite, recipe.components, str(recipe.requirements), *([recipe.mirror] if recipe.mirror else [])]
+        command = [
+            "bash",
+            str(recipe.script),
+            str(work / "root"),
+            recipe.suite,
+            recipe.components,
+            str(recipe.requirements),
+            *([recipe.mirror] if recipe.mirror else []),
+        ]
         with log.open("wb") as output:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=_build_environment(os.environ), check=False)
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=_build_environment(os.environ),
+                check=False,
+            )
         if done.returncode != 0:
             tail = log.read_text(errors="replace").splitlines()[-3:]
-            raise OperatorError("rehearsal_image_failed", "the rehearsal's machine image could not be built", why=" / ".join(tail), fix=f"less {log}")
+            raise OperatorError(
+                "rehearsal_image_failed",
+                "the rehearsal's machine image could not be built",
+                why=" / ".join(tail),
+                fix=f"less {log}",
+            )
         (work / "root").rename(place)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -162,5 +204,19 @@ def _build_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environ.items()
-        if name in keep or name.lower().endswith("_proxy") or name.startswith(("PIP_INDEX", "PIP_EXTRA_INDEX", "PIP_TRUSTED", "PIP_TIMEOUT", "PIP_DEFAULT_TIMEOUT", "UV_INDEX", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX", "UV_HTTP"))
+        if name in keep
+        or name.lower().endswith("_proxy")
+        or name.startswith(
+            (
+                "PIP_INDEX",
+                "PIP_EXTRA_INDEX",
+                "PIP_TRUSTED",
+                "PIP_TIMEOUT",
+                "PIP_DEFAULT_TIMEOUT",
+                "UV_INDEX",
+                "UV_DEFAULT_INDEX",
+                "UV_EXTRA_INDEX",
+                "UV_HTTP",
+            )
+        )
     } | {"PATH": os.pathsep.join([environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])}

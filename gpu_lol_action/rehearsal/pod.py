@@ -1,5 +1,7 @@
-"""One pod: a sandbox that looks like a rented machine. Namespaces of its own over the shared image, an address behind the
-cloud's bridge, and the start command that SkyPilot sends, run unchanged.
+"""One pod: a sandbox that looks like a rented machine.
+
+It has namespaces of its own over the shared image, an address behind the cloud's bridge, and runs the start command that
+SkyPilot sends, unchanged.
 
 What only a real cloud has is not here: a GPU (stand-ins answer for it), limits on CPU and memory, isolation that would hold
 against a hostile program (it is a container of the host's root).
@@ -7,6 +9,7 @@ against a hostile program (it is a container of the host's root).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import shlex
@@ -22,7 +25,11 @@ from gpu_lol_action.rehearsal.pod_files import network_environment, write_pod_fi
 from gpu_lol_action.rehearsal.pod_network import TOOL_PATH, Network, tool
 
 _INIT = Path(__file__).parent / "pod_init.sh"
-_BASE_ENVIRONMENT = {"HOME": "/root", "TERM": "xterm", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+_BASE_ENVIRONMENT = {
+    "HOME": "/root",
+    "TERM": "xterm",
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +64,7 @@ def start_pod(spec: PodSpec) -> subprocess.Popen[bytes]:
         os.close(ready_write)
         os.close(go_read)
     try:
-        if not select.select([ready_read], [], [], 20)[0] or os.read(ready_read, 16) == b"":
-            raise RuntimeError(f"pod {spec.pod_id} did not start: {_tail(spec.folder / 'container.log')}")
+        _wait_for_namespaces(spec, ready_read)
         _give_interface(spec, process.pid)
         os.write(go_write, b"go\n")
     except BaseException:
@@ -70,11 +76,27 @@ def start_pod(spec: PodSpec) -> subprocess.Popen[bytes]:
     return process
 
 
+def _wait_for_namespaces(spec: PodSpec, ready_read: int) -> None:
+    if not select.select([ready_read], [], [], 20)[0] or os.read(ready_read, 16) == b"":
+        raise RuntimeError(f"pod {spec.pod_id} did not start: {_tail(spec.folder / 'container.log')}")
+
+
 def _spawn(spec: PodSpec, ready_write: int, go_read: int) -> subprocess.Popen[bytes]:
     network = spec.network
     init = ["/bin/bash", str(_INIT), str(ready_write), str(go_read), str(spec.image), str(spec.folder), spec.pod_id]
     init += [spec.address, network.gateway, str(network.mtu)]
-    namespaces = ["unshare", "--mount", "--propagation", "unchanged", "--pid", "--net", "--uts", "--ipc", "--fork", "--kill-child"]
+    namespaces = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "unchanged",
+        "--pid",
+        "--net",
+        "--uts",
+        "--ipc",
+        "--fork",
+        "--kill-child",
+    ]
     with (spec.folder / "container.log").open("wb") as log:
         return subprocess.Popen(
             [*namespaces, *init, *shlex.split(spec.command)],
@@ -119,10 +141,8 @@ def stop_leftover(pid: int) -> None:
 
 
 def _kill_group(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def remove_folder(folder: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import configparser
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -18,7 +17,17 @@ _HERE = Path(__file__).parent
 STAND_IN_FILE = "etc/gpu-lol-stand-in.json"
 _CA_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 _PIP_KEYS = ("index-url", "extra-index-url", "trusted-host", "proxy", "timeout", "retries")
-_ENV_PREFIXES = ("PIP_INDEX", "PIP_EXTRA_INDEX", "PIP_TRUSTED", "PIP_TIMEOUT", "PIP_DEFAULT_TIMEOUT", "UV_INDEX", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX", "UV_HTTP_TIMEOUT")
+_ENV_PREFIXES = (
+    "PIP_INDEX",
+    "PIP_EXTRA_INDEX",
+    "PIP_TRUSTED",
+    "PIP_TIMEOUT",
+    "PIP_DEFAULT_TIMEOUT",
+    "UV_INDEX",
+    "UV_DEFAULT_INDEX",
+    "UV_EXTRA_INDEX",
+    "UV_HTTP_TIMEOUT",
+)
 _CA_VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 
@@ -26,7 +35,12 @@ def pip_configuration() -> str:
     """Return a pip.conf with the host's registries and certificate bundle, without anything that names a host file."""
     out = configparser.ConfigParser(interpolation=None)
     out["global"] = {"disable-pip-version-check": "true", "root-user-action": "ignore"}
-    for file in (Path("/etc/pip.conf"), Path("/etc/xdg/pip/pip.conf"), Path.home() / ".pip/pip.conf", Path.home() / ".config/pip/pip.conf"):
+    for file in (
+        Path("/etc/pip.conf"),
+        Path("/etc/xdg/pip/pip.conf"),
+        Path.home() / ".pip/pip.conf",
+        Path.home() / ".config/pip/pip.conf",
+    ):
         host = configparser.ConfigParser(interpolation=None)
         try:
             host.read(file)
@@ -45,20 +59,28 @@ def pip_configuration() -> str:
 
 def network_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables by which programs in a pod reach the network as programs on this host do."""
-    kept = {name: value for name, value in environ.items() if name.startswith(_ENV_PREFIXES) or name.lower().endswith("_proxy")}
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name.startswith(_ENV_PREFIXES) or name.lower().endswith("_proxy")
+    }
     if _CA_BUNDLE.is_file():
         kept |= dict.fromkeys(_CA_VARIABLES, str(_CA_BUNDLE))
     return kept
 
 
-def resolv_conf(candidates: Iterable[Path] = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf"))) -> str:
+def resolv_conf(
+    candidates: Iterable[Path] = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf")),
+) -> str:
     """Return the first resolver file that names a server a pod can reach (not the host's own loopback)."""
     text = ""
     for file in candidates:
         if not file.is_file():
             continue
         text = file.read_text()
-        servers = [line.split()[1] for line in text.splitlines() if line.startswith("nameserver") and len(line.split()) > 1]
+        servers = [
+            line.split()[1] for line in text.splitlines() if line.startswith("nameserver") and len(line.split()) > 1
+        ]
         if any(not server.startswith("127.") and server != "::1" for server in servers):
             return text
     return text
@@ -118,7 +140,7 @@ def _write(upper: Path, name: str, text: str) -> Path:
     path = upper / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_symlink():
-        os.unlink(path)
+        path.unlink()
     path.write_text(text)
     path.chmod(0o644)
     return path

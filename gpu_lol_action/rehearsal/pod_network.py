@@ -1,5 +1,8 @@
-"""The network of one loopback cloud: a bridge with a subnet nobody else uses, address translation to the outside, and
-public ports on 127.0.0.1 that lead into pods, as RunPod maps TCP ports."""
+"""The network of one loopback cloud.
+
+A bridge with a subnet nobody else uses, address translation to the outside, and public ports on 127.0.0.1 that lead into
+pods, as RunPod maps TCP ports.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +145,8 @@ class PortForwarder:
 
 def public_port(server: asyncio.AbstractServer) -> int:
     """Return the number of a port that ``PortForwarder.open`` opened."""
-    assert isinstance(server, asyncio.Server)
+    if not isinstance(server, asyncio.Server):
+        raise TypeError("not a server with sockets")
     return int(server.sockets[0].getsockname()[1])
 
 

@@ -8,10 +8,11 @@ Handles what tools ask: no arguments (the table), -L, -q (short), --query-gpu=..
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 
-FACTS = "/etc/gpu-lol-stand-in.json"
+FACTS = os.environ.get("GPU_LOL_STAND_IN_FILE", "/etc/gpu-lol-stand-in.json")
 
 
 def load() -> dict[str, object]:
@@ -31,7 +32,10 @@ def fields(facts: dict[str, object]) -> dict[str, tuple[Callable[[int], str], st
     """Return, for each field of --query-gpu, how a GPU answers and the unit (empty: none)."""
     total = number(facts, "memory_mib")
     used = number(facts, "memory_used_mib")
-    text = {key: str(facts.get(key, "[N/A]")) for key in ("gpu_name", "driver_version", "cuda_version", "compute_capability")}
+    text = {
+        key: str(facts.get(key, "[N/A]"))
+        for key in ("gpu_name", "driver_version", "cuda_version", "compute_capability")
+    }
     pod = str(facts.get("pod_id", "0"))
     uuid = lambda index: f"GPU-{pod}-{index}"  # noqa: E731 -- a table of small answers reads best with them inline
     return {
@@ -90,7 +94,9 @@ def table(facts: dict[str, object], indices: list[int]) -> None:
         f"| NVIDIA-SMI (stand-in, no GPU here)   Driver Version: {facts.get('driver_version')}   CUDA Version: {facts.get('cuda_version')} |"
     )
     for index in indices:
-        print(f"| {index}  {facts.get('gpu_name')}   {number(facts, 'memory_used_mib')}MiB / {number(facts, 'memory_mib')}MiB |")
+        print(
+            f"| {index}  {facts.get('gpu_name')}   {number(facts, 'memory_used_mib')}MiB / {number(facts, 'memory_mib')}MiB |"
+        )
     print("| Processes: no running processes found |")
 
 

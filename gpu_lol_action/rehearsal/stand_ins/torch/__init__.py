@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class device:  # noqa: N801 -- the name is PyTorch's
+class device:
     """Where a tensor claims to be: ``cpu``, ``cuda`` or ``cuda:1``."""
 
     def __init__(self, kind: str | device, index: int | None = None) -> None:
@@ -34,7 +34,11 @@ class device:  # noqa: N801 -- the name is PyTorch's
         if name not in ("cpu", "cuda"):
             raise RuntimeError(f"the stand-in knows no device {kind!r}")
         if name == "cuda" and not (cuda.is_available() and (self.index or 0) < cuda.device_count()):
-            raise RuntimeError("CUDA error: invalid device ordinal" if cuda.is_available() else "Found no NVIDIA driver on your system.")
+            raise RuntimeError(
+                "CUDA error: invalid device ordinal"
+                if cuda.is_available()
+                else "Found no NVIDIA driver on your system."
+            )
 
     def __repr__(self) -> str:
         """Return ``cuda:0`` or ``cpu``."""
@@ -68,7 +72,7 @@ class Tensor:
         return self.device.type == "cuda"
 
     @property
-    def T(self) -> Tensor:  # noqa: N802 -- the name is PyTorch's
+    def T(self) -> Tensor:
         """The transposed matrix."""
         return self._like([list(column) for column in zip(*self._rows)])
 
@@ -110,10 +114,14 @@ class Tensor:
         if self.dtype != other.dtype:
             raise RuntimeError(f"expected both matrices to have the same dtype, but got {self.dtype} and {other.dtype}")
         if self.device != other.device:
-            raise RuntimeError(f"Expected all tensors to be on the same device, but found {self.device} and {other.device}")
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found {self.device} and {other.device}"
+            )
         wrong = _facts.number("matmul_error", 0.0) if self.is_cuda else 0.0
         columns = list(zip(*other._rows))
-        return self._like([[sum(a * b for a, b in zip(row, column)) + wrong for column in columns] for row in self._rows])
+        return self._like(
+            [[sum(a * b for a, b in zip(row, column)) + wrong for column in columns] for row in self._rows]
+        )
 
     matmul = mm = __matmul__
 
@@ -228,7 +236,9 @@ def _filled(sizes: Sequence[object], number: object, options: dict[str, object])
     kind = options.get("dtype") or float32
     place = options.get("device") or "cpu"
     assert isinstance(kind, dtype) and isinstance(place, (str, device))
-    return Tensor([[number(row, column) for column in range(columns)] for row in range(rows)], dims, kind, device(place))
+    return Tensor(
+        [[number(row, column) for column in range(columns)] for row in range(rows)], dims, kind, device(place)
+    )
 
 
 def zeros(*sizes: object, **options: object) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 
-class dtype:  # noqa: N801 -- the name is PyTorch's
+class dtype:
     """A number type, compared by identity."""
 
     def __init__(self, name: str) -> None:

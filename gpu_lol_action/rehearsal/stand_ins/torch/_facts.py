@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 
-_FILE = "/etc/gpu-lol-stand-in.json"
+_FILE = os.environ.get("GPU_LOL_STAND_IN_FILE", "/etc/gpu-lol-stand-in.json")
 
 
 def _load() -> dict[str, object]:

@@ -1,0 +1,173 @@
+"""From a machine that answers to one that is handed over: keys, code of exactly the commit, packages, checks."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import tempfile
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from gpu_lol_action.domain.environment import SshEndpoint, State
+from gpu_lol_action.errors import TransientError, UserError
+from gpu_lol_action.handlers.journal import Journal
+from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.launch.access import build_access_script, parse_access_output
+from gpu_lol_action.launch.code import (
+    CodeNotShipped,
+    CodeRequest,
+    CodeShipped,
+    build_code_script,
+    build_origin_url,
+    parse_code_output,
+)
+from gpu_lol_action.launch.probe import (
+    ProbeReading,
+    ProbeRequest,
+    build_probe_script,
+    merge_repair,
+    parse_probe_output,
+)
+from gpu_lol_action.launch.setup import (
+    build_repair_script,
+    build_setup_script,
+    parse_setup_output,
+    parse_setup_progress,
+)
+
+CODE_TIMEOUT = timedelta(minutes=5)
+SHOWN_LINES = 6
+
+
+def install_and_validate(journal: Journal, plan: UpPlan) -> None:
+    """Bring the machine from "answers on SSH" to "checked"; the checks are in the record afterwards.
+
+    Raises UserError when set-up fails, TransientError when the machine cannot be reached, StoppedError for a tombstone.
+    """
+    with journal.phase("connecting"):
+        endpoint = _pin(journal)
+    with journal.phase("keys"):
+        _install_keys(journal, plan, endpoint)
+    with journal.phase("code"):
+        code = _ship_code(journal, plan, endpoint)
+    with journal.phase("set-up"):
+        _set_up(journal, plan, endpoint)
+    with journal.phase("validation"):
+        reading = _validate(journal, plan, endpoint, code)
+    journal.write(checks=reading.checks, packages=reading.packages)
+
+
+def _pin(journal: Journal) -> SshEndpoint:
+    """Read the machine's host key once and hold every later connection to it."""
+    endpoint = journal.record.ssh
+    if endpoint is None:
+        raise LookupError("a launched record has an SSH endpoint")
+    host_key = journal.context.shell().host_key(endpoint)
+    pinned = dataclasses.replace(endpoint, host_key=host_key)
+    journal.write(state=State.VALIDATING, ssh=pinned)
+    return pinned
+
+
+def _install_keys(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None:
+    nonce = secrets.token_hex(16)
+    output = journal.context.shell().run(endpoint, build_access_script(plan.access, nonce))
+    why = parse_access_output(output.stdout, nonce)
+    if why is not None:
+        raise TransientError(
+            "access_not_installed",
+            "Your SSH keys could not be installed on the machine.",
+            why=journal.context.redact(why),
+            fix="/gpu-lol up",
+        )
+
+
+def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShipped:
+    context, order, nonce = journal.context, journal.order, secrets.token_hex(16)
+    commit = context.forge.commit(plan.sha)
+    request = CodeRequest(
+        repository=order.repository.full_name,
+        sha=plan.sha,
+        tree_id=commit.tree_id,
+        branch=order.pull_request.head_ref,
+        origin_url=build_origin_url(context.settings.server_url, order.repository.full_name),
+        commit_object=commit.content or b"",
+    )
+    with tempfile.TemporaryDirectory(prefix="gpu-lol-code-") as folder:
+        archive = context.forge.bundle(plan.sha, Path(folder) / "code.tar.gz")
+        output = context.shell().run(endpoint, build_code_script(request, nonce), stdin=archive, timeout=CODE_TIMEOUT)
+    shipped = parse_code_output(output.stdout, request, nonce)
+    if isinstance(shipped, CodeNotShipped):
+        raise TransientError(
+            "code_not_shipped",
+            f"The code of `{plan.sha[:7]}` did not arrive on the machine as it is on GitHub.",
+            why=context.redact(shipped.why),
+            fix="/gpu-lol up",
+        )
+    return shipped
+
+
+def _set_up(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None:
+    nonce = secrets.token_hex(16)
+    output = journal.context.shell().run(
+        endpoint,
+        build_setup_script(plan.setup, nonce),
+        timeout=journal.order.policy.timeouts.setup,
+        on_line=_reporter(journal, nonce),
+    )
+    reading = parse_setup_output(output.stdout, nonce, plan.spec.dependencies.setup_commands)
+    if reading.failed is None:
+        return
+    journal.write(failure=journal.context.redact("\n".join(reading.failed.tail)))
+    raise UserError("setup_failed", reading.what, why="Its last lines are below.", fix=reading.fix)
+
+
+def _reporter(journal: Journal, nonce: str) -> Callable[[str], None]:
+    """Return what set-up's lines go to: the job's log, and the last few of them the status comment."""
+    shown: list[str] = []
+
+    def report(line: str) -> None:
+        step = parse_setup_progress(line, nonce)
+        if step is None and nonce in line:
+            return
+        text = f"▸ {step.replace('_', ' ')}" if step else journal.context.redact(line)
+        shown.append(text)
+        del shown[:-SHOWN_LINES]
+        journal.context.progress.line(text)
+        journal.say(shown)
+
+    return report
+
+
+def _validate(journal: Journal, plan: UpPlan, endpoint: SshEndpoint, code: CodeShipped) -> ProbeReading:
+    """Ask the machine in one round trip; what is missing is installed once, and the machine is asked again."""
+    reading = _probe(journal, plan, endpoint, code)
+    if not reading.missing:
+        return reading
+    journal.context.progress.line(f"installing what is missing: {', '.join(reading.missing)}")
+    nonce = secrets.token_hex(16)
+    journal.context.shell().run(
+        endpoint, build_repair_script(reading.missing, nonce), timeout=journal.order.policy.timeouts.setup
+    )
+    return merge_repair(reading, _probe(journal, plan, endpoint, code))
+
+
+def _probe(journal: Journal, plan: UpPlan, endpoint: SshEndpoint, code: CodeShipped) -> ProbeReading:
+    record, hardware, nonce = journal.record, plan.spec.hardware, secrets.token_hex(16)
+    request = ProbeRequest(
+        accelerator=record.accelerator or "",
+        gpu_count=record.accelerator_count,
+        vram_required_gib=plan.ladder.requirement.memory_gib_per_gpu or None,
+        disk_gb=hardware.disk_gb,
+        requirements=plan.spec.dependencies.requirements,
+        folder=code.folder,
+        sha=plan.sha,
+        tree_id=code.tree_id,
+        keys=tuple(f"{key.key_type} {key.body}" for key in plan.access.keys),
+        has_setup_commands=bool(plan.spec.dependencies.setup_commands),
+        is_rehearsal=journal.context.settings.is_rehearsal,
+    )
+    output = journal.context.shell().run(
+        endpoint, build_probe_script(request, nonce), timeout=journal.order.policy.timeouts.validate
+    )
+    return parse_probe_output(output.stdout, request, nonce)
