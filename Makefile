@@ -9,7 +9,7 @@ MAKEFLAGS += --no-print-directory
 # Another Python beside the first: make test PYTHON=python3.12 VENV=.venv-3.12
 VENV ?= .venv
 BIN := $(VENV)/bin
-SAMPLE ?= examples/finetune-lora
+SAMPLE ?= examples/qwen-lora-sft
 PYTEST := $(BIN)/python -m pytest
 
 export GPU_LOL_VENV := $(VENV)
@@ -26,7 +26,7 @@ setup: ## Install the light environment; leaves .venv/bin/gpu-lol
 
 demo: ## Play the whole story on this machine, with real SkyPilot on a loopback cloud (SAMPLE=path)
 	@scripts/install-system machines
-	@scripts/install light
+	@scripts/install light rehearsal
 	@scripts/as-root $(BIN)/gpu-lol rehearse $(SAMPLE)
 
 test: ## Run the unit, golden and contract tests (ARGS="-k name")
