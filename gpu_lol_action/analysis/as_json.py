@@ -42,7 +42,12 @@ def _breakdown(breakdown: MemoryBreakdown | None) -> dict[str, Any] | None:
     if breakdown is None:
         return None
     terms = [
-        {"name": term.name, "gib": round(term.gib, 2), "basis": term.basis, "where": str(term.evidence) if term.evidence else None}
+        {
+            "name": term.name,
+            "gib": round(term.gib, 2),
+            "basis": term.basis,
+            "where": str(term.evidence) if term.evidence else None,
+        }
         for term in breakdown.terms
     ]
     return {

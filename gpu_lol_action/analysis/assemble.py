@@ -47,7 +47,9 @@ MAX_REQUIREMENTS = 150
 NO_FACTS: Mapping[str, ModelFacts] = MappingProxyType({})
 
 
-def analyze(checkout: Checkout, spec_text: str | None = None, model_facts: Mapping[str, ModelFacts] = NO_FACTS) -> Analysis:
+def analyze(
+    checkout: Checkout, spec_text: str | None = None, model_facts: Mapping[str, ModelFacts] = NO_FACTS
+) -> Analysis:
     """Return what the tree needs: the file's word where there is one, the code's for the rest.
 
     ``spec_text`` is the text of `.gpu-lol.yaml`; ``model_facts`` are sizes looked up between detection and assembly.
@@ -84,7 +86,9 @@ def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f.value for f in sorted(named, key=lambda f: -f.confidence)))
 
 
-def propose(findings: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts]) -> tuple[EnvironmentSpec, MemoryNeed | None]:
+def propose(
+    findings: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts]
+) -> tuple[EnvironmentSpec, MemoryNeed | None]:
     """Return the spec that the code alone asks for, and the memory behind it (None without a GPU)."""
     kind = _workload(findings)
     need = memory_need(findings, kind, model_facts) if kind is not WorkloadType.CPU_ONLY else None
@@ -130,7 +134,11 @@ def _image(findings: tuple[Finding, ...], requirements: tuple[str, ...], kind: W
     framework = "torch"
     if "vllm" in names:
         framework = "vllm"
-    elif "torch" not in names and names & {"tensorflow", "tensorflow-gpu", "keras"} and not names & {"transformers", "lightning"}:
+    elif (
+        "torch" not in names
+        and names & {"tensorflow", "tensorflow-gpu", "keras"}
+        and not names & {"transformers", "lightning"}
+    ):
         framework = "tensorflow"
     version = torch.value.lstrip("=>") if torch and torch.value else None
     return choose_image(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.packages import declared_packages, package_name
@@ -28,11 +29,17 @@ def _dockerfiles(checkout: Checkout) -> list[Finding]:
             match = _FROM.match(line)
             if not match:
                 continue
-            image = re.sub(r"\$\{?(\w+)\}?", lambda m: arguments.get(m[1], m[0]), match[1])
+            image = _filled(match[1], arguments)
             if is_gpu_image(image) and _IMAGE.fullmatch(image) and ":" in image:
                 where = Evidence(source.path, number)
-                return [Finding("environment.base_image", image, "the Dockerfile starts from it", Confidence.HIGH, where)]
+                return [
+                    Finding("environment.base_image", image, "the Dockerfile starts from it", Confidence.HIGH, where)
+                ]
     return []
+
+
+def _filled(text: str, arguments: Mapping[str, str]) -> str:
+    return re.sub(r"\$\{?(\w+)\}?", lambda found: arguments.get(found[1], found[0]), text)
 
 
 def _versions(checkout: Checkout) -> list[Finding]:
@@ -54,5 +61,9 @@ def _python(checkout: Checkout) -> list[Finding]:
         for number, line in enumerate(source.text.split("\n"), 1):
             if re.match(r"\s*(?:requires-python|python)\s*=", line) and (found := _PYTHON.search(line)):
                 where = Evidence(source.path, number)
-                return [Finding("environment.least_python", found[1], f"Python {found[1]} is the least", Confidence.HIGH, where)]
+                return [
+                    Finding(
+                        "environment.least_python", found[1], f"Python {found[1]} is the least", Confidence.HIGH, where
+                    )
+                ]
     return []

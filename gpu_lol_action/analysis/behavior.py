@@ -26,8 +26,12 @@ GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
 
 _TRAINING_CALLS = frozenset({"backward", "TrainingArguments", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward",
                              "train_step", "value_and_grad", "training_step", "deepspeed.initialize"})  # fmt: skip
-_TRAINER = re.compile(r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config)")
-_FIT_OWNERS = frozenset({"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "fastai", "sentence_transformers", "jax"})
+_TRAINER = re.compile(
+    r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config)"
+)
+_FIT_OWNERS = frozenset(
+    {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "fastai", "sentence_transformers", "jax"}
+)
 _INFERENCE_CALLS = frozenset({"generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict",
                               "text_completion", "chat_completion", "AsyncLLMEngine", "encode_prompt"})  # fmt: skip
 _LOADS = frozenset({"from_pretrained", "load_model", "load_state_dict", "load_checkpoint"})
@@ -49,7 +53,9 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     if training is not None:
         return Behavior.TRAINS, training
     inference = next((call for call in code.calls if call.last in _INFERENCE_CALLS), None)
-    inference = inference or next((call for call in code.calls if call.last in _LOADS and "oken" not in call.name), None)
+    inference = inference or next(
+        (call for call in code.calls if call.last in _LOADS and "oken" not in call.name), None
+    )
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
 
 

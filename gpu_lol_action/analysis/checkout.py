@@ -183,7 +183,11 @@ def _notebook(text: str) -> tuple[str, tuple[int, ...]]:
     position = 0
     for line in _code_lines(cells):
         needle = json.dumps(line, ensure_ascii=False)[1:-1]
-        found = next((i for i in range(position, len(raw)) if needle and needle in raw[i]), position) if needle else position
+        found = (
+            next((i for i in range(position, len(raw)) if needle and needle in raw[i]), position)
+            if needle
+            else position
+        )
         position = found
         is_magic = line.lstrip().startswith(("!", "%", "?"))
         code.append(f"#{line}" if is_magic else line)

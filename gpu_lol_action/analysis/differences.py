@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
 from gpu_lol_action.domain.spec_keys import SECTIONS
@@ -27,9 +27,12 @@ def complete(file: SpecFile, proposed: EnvironmentSpec) -> EnvironmentSpec:
 
 def differences(file: SpecFile, proposed: EnvironmentSpec, findings: tuple[Finding, ...]) -> tuple[SpecDifference, ...]:
     """Return the stated keys on which file and code disagree so much that a run may fail or money is wasted."""
+    # A need that was only assumed is no reason to doubt the file.
+    needs = [f.confidence for f in findings if f.field == "hardware.vram_required_gb"]
+    is_sure = max(needs, default=Confidence.LOW) > Confidence.LOW
     checks: tuple[tuple[str, Callable[[], tuple[str, str] | None]], ...] = (
-        ("hardware.vram_required_gb", lambda: _memory(file, proposed)),
-        ("hardware.gpu_type", lambda: _card(file, proposed)),
+        ("hardware.vram_required_gb", lambda: _memory(file, proposed) if is_sure else None),
+        ("hardware.gpu_type", lambda: _card(file, proposed) if is_sure else None),
         ("hardware.gpu_count", lambda: _count(file, proposed)),
         ("meta.workload_type", lambda: _workload(file, proposed)),
     )
@@ -55,7 +58,9 @@ def _filled(spec: EnvironmentSpec, stated: frozenset[str], proposed: Environment
 def _consistent(spec: EnvironmentSpec, stated: frozenset[str]) -> EnvironmentSpec:
     """Hold filled values to stated ones: a stated card bounds an unstated memory; a stated GPU makes a GPU workload."""
     hardware = spec.hardware
-    wants_gpu = {"hardware.gpu_type", "hardware.vram_required_gb"} & stated or ("hardware.gpu_count" in stated and hardware.gpu_count)
+    wants_gpu = {"hardware.gpu_type", "hardware.vram_required_gb"} & stated or (
+        "hardware.gpu_count" in stated and hardware.gpu_count
+    )
     if wants_gpu and "hardware.gpu_count" not in stated and hardware.gpu_count == 0:
         hardware = replace(hardware, gpu_count=1)
     card = find_accelerator(hardware.gpu_type) if hardware.gpu_type else None

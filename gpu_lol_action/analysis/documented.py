@@ -18,11 +18,17 @@ _MEMORY = (
 )
 _ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|using|only|consum\w*|takes?|"
                    r"occup\w*|fits?|less than|under|peak)\b|[~≥>]", re.IGNORECASE)  # fmt: skip
-_MAIN_MEMORY = re.compile(r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)", re.IGNORECASE)
+_MAIN_MEMORY = re.compile(
+    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)",
+    re.IGNORECASE,
+)
 _CARD = (r"(?:NVIDIA\s+)?(?:Tesla\s+|GeForce\s+)?(A100|A800|H100|H800|H200|B200|V100|A6000|RTX\s?A6000|A40|A10G?|A30|L40S?|L4|T4|P100|"
          r"(?:RTX\s?)?(?:2080\s?Ti|3080|3090|4080|4090|5090)|RTX\s?6000\s?Ada)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?[\s(-]{0,3}(\d{2,3})\s?GB?\b)?"
-_COUNTED = re.compile(rf"\b(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?\s+)?{_CARD}s?{_CARD_SIZE}", re.IGNORECASE)
+_COUNTED = re.compile(
+    rf"\b(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?\s+)?{_CARD}s?{_CARD_SIZE}",
+    re.IGNORECASE,
+)
 _BARE = re.compile(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
 _GPUS = re.compile(rf"\b(\d{{1,3}}|one|two|four|eight|single)\s+GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?", re.IGNORECASE)
 _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "four": 4, "eight": 8}
@@ -58,12 +64,20 @@ def _statements(line: str, where: Evidence) -> Iterator[Finding]:
             continue
         yield Finding("documented.card", card, f"the documentation names {count} × {card}", Confidence.MEDIUM, where)
         if match[1].lower() != "a":
-            yield Finding("documented.gpu_count", str(count), f"the documentation names {count} × {card}", Confidence.MEDIUM, where)
+            yield Finding(
+                "documented.gpu_count",
+                str(count),
+                f"the documentation names {count} × {card}",
+                Confidence.MEDIUM,
+                where,
+            )
         return
-    match = _GPUS.search(line)
-    count = _count(match[1]) if match else None
+    plain = _GPUS.search(line)
+    count = _count(plain[1]) if plain else None
     if count is not None:
-        yield Finding("documented.gpu_count", str(count), f"the documentation names {count} GPUs", Confidence.LOW, where)
+        yield Finding(
+            "documented.gpu_count", str(count), f"the documentation names {count} GPUs", Confidence.LOW, where
+        )
     bare = _BARE.search(line)
     card = _card(bare[1], bare[2]) if bare else None
     if card is not None:

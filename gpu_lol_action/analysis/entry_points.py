@@ -22,12 +22,32 @@ _CONFIG_MARKS = frozenset({
 })  # fmt: skip
 _TRAINS = frozenset({"learning_rate", "num_train_epochs", "num_epochs", "micro_batch_size", "per_device_train_batch_size",
                      "gradient_accumulation_steps", "finetuning_type", "lora_r", "lora_rank", "adapter", "optimizer"})  # fmt: skip
-_TRAINING_TARGET = re.compile(r"(?:^|[/_.\s-])(?:train|finetune|fine_tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE)
-_SERVING_TARGET = re.compile(r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui)(?:[_.-]|$)")
+_TRAINING_TARGET = re.compile(
+    r"(?:^|[/_.\s-])(?:train|finetune|fine_tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
+)
+_SERVING_TARGET = re.compile(
+    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui)(?:[_.-]|$)"
+)
 _SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 # Steps before or after the run itself.
-_BESIDE = re.compile(r"prepare|preprocess|download|convert|export|eval|test|data|merge|upload|install|benchmark", re.IGNORECASE)
-_NAMES = ("train", "main", "finetune", "run", "pretrain", "sft", "infer", "inference", "generate", "sample", "demo", "app", "serve")
+_BESIDE = re.compile(
+    r"prepare|preprocess|download|convert|export|eval|test|data|merge|upload|install|benchmark", re.IGNORECASE
+)
+_NAMES = (
+    "train",
+    "main",
+    "finetune",
+    "run",
+    "pretrain",
+    "sft",
+    "infer",
+    "inference",
+    "generate",
+    "sample",
+    "demo",
+    "app",
+    "serve",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +65,8 @@ class Run:
     def shown(self) -> str:
         """The run in a few words, for a finding."""
         if self.command is not None:
-            return " ".join(dict.fromkeys([self.command.tool, self.command.target.rsplit("/", 1)[-1]]))
+            target = self.command.target.rsplit("/", 1)[-1]
+            return target if target.startswith(self.command.tool) else f"{self.command.tool} {target}"
         return self.script.path if self.script else self.evidence.path
 
 
@@ -64,14 +85,22 @@ def detect(checkout: Checkout) -> list[Finding]:
     run = primary_run(checkout)
     if run is None:
         return []
-    said = "is the command to start" if run.command else "configures the run" if run.script is None else "is the program to start"
+    said = (
+        "is the command to start"
+        if run.command
+        else "configures the run"
+        if run.script is None
+        else "is the program to start"
+    )
     confidence = Confidence.HIGH if run.command else Confidence.MEDIUM
     return [Finding("entry_point", run.shown, f"`{run.shown}` {said}", confidence, run.evidence)]
 
 
 def _documented(checkout: Checkout, command: LaunchCommand) -> Run | None:
     """Return the run of a command that trains or infers; None for everything else (data preparation, tests)."""
-    script = checkout.find_named(command.target) if command.target.endswith(".py") else _module(checkout, command.target)
+    script = (
+        checkout.find_named(command.target) if command.target.endswith(".py") else _module(checkout, command.target)
+    )
     configs = tuple(source for name in command.configs if (source := checkout.find_named(name)) is not None)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
@@ -85,7 +114,16 @@ def _documented(checkout: Checkout, command: LaunchCommand) -> Run | None:
         return None
     if command.options.get("device") == "cpu":
         return None
-    return Run(behavior, command.evidence, command, script, configs, command.options)
+    return Run(behavior, command.evidence, command, script, configs or _own_configs(checkout, script), command.options)
+
+
+def _own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
+    """Return the configuration files that a program's options name as their default."""
+    if script is None or script.code is None:
+        return ()
+    named = [default.text for default in script.code.defaults if re.search(r"\.(?:ya?ml|json)$", default.text)]
+    found = [source for name in named if (source := checkout.find_named(name)) is not None and read_settings(source)]
+    return tuple(dict.fromkeys(found))[:3]
 
 
 def _module(checkout: Checkout, target: str) -> Source | None:
@@ -131,7 +169,11 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     for item in script.code.imports:
         tail = item.module.lstrip(".").replace(".", "/")
         # A relative import starts at the script's own folder, one dot further up per dot.
-        bases = [f"{script.folder}/" if script.folder else ""] if item.module.startswith(".") else ["", "src/", f"{script.folder}/"]
+        bases = (
+            [f"{script.folder}/" if script.folder else ""]
+            if item.module.startswith(".")
+            else ["", "src/", f"{script.folder}/"]
+        )
         paths = [f"{base}{tail}{end}" for base in dict.fromkeys(bases) for end in (".py", "/__init__.py")]
         found.extend(source for path in paths if (source := checkout.find(path)) is not None)
     return tuple(dict.fromkeys(found))
@@ -141,7 +183,12 @@ def _by_words(command: LaunchCommand) -> Behavior:
     words = f"{command.target} {' '.join(command.words[:2])}"
     if _SERVING_TARGET.search(command.target.rsplit("/", 1)[-1]) and not _TRAINING_TARGET.search(words):
         return Behavior.INFERS
-    if command.target.startswith(_SERVING_TOOLS) or command.tool in _SERVING_TOOLS or "serve" in words or "chat" in words:
+    if (
+        command.target.startswith(_SERVING_TOOLS)
+        or command.tool in _SERVING_TOOLS
+        or "serve" in words
+        or "chat" in words
+    ):
         return Behavior.INFERS
     return Behavior.TRAINS if _TRAINING_TARGET.search(words) or command.is_launcher else Behavior.INFERS
 
@@ -198,4 +245,5 @@ def _program(checkout: Checkout) -> Run | None:
     if not ranked:
         return None
     _, source, behavior, call = min(ranked, key=lambda item: item[0])
-    return Run(behavior, Evidence(source.path, call.line if call else 0), None, source, ())
+    where = Evidence(source.path, call.line if call else 0)
+    return Run(behavior, where, None, source, _own_configs(checkout, source))

@@ -27,7 +27,7 @@ def detect(checkout: Checkout) -> list[Finding]:
         if run.command.nodes > 1:
             why = f"`{run.shown}` is started on {run.command.nodes} machines"
             found.append(Finding("hardware.num_nodes", str(run.command.nodes), why, Confidence.HIGH, run.evidence))
-    found += _configured(checkout)
+    found = found or _configured(checkout)
     if not found and run.command is not None:
         found += _other_commands(checkout)
     return found
@@ -53,5 +53,7 @@ def _other_commands(checkout: Checkout) -> list[Finding]:
     for command in launch_commands(checkout):
         if run and run.command and command.target == run.command.target and command.processes and command.nodes == 1:
             why = f"`{command.tool}` can start {command.processes} processes of the same program"
-            return [Finding("hardware.gpu_count_possible", str(command.processes), why, Confidence.LOW, command.evidence)]
+            return [
+                Finding("hardware.gpu_count_possible", str(command.processes), why, Confidence.LOW, command.evidence)
+            ]
     return []

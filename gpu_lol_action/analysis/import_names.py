@@ -24,7 +24,7 @@ IGNORED_MODULES = frozenset({"google", "mpl_toolkits", "pkg_resources", "setupto
 
 def package_of(module: str) -> str | None:
     """Return the package that holds a top-level module; None for the standard library and what is never installed."""
-    top = module.split(".")[0]
+    top = module.split(".", maxsplit=1)[0]
     if not top or top in sys.stdlib_module_names or top in IGNORED_MODULES or top.startswith("_"):
         return None
     return PACKAGE_OF_MODULE.get(top, top.replace("_", "-").lower() if "_" in top else top)

@@ -15,7 +15,9 @@ from gpu_lol_action.domain.finding import Evidence
 MAX_COMMANDS = 400
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _VARIABLE = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;#]*)\s*(?:;|#.*)?$")
-_PREFIXES = frozenset({"sudo", "nohup", "time", "exec", "env", "srun", "run", "uv", "poetry", "pdm", "conda", "pixi", "hatch", "$"})
+_PREFIXES = frozenset(
+    {"sudo", "nohup", "time", "exec", "env", "srun", "run", "uv", "poetry", "pdm", "conda", "pixi", "hatch", "$"}
+)
 _COUNT_FLAGS = {
     "torchrun": ("nproc_per_node", "nproc-per-node"),
     "accelerate": ("num_processes", "num-processes", "gpus"),
@@ -64,7 +66,9 @@ class LaunchCommand:
 def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     """Return all commands, in the order in which a reader meets them: documentation, then scripts, shallow files first."""
     found: list[LaunchCommand] = []
-    documents = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if not s.path.startswith(("docs/", "doc/"))]
+    documents = [
+        s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if not s.path.startswith(("docs/", "doc/"))
+    ]
     scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML)
     for source in (*_by_name(documents), *_by_mention(scripts, documents)):
         if source.form is Form.YAML and not source.name.startswith(("sky", "task", "job")):
@@ -99,12 +103,16 @@ def parse_command(text: str, variables: Mapping[str, str], source: Source, line:
     if tool == "accelerate" and processes is None and any("multi_gpu" in key for key in options):
         processes = None
     folded = {key.replace("-", "_"): value for key, value in options.items()}
-    return LaunchCommand(tool, target, processes, nodes, folded, configs, Evidence(source.path, line), source, tuple(places))
+    return LaunchCommand(
+        tool, target, processes, nodes, folded, configs, Evidence(source.path, line), source, tuple(places)
+    )
 
 
 def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
     """Return documents with the English README of each depth first."""
-    return tuple(sorted(documents, key=lambda s: (s.depth, s.name not in {"readme.md", "readme.rst", "readme_en.md"}, s.path)))
+    return tuple(
+        sorted(documents, key=lambda s: (s.depth, s.name not in {"readme.md", "readme.rst", "readme_en.md"}, s.path))
+    )
 
 
 def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[Source]:
@@ -128,7 +136,9 @@ def _lines(source: Source) -> Iterator[tuple[int, str, dict[str, str]]]:
         shown = line
         if not inside and not is_indented:
             inline = re.findall(r"`([^`\n]{6,300})`", line[:2000])
-            shown = next((text for text in inline if re.match(r"(?:python3?|torchrun|accelerate|deepspeed|vllm)\s", text)), "")
+            shown = next(
+                (text for text in inline if re.match(r"(?:python3?|torchrun|accelerate|deepspeed|vllm)\s", text)), ""
+            )
         if not pending:
             start = number
         pending = f"{pending} {shown.strip()}".strip()
@@ -168,7 +178,7 @@ def _tool(words: list[str]) -> tuple[str | None, list[str]]:
             module = rest[1]
             if module in {"torch.distributed.launch", "torch.distributed.run"}:
                 return "torchrun", rest[2:]
-            if module in {"accelerate.commands.launch"}:
+            if module == "accelerate.commands.launch":
                 return "accelerate", rest[2:]
             if module in {"pip", "venv", "ipykernel", "pytest", "http.server"}:
                 return None, []
@@ -227,8 +237,7 @@ def _target(tool: str, options: Mapping[str, str], places: list[str]) -> str | N
     if tool == "accelerate" and "m" in options:
         return options["m"]
     if tool == "python":
-        module = places[0] if places and re.fullmatch(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+", places[0]) else None
-        return module
+        return places[0] if places and re.fullmatch(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+", places[0]) else None
     if tool in _INTERFACES or tool in {"composer", "torchrun"}:
         return next(iter(places), tool)
     return None

@@ -103,7 +103,11 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
         named = None
     shape = _shape(findings)
     builds = method is not None and method.value == "pretrain"
-    if shape is not None and (named is None or builds):
+    trains = method is not None
+    layers = best(findings, "model.layers")
+    # Numbers in the code of a library are many models' numbers; without training only what the run itself sets counts.
+    is_meant = trains or (layers is not None and layers.confidence is Confidence.HIGH)
+    if shape is not None and is_meant and (named is None or builds):
         return shape
     if named is None:
         return None
@@ -128,8 +132,12 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
     if trains:
         named = best(findings, "training.method")
         method = Method(named.value) if named else Method.FULL
-    precision = _text(findings, "training.precision") or ("fp32" if method in {Method.FULL, Method.PRETRAIN} else "bf16")
-    bits = int(_text(findings, "model.weight_bits") or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16))
+    precision = _text(findings, "training.precision") or (
+        "fp32" if method in {Method.FULL, Method.PRETRAIN} else "bf16"
+    )
+    bits = int(
+        _text(findings, "model.weight_bits") or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
+    )
     default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)
     length = int(_text(findings, "training.sequence_length") or default)
     if model.kind in {"vision", "vision-text"}:
@@ -209,7 +217,11 @@ def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, .
     gaps = []
     if question.method.trains and best(findings, "training.batch_size") is None:
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
-    if question.model.has_shape and question.model.kind.startswith(("llm", "vlm")) and best(findings, "training.sequence_length") is None:
+    if (
+        question.model.has_shape
+        and question.model.kind.startswith(("llm", "vlm"))
+        and best(findings, "training.sequence_length") is None
+    ):
         gaps.append(f"no sequence length was found; {question.sequence_length} tokens were assumed")
     return tuple(gaps)
 

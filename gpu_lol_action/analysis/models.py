@@ -148,7 +148,9 @@ def _from_config_json(checkout: Checkout) -> Iterator[Finding]:
         for field, (keys, _, _) in _SHAPES.items():
             setting = next((settings[key] for key in keys if key in settings), None)
             if setting is not None:
-                yield Finding(field, setting.text, f"`{setting.key}` in config.json", Confidence.MEDIUM, setting.evidence)
+                yield Finding(
+                    field, setting.text, f"`{setting.key}` in config.json", Confidence.MEDIUM, setting.evidence
+                )
         return
 
 

@@ -48,7 +48,9 @@ class RequirementsFile:
 
 def clean_requirement(text: str) -> str | None:
     """Return one requirement as pip takes it, without comment and options; None where it is none."""
-    bare = re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().strip("\"'").rstrip(",\\").strip()
+    bare = (
+        re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().strip("\"'").rstrip(",\\").strip()
+    )
     bare = re.split(r"\s+--(?:hash|global-option|config-settings)", bare, maxsplit=1)[0].strip()
     bare = re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare)
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
@@ -68,7 +70,11 @@ def package_name(requirement: str) -> str:
     """Return the normalized name of a requirement; for a URL its repository's name."""
     if re.match(r"(?:git\+|https?://)", requirement):
         egg = re.search(r"[#&]egg=([\w.-]+)", requirement)
-        tail = egg[1] if egg else re.sub(r"(?:\.git)?(?:[@#?].*)?$", "", requirement.split("://", 1)[-1]).rsplit("/", 1)[-1]
+        tail = (
+            egg[1]
+            if egg
+            else re.sub(r"(?:\.git)?(?:[@#?].*)?$", "", requirement.split("://", 1)[-1]).rsplit("/", 1)[-1]
+        )
         return re.sub(r"[-_.]+", "-", tail).lower()
     found = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
     return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
@@ -106,7 +112,9 @@ def read_project(source: Source) -> tuple[Declared, ...]:
         found += [(item, True) for item in _poetry(_table(group if isinstance(group, dict) else {}, "dependencies"))]
     found += [(item, False) for item in _poetry(_table(document, "packages"))]  # Pipfile
     found += [(item, True) for item in _poetry(_table(document, "dev-packages"))]
-    return tuple(_placed(source, item, is_optional, is_library) for item, is_optional in found if clean_requirement(item))
+    return tuple(
+        _placed(source, item, is_optional, is_library) for item, is_optional in found if clean_requirement(item)
+    )
 
 
 def read_setup_cfg(source: Source) -> tuple[Declared, ...]:
@@ -131,7 +139,9 @@ def read_setup_py(source: Source) -> tuple[Declared, ...]:
     lists: dict[str, list[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, (ast.List, ast.Tuple)):
-            texts = [item.value for item in node.value.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+            texts = [
+                item.value for item in node.value.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)
+            ]
             for target in node.targets:
                 if isinstance(target, (ast.Name, ast.Attribute)):
                     lists[target.id if isinstance(target, ast.Name) else target.attr] = texts
@@ -139,7 +149,9 @@ def read_setup_py(source: Source) -> tuple[Declared, ...]:
     found: list[Declared] = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.keyword)):
-            names = [node.arg] if isinstance(node, ast.keyword) else [t.id for t in node.targets if isinstance(t, ast.Name)]
+            names = (
+                [node.arg] if isinstance(node, ast.keyword) else [t.id for t in node.targets if isinstance(t, ast.Name)]
+            )
             if "install_requires" in names:
                 found.extend(_placed(source, text, False, True) for text in _listed(node.value, lists, table))
     return tuple(dict.fromkeys(item for item in found if clean_requirement(item.requirement)))
@@ -160,7 +172,11 @@ def read_environment(source: Source) -> tuple[tuple[Declared, ...], str | None]:
                 python = re.sub(r"\.\*$", "", version) or None
             if _NOT_FROM_PIP.fullmatch(name):
                 continue
-            pinned = f"{_CONDA_NAMES.get(name, name)}=={version}" if re.fullmatch(r"[\d.]+", version) else _CONDA_NAMES.get(name, name)
+            pinned = (
+                f"{_CONDA_NAMES.get(name, name)}=={version}"
+                if re.fullmatch(r"[\d.]+", version)
+                else _CONDA_NAMES.get(name, name)
+            )
             requirement = clean_requirement(pinned)
         else:
             continue
@@ -188,7 +204,9 @@ def _pip_words(text: str) -> Iterator[str]:
         elif word.startswith("-"):
             skip_next = word in {"-r", "--requirement", "-c", "--index-url", "--extra-index-url", "-i", "-f", "--find-links",
                                  "--target", "-t", "-e", "--editable", "--prefix", "--src"}  # fmt: skip
-        elif re.fullmatch(r"['\"]?(?:git\+\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:[<>=!~]=?[\w.*,<>=!]+)?)['\"]?", word):
+        elif re.fullmatch(
+            r"['\"]?(?:git\+\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:[<>=!~]=?[\w.*,<>=!]+)?)['\"]?", word
+        ):
             yield word.strip("'\"")
         else:
             return

@@ -21,7 +21,9 @@ from gpu_lol_action.analysis.package_files import (
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
-_DEVELOPMENT = re.compile(r"(?:dev|test|doc|lint|build|ci|mypy|typing|style|example|extra|optional|web|colab|mac|cpu|rocm|npu|xpu)")
+_DEVELOPMENT = re.compile(
+    r"(?:dev|test|doc|lint|build|ci|mypy|typing|style|example|extra|optional|web|colab|mac|cpu|rocm|npu|xpu)"
+)
 
 __all__ = ["declared_packages", "detect", "package_name"]
 

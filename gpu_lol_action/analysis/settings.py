@@ -68,7 +68,11 @@ def look_up(scope: Scope, names: Iterable[str], *, prefix: str = "") -> Found | 
     for confidence, settings in scope.tiers:
         for name in wanted:
             for setting in settings:
-                if setting.key == name and setting.text.strip().lower() not in _UNSET and setting.path.startswith(prefix):
+                if (
+                    setting.key == name
+                    and setting.text.strip().lower() not in _UNSET
+                    and setting.path.startswith(prefix)
+                ):
                     return Found(setting, confidence)
     return None
 
@@ -118,7 +122,9 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
         for key, value in call.keywords:
             text = code.resolve(value)
             if text is not None and call.last not in {"add_argument", "field", "option"}:
-                found.append(Setting(fold_key(key), f"{call.last}.{fold_key(key)}", text, Evidence(source.path, call.line)))
+                found.append(
+                    Setting(fold_key(key), f"{call.last}.{fold_key(key)}", text, Evidence(source.path, call.line))
+                )
     return found
 
 
@@ -141,5 +147,9 @@ def _configs(checkout: Checkout, run: Run) -> list[Source]:
 def _stray_configs(checkout: Checkout, run: Run) -> list[Source]:
     """Return configuration files near the script that nothing names; they speak softly."""
     folder = run.script.folder if run.script else ""
-    near = [s for s in checkout.of(Form.YAML) if s.folder in {folder, f"{folder}/configs".strip("/"), f"{folder}/config".strip("/")}]
+    near = [
+        s
+        for s in checkout.of(Form.YAML)
+        if s.folder in {folder, f"{folder}/configs".strip("/"), f"{folder}/config".strip("/")}
+    ]
     return near[:5]

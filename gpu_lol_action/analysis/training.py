@@ -21,6 +21,7 @@ _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activ
 _OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
+_PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
 _RANK = ("lora_r", "lora_rank", "lora_dim", "rank", "r")
 
 
@@ -30,11 +31,23 @@ def detect(checkout: Checkout) -> list[Finding]:
     if run is None:
         return []
     scope = scope_of(checkout)
-    found = [_method(checkout, run, scope), _precision(checkout, run, scope), _bits(scope), _sharding(checkout, run, scope)]
-    found += [_number("training.batch_size", scope, _BATCH, 1, 4096), _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000)]
+    found = [
+        _method(checkout, run, scope),
+        _precision(checkout, run, scope),
+        _bits(scope),
+        _sharding(checkout, run, scope),
+    ]
+    found += [
+        _number("training.batch_size", scope, _BATCH, 1, 4096),
+        _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000),
+    ]
     if run.behavior is Behavior.TRAINS:
         found += [_chunked_loss(scope)]
-        found += [_checkpointing(checkout, run, scope), _optimizer(scope), _number("training.lora_rank", scope, _RANK, 1, 1024)]
+        found += [
+            _checkpointing(checkout, run, scope),
+            _optimizer(scope),
+            _number("training.lora_rank", scope, _RANK, 1, 1024),
+        ]
     return [finding for finding in found if finding is not None]
 
 
@@ -47,12 +60,18 @@ def _method(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         bits = look_up_number(scope, ("quantization_bit", "bits"), 4, 4)
         adapter = look_up(scope, ("adapter",))
         if is_on(four) or bits is not None or (adapter is not None and adapter.text.lower() == "qlora"):
-            return Finding("training.method", "qlora", "adapters are trained on 4-bit weights", lora.confidence, lora.evidence)
+            return Finding(
+                "training.method", "qlora", "adapters are trained on 4-bit weights", lora.confidence, lora.evidence
+            )
         return lora
-    if (loaded := _call(checkout, run, "from_pretrained", "AutoModel", "Model")) is not None:
-        return Finding("training.method", "full", "a loaded model is trained with all its parameters", Confidence.MEDIUM, loaded)
+    if (loaded := _call(checkout, run, "from_pretrained", "create_model", "get_model")) is not None:
+        return Finding(
+            "training.method", "full", "a loaded model is trained with all its parameters", Confidence.MEDIUM, loaded
+        )
     if run.script is None:
-        return Finding("training.method", "full", "nothing says that only adapters are trained", Confidence.LOW, run.evidence)
+        return Finding(
+            "training.method", "full", "nothing says that only adapters are trained", Confidence.LOW, run.evidence
+        )
     where = Evidence(run.script.path)
     return Finding("training.method", "pretrain", "the program builds the model that it trains", Confidence.LOW, where)
 
@@ -74,8 +93,19 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.configs and run.script is None:
         rank = look_up_number(scope, ("lora_r", "lora_rank"), 1, 1024)
-        return Finding("training.method", "lora", "a rank of adapters is set", rank.confidence, rank.evidence) if rank else None
-    where = _call(checkout, run, "get_peft_model", "LoraConfig", "FastLanguageModel.get_peft_model", "prepare_model_for_kbit_training")
+        return (
+            Finding("training.method", "lora", "a rank of adapters is set", rank.confidence, rank.evidence)
+            if rank
+            else None
+        )
+    where = _call(
+        checkout,
+        run,
+        "get_peft_model",
+        "LoraConfig",
+        "FastLanguageModel.get_peft_model",
+        "prepare_model_for_kbit_training",
+    )
     if where is None:
         return None
     return Finding("training.method", "lora", "adapters are put on the model", Confidence.HIGH, where)
@@ -85,16 +115,28 @@ def _precision(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
         if is_on(found := look_up(scope, (key,))) and found is not None:
             return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
-    found = look_up(scope, ("mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"))
-    if found is not None and (kind := _kind_of_number(found.text)) is not None:
-        return Finding("training.precision", kind, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence)
+    for confidence, settings in scope.tiers:
+        for setting in settings:
+            # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
+            kind = _kind_of_number(setting.text) if setting.key in _PRECISION else None
+            if kind is not None:
+                why = f"`{setting.key}` is {setting.text}"
+                return Finding("training.precision", kind, why, confidence, setting.evidence)
     where = _call(checkout, run, "half", "autocast", "GradScaler")
-    return Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where) if where else None
+    return (
+        Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
+        if where
+        else None
+    )
 
 
 def _kind_of_number(text: str) -> str | None:
     small = text.lower()
-    for kind, words in (("bf16", ("bf16", "bfloat16")), ("fp16", ("fp16", "float16", "half", "16-mixed")), ("fp32", ("fp32", "float32"))):
+    for kind, words in (
+        ("bf16", ("bf16", "bfloat16")),
+        ("fp16", ("fp16", "float16", "half", "16-mixed")),
+        ("fp32", ("fp32", "float32")),
+    ):
         if any(word in small for word in words):
             return kind
     return {"16": "fp16", "32": "fp32"}.get(small)
@@ -102,12 +144,14 @@ def _kind_of_number(text: str) -> str | None:
 
 def _bits(scope: Scope) -> Finding | None:
     """Return how many bits the weights have, where they are quantized at load."""
-    for names, bits in ((_FOUR_BIT, "4"), (_EIGHT_BIT, "8")):
+    for names, width in ((_FOUR_BIT, "4"), (_EIGHT_BIT, "8")):
         if is_on(found := look_up(scope, names)) and found is not None:
-            return Finding("model.weight_bits", bits, f"`{found.setting.key}` is on", found.confidence, found.evidence)
+            return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
     number = look_up_number(scope, ("quantization_bit",), 4, 8)
     if number is not None and number.text in {"4", "8"}:
-        return Finding("model.weight_bits", number.text, "`quantization_bit` is set", number.confidence, number.evidence)
+        return Finding(
+            "model.weight_bits", number.text, "`quantization_bit` is set", number.confidence, number.evidence
+        )
     named = look_up(scope, ("quantization",))
     bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8"}
     if named is not None and (bits := bits_of.get(named.text.lower())):
@@ -118,13 +162,24 @@ def _bits(scope: Scope) -> Finding | None:
 def _sharding(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     stage = look_up_number(scope, ("zero_stage", "stage", "deepspeed_stage"), 1, 3)
     if stage is not None:
-        return Finding("training.sharding", f"zero-{stage.text}", f"ZeRO stage {stage.text}", stage.confidence, stage.evidence)
-    named = look_up(scope, ("deepspeed", "deepspeed_config", "config_file", "fsdp", "fsdp_config", "fsdp_sharding_strategy", "strategy"))
+        return Finding(
+            "training.sharding", f"zero-{stage.text}", f"ZeRO stage {stage.text}", stage.confidence, stage.evidence
+        )
+    named = look_up(
+        scope,
+        ("deepspeed", "deepspeed_config", "config_file", "fsdp", "fsdp_config", "fsdp_sharding_strategy", "strategy"),
+    )
     text = named.text.lower() if named else ""
     if named is not None and (found := re.search(r"(?:zero|stage|z)[_-]?([123])", text)):
         return Finding("training.sharding", f"zero-{found[1]}", f"`{named.text}`", named.confidence, named.evidence)
     if named is not None and ("full_shard" in text or text == "fsdp" or named.setting.key.startswith("fsdp")):
-        return Finding("training.sharding", "zero-3", "FSDP shards weights, gradients and optimizer", named.confidence, named.evidence)
+        return Finding(
+            "training.sharding",
+            "zero-3",
+            "FSDP shards weights, gradients and optimizer",
+            named.confidence,
+            named.evidence,
+        )
     where = _call(checkout, run, "FullyShardedDataParallel", "fully_shard", "FSDP")
     return Finding("training.sharding", "zero-3", "FSDP is used", Confidence.MEDIUM, where) if where else None
 
@@ -133,8 +188,14 @@ def _checkpointing(checkout: Checkout, run: Run, scope: Scope) -> Finding | None
     found = look_up(scope, _CHECKPOINTING)
     if found is not None:
         on = is_on(found) or found.text.lower() in {"unsloth", "full"}
-        value = "on" if on else "off"
-        return Finding("training.gradient_checkpointing", value, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence)
+        state = "on" if on else "off"
+        return Finding(
+            "training.gradient_checkpointing",
+            state,
+            f"`{found.setting.key}` is {found.text}",
+            found.confidence,
+            found.evidence,
+        )
     where = _call(checkout, run, "gradient_checkpointing_enable", "prepare_model_for_kbit_training", "prepare_model_for_int8_training",
                   "enable_gradient_checkpointing")  # fmt: skip
     if where is None:
@@ -157,7 +218,9 @@ def _optimizer(scope: Scope) -> Finding | None:
         return Finding("training.optimizer", "adamw_8bit", "`use_8bit_adam` is on", eight.confidence, eight.evidence)
     if found is None or not re.fullmatch(r"[A-Za-z][\w.+-]{1,40}", found.text):
         return None
-    return Finding("training.optimizer", found.text, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence)
+    return Finding(
+        "training.optimizer", found.text, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence
+    )
 
 
 def _number(field: str, scope: Scope, names: tuple[str, ...], low: int, high: int) -> Finding | None:

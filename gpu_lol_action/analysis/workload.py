@@ -13,7 +13,9 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
-_ASIDE_IN_LIBRARIES = frozenset({"examples", "example", "notebooks", "notebook", "tutorials", "samples", "demo", "demos", "scripts"})
+_ASIDE_IN_LIBRARIES = frozenset(
+    {"examples", "example", "notebooks", "notebook", "tutorials", "samples", "demo", "demos", "scripts"}
+)
 
 
 def detect(checkout: Checkout) -> list[Finding]:
@@ -74,13 +76,20 @@ def _touches_a_device(checkout: Checkout) -> bool:
     """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
     used = {name for source in programs if source.code for name in source.code.imported()} & GPU_MODULES
-    if not programs or used - {"torch", "torchvision"} or any(command.is_launcher for command in launch_commands(checkout)):
+    if (
+        not programs
+        or used - {"torch", "torchvision"}
+        or any(command.is_launcher for command in launch_commands(checkout))
+    ):
         return True
     return any(_DEVICE.search(source.text) for source in programs)
 
 
 def _is_beside(source: Source) -> bool:
-    return bool({part.lower() for part in source.path.split("/")[:-1]} & _ASIDE_IN_LIBRARIES) or source.form is Form.NOTEBOOK
+    return (
+        bool({part.lower() for part in source.path.split("/")[:-1]} & _ASIDE_IN_LIBRARIES)
+        or source.form is Form.NOTEBOOK
+    )
 
 
 def _cpu_confidence(checkout: Checkout) -> Confidence:

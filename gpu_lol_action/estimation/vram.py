@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.estimation.model_facts import ModelFacts
@@ -28,7 +28,13 @@ LOGIT_BYTES = 8  # logits and their gradient, 4 bytes each
 ADAPTER_BYTES = 16  # weight, gradient and two moments of a trainable adapter parameter
 
 # How far off published measurements the sum is, below and above (mean absolute errors, wider where it is known to be low).
-_RANGES = {"inference": (0.10, 0.15), "lora": (0.18, 0.25), "qlora": (0.20, 0.35), "full": (0.20, 0.30), "pretrain": (0.20, 0.35)}
+_RANGES = {
+    "inference": (0.10, 0.15),
+    "lora": (0.18, 0.25),
+    "qlora": (0.20, 0.35),
+    "full": (0.20, 0.30),
+    "pretrain": (0.20, 0.35),
+}
 
 
 class Method(enum.Enum):
@@ -80,7 +86,9 @@ def estimate_vram(question: VramQuestion) -> MemoryBreakdown:
     """Return the breakdown per card in GiB, with low, expected, high, and what a card must offer."""
     terms = [*_weight_terms(question), *_activation_terms(question)]
     state = sum(term.gib for term in terms if term.name in {"weights", "gradients", "optimizer", "adapters"})
-    terms.append(MemoryTerm("overhead", CONTEXT_GB * GB / GIB + state * FRAGMENTATION, "CUDA context, kernels, fragmentation"))
+    terms.append(
+        MemoryTerm("overhead", CONTEXT_GB * GB / GIB + state * FRAGMENTATION, "CUDA context, kernels, fragmentation")
+    )
     kept = tuple(term for term in terms if term.gib >= 0.005)
     return breakdown_of(kept, question.method.value, _notes(question))
 
@@ -91,7 +99,9 @@ def breakdown_of(terms: tuple[MemoryTerm, ...], method: str, notes: tuple[str, .
     below, above = _RANGES.get(method, (0.3, 0.4))
     high = expected * (1 + above)
     required = math.ceil((expected + high) / 2 - 0.05)
-    return MemoryBreakdown(terms, round(expected * (1 - below), 1), round(expected, 1), round(high, 1), float(required), method, notes)
+    return MemoryBreakdown(
+        terms, round(expected * (1 - below), 1), round(expected, 1), round(high, 1), float(required), method, notes
+    )
 
 
 def least_cards(question: VramQuestion, card_gib: float, choices: tuple[int, ...] = (1, 2, 4, 8)) -> int | None:
@@ -114,8 +124,6 @@ def _full_sharding(question: VramQuestion) -> Sharding:
 
 
 def _with(question: VramQuestion, count: int, sharding: Sharding) -> VramQuestion:
-    from dataclasses import replace
-
     return replace(question, gpu_count=count, sharding=sharding)
 
 
@@ -126,7 +134,9 @@ def _weight_terms(question: VramQuestion) -> list[MemoryTerm]:
     size = _stored_gb(model, question.weight_bits)
     shown = {4: "4 bit", 8: "8 bit", 16: "16 bit", 32: "32 bit"}[question.weight_bits]
     parts = question.gpu_count if question.sharding in {Sharding.ZERO3, Sharding.TENSOR} else 1
-    terms = [_term("weights", size / parts, f"{model.name}, {model.parameters_b:.3g} B parameters, {shown}{_over(parts)}")]
+    terms = [
+        _term("weights", size / parts, f"{model.name}, {model.parameters_b:.3g} B parameters, {shown}{_over(parts)}")
+    ]
     if question.method in {Method.LORA, Method.QLORA}:
         trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
         basis = f"rank {question.lora_rank}, {trainable * 1000:.3g} M trainable parameters, {question.optimizer}"
@@ -155,9 +165,19 @@ def _trained_terms(question: VramQuestion) -> list[MemoryTerm]:
     over_weights = count if stage is Sharding.ZERO3 else 1
     size = model.parameters_b
     return [
-        _term("weights", size * weights / over_weights, f"{model.name}, {size:.3g} B parameters, {question.precision}{_over(over_weights)}"),
-        _term("gradients", size * gradients / over_gradients, f"{gradients:g} bytes per parameter{_over(over_gradients)}"),
-        _term("optimizer", size * state / over_state, f"{question.optimizer}, {state:g} bytes per parameter{_over(over_state)}"),
+        _term(
+            "weights",
+            size * weights / over_weights,
+            f"{model.name}, {size:.3g} B parameters, {question.precision}{_over(over_weights)}",
+        ),
+        _term(
+            "gradients", size * gradients / over_gradients, f"{gradients:g} bytes per parameter{_over(over_gradients)}"
+        ),
+        _term(
+            "optimizer",
+            size * state / over_state,
+            f"{question.optimizer}, {state:g} bytes per parameter{_over(over_state)}",
+        ),
     ]
 
 
@@ -203,7 +223,11 @@ def _activation_terms(question: VramQuestion) -> list[MemoryTerm]:
         amount = FULL_ACTIVATION * tokens * model.hidden_size * model.layers * wide
         basis = f"{shown}, no gradient checkpointing"
     terms = [_term("activations", amount / GB, basis)]
-    if model.vocabulary and not question.is_loss_chunked and model.kind not in {"encoder", "embedding", "vision", "vision-text"}:
+    if (
+        model.vocabulary
+        and not question.is_loss_chunked
+        and model.kind not in {"encoder", "embedding", "vision", "vision-text"}
+    ):
         terms.append(_term("logits", LOGIT_BYTES * tokens * model.vocabulary / GB, f"vocabulary {model.vocabulary}"))
     return terms
 
@@ -212,11 +236,15 @@ def _shapeless_terms(question: VramQuestion) -> list[MemoryTerm]:
     """Return a rough term where no shape is known: half of the weights for inference, 4 GB per B parameters and training sample of diffusion."""
     model = question.model
     if question.method is Method.INFERENCE:
-        rough = 0.5 * model.parameters_b * question.weight_bits / 8 + (2.0 if model.kind.startswith("diffusion") else 0.3)
+        rough = 0.5 * model.parameters_b * question.weight_bits / 8 + (
+            2.0 if model.kind.startswith("diffusion") else 0.3
+        )
         return [_term("activations", rough, f"rough: {model.kind} models vary with resolution")]
     per_sample = 4.0 * model.parameters_b if model.kind.startswith("diffusion") else 0.1
     base = per_sample / 2 if question.is_checkpointing else per_sample
-    return [_term("activations", base * question.batch_size, f"rough: {base:.2g} GB per sample of a {model.kind} model")]
+    return [
+        _term("activations", base * question.batch_size, f"rough: {base:.2g} GB per sample of a {model.kind} model")
+    ]
 
 
 def adapter_parameters_b(model: ModelFacts, rank: int, *, is_everywhere: bool) -> float:

@@ -45,7 +45,9 @@ class RankRequest:
     max_price_usd_per_hour: Decimal | None = None
 
 
-def requirement_from(spec: EnvironmentSpec, policy: Policy, command: Command | None = None) -> Requirement | UnknownAccelerator:
+def requirement_from(
+    spec: EnvironmentSpec, policy: Policy, command: Command | None = None
+) -> Requirement | UnknownAccelerator:
     """Return what is asked of a machine: the spec, with the command's options over it, on the policy's clouds.
 
     A card named in the command is taken as ordered: its memory is not compared with the estimate.
@@ -98,7 +100,9 @@ def _with_options(wanted: Requirement, command: Command) -> Requirement | Unknow
         if not isinstance(found, AcceleratorRequest):
             return found
         count = command.gpu_count or found.count or max(wanted.gpu_count, 1)
-        wanted = replace(wanted, accelerator=found.accelerator.name, gpu_count=count, memory_gib_per_gpu=0.0, alternatives=())
+        wanted = replace(
+            wanted, accelerator=found.accelerator.name, gpu_count=count, memory_gib_per_gpu=0.0, alternatives=()
+        )
     elif command.gpu_count is not None:
         wanted = replace(wanted, gpu_count=command.gpu_count)
     if command.cloud is not None:
@@ -226,4 +230,10 @@ def _candidate(offer: Offer, request: RankRequest) -> Candidate:
 
 def _rank(candidate: Candidate) -> tuple[Decimal, float, str, str, str]:
     offer = candidate.offer
-    return (candidate.price_usd_per_hour, -offer.memory_gib_per_gpu, offer.cloud, offer.accelerator, offer.instance_type)
+    return (
+        candidate.price_usd_per_hour,
+        -offer.memory_gib_per_gpu,
+        offer.cloud,
+        offer.accelerator,
+        offer.instance_type,
+    )
