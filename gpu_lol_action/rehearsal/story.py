@@ -170,6 +170,7 @@ class Story:
 
     def _expect_green(self, run: ActionRun) -> None:
         if run.last.exit_code != 0:
+            self._show(self._new_comments(run))
             tail = "\n".join(run.last.log.splitlines()[-40:])
             raise StoryError(f"the action ended with exit code {run.last.exit_code}:\n{tail}")
 
