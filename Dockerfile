@@ -6,16 +6,18 @@ ARG PYTHON_IMAGE=python:3.12-slim
 
 FROM ${PYTHON_IMAGE} AS build
 WORKDIR /src
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 # The locks first: they change less often than the code.
-COPY requirements/build.txt requirements/cloud.txt requirements/
-RUN python -m venv /opt/gpu-lol \
-    && /opt/gpu-lol/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/build.txt \
-    && /opt/gpu-lol/bin/uv pip install --no-cache --python /opt/gpu-lol/bin/python --no-deps --require-hashes -r requirements/cloud.txt
-COPY LICENSE README.md pyproject.toml ./
 COPY requirements/ requirements/
+RUN python -m venv /opt/gpu-lol \
+    && /opt/gpu-lol/bin/pip install --no-deps --require-hashes -r requirements/cloud.txt \
+    && python -m venv /opt/build \
+    && /opt/build/bin/pip install --no-deps --require-hashes -r requirements/build.txt
+COPY LICENSE README.md pyproject.toml ./
 COPY templates/ templates/
 COPY gpu_lol_action/ gpu_lol_action/
-RUN /opt/gpu-lol/bin/pip install --no-cache-dir --no-deps --no-index --no-build-isolation .
+RUN /opt/build/bin/hatchling build --target wheel \
+    && /opt/gpu-lol/bin/pip install --no-deps --no-index dist/*.whl
 
 FROM ${PYTHON_IMAGE}
 # What SkyPilot and our SSH adapter call. Their versions come with the base image's release.

@@ -64,10 +64,9 @@ def _handle(surroundings: action_io.Surroundings) -> int:
     step = Step(
         may_use_cloud=not is_light,
         only=_indices(surroundings.deferred) if surroundings.phase == "act" else None,
-        may_answer=surroundings.phase != "act",
     )
-    with wiring.job(surroundings, event) as (context, policy):
-        run = route(context, event, policy, step)
+    with wiring.job(surroundings, event) as context:
+        run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
         requests = wiring.count_requests(context)
     if run.ignored is not None:
         return _ignore(run.ignored)

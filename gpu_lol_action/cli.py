@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from gpu_lol_action import __version__
 from gpu_lol_action.domain.commands import COMMANDS, DoorKind, find_command
+from gpu_lol_action.domain.request import Command, ParseProblem
 from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
 
 
@@ -75,7 +78,6 @@ def explain(word: str) -> str:
 
 
 def _run(words: Sequence[str]) -> int:
-    from gpu_lol_action.domain.request import ParseProblem
     from gpu_lol_action.intake.parser import parse_words
 
     command = parse_words(words, DoorKind.TERMINAL)
@@ -86,9 +88,7 @@ def _run(words: Sequence[str]) -> int:
         return exit_code(Ending.USER_ERROR, Door.TERMINAL)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        from gpu_lol_action import wiring
-
-        ending = wiring.run_in_terminal(command)
+        ending = _carry_out(command)
     except KeyboardInterrupt:
         print("gpu-lol: stopped. `gpu-lol status` shows what may still run.", file=sys.stderr)
         ending = Ending.CANCELLED
@@ -96,6 +96,46 @@ def _run(words: Sequence[str]) -> int:
         print(_told(error), file=sys.stderr)
         ending = error.ending
     return exit_code(ending, Door.TERMINAL)
+
+
+def _carry_out(command: Command) -> Ending:
+    if command.name == "rehearse":
+        from gpu_lol_action.rehearsal.rehearse import rehearse
+
+        rehearse(Path(command.path or "."), Path(command.output or "rehearsal.html"))
+        return Ending.ANSWERED
+    from gpu_lol_action import wiring
+    from gpu_lol_action.adapters.progress import TerminalProgress
+    from gpu_lol_action.router import ending_of
+
+    if command.name == "analyze":
+        print(wiring.analyze_folder(command))
+        return Ending.ANSWERED
+
+    from gpu_lol_action.domain.environment import Requester
+    from gpu_lol_action.domain.policy import Policy
+    from gpu_lol_action.handlers.context import Order
+    from gpu_lol_action.handlers.obey import obey
+
+    with wiring.terminal(Path.cwd(), TerminalProgress(), _show) as context:
+        order = Order(
+            command=command,
+            requester=Requester(wiring.user()),
+            repository=context.forge.repository(),
+            pull_request=context.forge.pull_request(0),
+            policy=Policy(requires_recent_sweep=False),
+        )
+        outcome = obey(context, order, may_use_cloud=True)
+        if command.name == "sweep":
+            _show(outcome.text)
+        return ending_of(outcome)
+
+
+def _show(markdown: str) -> None:
+    """Show an answer as plain text."""
+    from gpu_lol_action.render.terminal import render_text
+
+    print(render_text(markdown, shutil.get_terminal_size((100, 24)).columns))
 
 
 def _told(error: GpuLolError) -> str:

@@ -11,12 +11,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpu_lol_action.action_io import Surroundings
+from gpu_lol_action.action_io import Surroundings, log
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
-from gpu_lol_action.domain.request import Event, Repository
+from gpu_lol_action.domain.request import Command, Event, Repository
 from gpu_lol_action.errors import Door, OperatorError, SpecError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.ports import Cloud, Progress, Shell
@@ -80,13 +80,20 @@ class Hands:
                 "No cloud account is connected to this repository.",
                 fix="A maintainer adds the repository secret `RUNPOD_API_KEY` and passes it to the gpu-lol workflow.",
             )
-        pair = derive_key_pair(secret, self.repository_id, KEY_VERSION)
+        try:
+            pair = derive_key_pair(secret, self.repository_id, KEY_VERSION)
+        except ValueError as error:
+            raise OperatorError(
+                "cloud_secret_malformed",
+                "The cloud's key is too short to be one.",
+                fix="A maintainer checks the value of the secret; nothing but the key itself may stand in it.",
+            ) from error
         return pair.private_pem, pair.public_line
 
 
 @contextmanager
-def job(surroundings: Surroundings, event: Event) -> Iterator[tuple[Context, Policy]]:
-    """Yield context and policy of a workflow job; its heavy hands end with the block."""
+def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
+    """Yield the context of a workflow job; its heavy hands end with the block."""
     from gpu_lol_action.adapters.github import Connection
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
@@ -101,7 +108,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[tuple[Context, Pol
             "The action got no `github-token`.",
             fix="Pass `github-token: ${{ github.token }}`.",
         )
-    clock, progress = SystemClock(), JobProgress()
+    clock, progress = SystemClock(), JobProgress(log)
     forge = GitHubForge(
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),
@@ -120,7 +127,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[tuple[Context, Pol
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
         with hands.closing:
-            context = Context(
+            yield Context(
                 forge=forge,
                 ledger=RecordLedger(GitRefStore(forge.client)),
                 clock=clock,
@@ -130,10 +137,9 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[tuple[Context, Pol
                 redact=_redactor([token, *cloud_keys.values()]),
                 settings=settings,
             )
-            yield context, _policy(context, event.repository)
 
 
-def _policy(context: Context, repository: Repository) -> Policy:
+def load_policy(context: Context, repository: Repository) -> Policy:
     """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
     try:
         return parse_policy(context.forge.read_file(POLICY_PATH, repository.default_branch))
@@ -204,6 +210,22 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 redact=_redactor(list(cloud_keys.values())),
                 settings=settings,
             )
+
+
+def analyze_folder(command: Command) -> str:
+    """Return what ``gpu-lol analyze PATH`` prints, in the format that was asked for."""
+    from gpu_lol_action.handlers.analyze import describe_folder
+
+    folder = Path(command.path or ".")
+    clock = SystemClock()
+    if command.base is None:
+        return describe_folder(folder, command.output_format, clock.now())
+    from gpu_lol_action.adapters.local_forge import LocalForge
+
+    forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    sha = forge.resolve(command.base)
+    with forge.tree(sha) as base:
+        return describe_folder(folder, command.output_format, clock.now(), (sha, base))
 
 
 def user() -> str:

@@ -90,6 +90,7 @@ def trim(full: dict[str, Any], wanted: dict[str, set[str]]) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Read the full description, write the trimmed one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("description", type=Path, help="api.github.com.json of @octokit/openapi")
     full = json.loads(parser.parse_args().description.read_text(encoding="utf-8"))

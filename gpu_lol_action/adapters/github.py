@@ -139,6 +139,12 @@ class GitHubClient:
         """Count a request that was made around this client (archives, the first reaction)."""
         self.counts[operation] += 1
 
+    def close(self) -> None:
+        """End the connection; the next request would open one anew."""
+        if self._requester is not None:
+            self._requester.close()
+            self._requester = None
+
     # --- underneath ---------------------------------------------------------------------------------------
     def _send(self, ask: Ask) -> Reply | None:
         """One round trip; None where no answer came."""

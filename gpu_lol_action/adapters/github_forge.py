@@ -49,6 +49,10 @@ class GitHubForge:
         self._repository = repository
         self._me: str | None = None
 
+    def close(self) -> None:
+        """End the connection to GitHub."""
+        self.client.close()
+
     # --- facts --------------------------------------------------------------------------------------------
     def repository(self) -> Repository:
         """Return the repository; asked once."""
@@ -142,7 +146,7 @@ class GitHubForge:
         for pause in _PAUSES:
             try:
                 return _posted(self.client.ask(ask).body)
-            except LostAnswer:  # noqa: PERF203 - the loop is about this error
+            except LostAnswer:
                 # What was written shows in lists a moment later.
                 self._hands.sleep(pause)
                 found = self._find_twin(number, body, started)

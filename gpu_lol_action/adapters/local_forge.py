@@ -46,7 +46,7 @@ class LocalForge:
     def pull_request(self, number: int) -> PullRequest:
         """Return what is checked out, in the form of a pull request without a number."""
         if number:
-            raise UserError("not_a_pull_request", f"A terminal knows no pull request #{number}.")
+            raise UserError("no_pull_requests_here", f"A terminal knows no pull request #{number}.")
         head = self._git("rev-parse", "HEAD").strip()
         branch = self._git("branch", "--show-current").strip() or "HEAD"
         return PullRequest(
@@ -117,6 +117,10 @@ class LocalForge:
         """Write ``git archive`` of a commit."""
         self._git("archive", "--format=tar.gz", f"--output={destination}", sha)
         return destination
+
+    def resolve(self, revision: str) -> str:
+        """Return the full id of the commit that a branch, tag or id names."""
+        return self._git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").strip()
 
     def changed_files(self, number: int) -> Sequence[str]:
         """Return what differs from the commit before."""

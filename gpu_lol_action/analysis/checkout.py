@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ SPEC_FILE = ".gpu-lol.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file that was read. ``code`` is set for Python and notebooks; ``first_lines`` maps code lines to file lines."""
+    """One file that was read. ``code`` is set for Python and notebooks, where ``text`` is the code of the cells."""
 
     path: str
     form: Form
@@ -49,11 +49,15 @@ class Source:
         return self.path.count("/")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Checkout:
-    """A tree as far as it was read, in the order of paths, and what was left out."""
+    """A tree as far as it was read, in the order of paths, and what was left out.
+
+    Compared by identity, so that what several detectors need of one checkout is computed once.
+    """
 
     sources: tuple[Source, ...]
+    by_path: Mapping[str, Source]
     spec_text: str | None
     files_skipped: int
     notes: tuple[str, ...]
@@ -65,19 +69,17 @@ class Checkout:
 
     def find(self, path: str) -> Source | None:
         """Return the file with that path relative to the root, or None."""
-        return next((source for source in self.sources if source.path == path), None)
+        return self.by_path.get(path)
 
     def find_named(self, reference: str) -> Source | None:
-        """Return the file that a command means by ``reference``: that path, or the shallowest path that ends with it."""
-        tail = reference.strip().removeprefix("./").lstrip("/")
-        if not tail:
-            return None
-        exact = self.find(tail)
-        if exact is not None:
-            return exact
-        name = tail.rsplit("/", 1)[-1]
-        ends = [s for s in self.sources if s.path.endswith(f"/{tail}")] or [s for s in self.sources if s.path == name]
-        return min(ends, key=lambda source: (source.depth, source.path), default=None)
+        """Return the file that a command means: that path, or the shallowest that ends like it (a folder of a bigger tree)."""
+        parts = [part for part in reference.strip().split("/") if part not in {"", "."}]
+        for start in range(len(parts)):
+            tail = "/".join(parts[start:])
+            ends = [source for source in self.sources if source.path == tail or source.path.endswith(f"/{tail}")]
+            if ends:
+                return min(ends, key=lambda source: (source.depth, source.path))
+        return None
 
 
 def read_checkout(root: Path) -> Checkout:
@@ -103,7 +105,8 @@ def read_checkout(root: Path) -> Checkout:
         sources.append(source)
     spec = _read(root, SPEC_FILE, MAX_FILE_BYTES)
     spec_text = spec.decode("utf-8", "replace") if spec is not None else None
-    return Checkout(tuple(sorted(sources, key=lambda s: s.path)), spec_text, skipped, tuple(notes))
+    ordered = tuple(sorted(sources, key=lambda source: source.path))
+    return Checkout(ordered, {source.path: source for source in ordered}, spec_text, skipped, tuple(notes))
 
 
 def _list(root: Path) -> tuple[list[str], int, list[str]]:
@@ -180,7 +183,11 @@ def _notebook(text: str) -> tuple[str, tuple[int, ...]]:
     position = 0
     for line in _code_lines(cells):
         needle = json.dumps(line, ensure_ascii=False)[1:-1]
-        found = next((i for i in range(position, len(raw)) if needle and needle in raw[i]), position) if needle else position
+        found = (
+            next((i for i in range(position, len(raw)) if needle and needle in raw[i]), position)
+            if needle
+            else position
+        )
         position = found
         is_magic = line.lstrip().startswith(("!", "%", "?"))
         code.append(f"#{line}" if is_magic else line)

@@ -114,7 +114,7 @@ def _step(event: yaml.Event, stack: list[_Level], source: Source) -> Iterator[Se
             return
         path = _path(stack)
         key = path.rpartition(".")[2]
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 0
         if event.value and str(event.value).lower() not in {"null", "~"}:
             yield Setting(key, path, str(event.value)[:300], Evidence(source.path, line))
         _advance(stack)

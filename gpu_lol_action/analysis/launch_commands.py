@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -14,7 +15,9 @@ from gpu_lol_action.domain.finding import Evidence
 MAX_COMMANDS = 400
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _VARIABLE = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;#]*)\s*(?:;|#.*)?$")
-_PREFIXES = frozenset({"sudo", "nohup", "time", "exec", "env", "srun", "run", "uv", "poetry", "pdm", "conda", "pixi", "hatch", "$"})
+_PREFIXES = frozenset(
+    {"sudo", "nohup", "time", "exec", "env", "srun", "run", "uv", "poetry", "pdm", "conda", "pixi", "hatch", "$"}
+)
 _COUNT_FLAGS = {
     "torchrun": ("nproc_per_node", "nproc-per-node"),
     "accelerate": ("num_processes", "num-processes", "gpus"),
@@ -59,12 +62,15 @@ class LaunchCommand:
         return self.tool in _TOOLS or self.target.startswith(_SERVERS)
 
 
+@functools.lru_cache(maxsize=4)
 def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     """Return all commands, in the order in which a reader meets them: documentation, then scripts, shallow files first."""
     found: list[LaunchCommand] = []
-    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
+    documents = [
+        s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if not s.path.startswith(("docs/", "doc/"))
+    ]
     scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML)
-    for source in (*_by_name(documents), *scripts):
+    for source in (*_by_name(documents), *_by_mention(scripts, documents)):
         if source.form is Form.YAML and not source.name.startswith(("sky", "task", "job")):
             continue
         for line, text, variables in _lines(source):
@@ -97,12 +103,23 @@ def parse_command(text: str, variables: Mapping[str, str], source: Source, line:
     if tool == "accelerate" and processes is None and any("multi_gpu" in key for key in options):
         processes = None
     folded = {key.replace("-", "_"): value for key, value in options.items()}
-    return LaunchCommand(tool, target, processes, nodes, folded, configs, Evidence(source.path, line), source, tuple(places))
+    return LaunchCommand(
+        tool, target, processes, nodes, folded, configs, Evidence(source.path, line), source, tuple(places)
+    )
 
 
-def _by_name(documents: tuple[Source, ...]) -> tuple[Source, ...]:
+def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
     """Return documents with the English README of each depth first."""
-    return tuple(sorted(documents, key=lambda s: (s.depth, s.name not in {"readme.md", "readme.rst", "readme_en.md"}, s.path)))
+    return tuple(
+        sorted(documents, key=lambda s: (s.depth, s.name not in {"readme.md", "readme.rst", "readme_en.md"}, s.path))
+    )
+
+
+def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[Source]:
+    """Return scripts with those that documentation names first, in its order: a reader is told to start these."""
+    text = "\n".join(document.text for document in _by_name(documents))
+    places = {source.path: text.find(source.path.rsplit("/", 1)[-1]) for source in scripts}
+    return sorted(scripts, key=lambda source: (places[source.path] < 0, places[source.path], source.depth, source.path))
 
 
 def _lines(source: Source) -> Iterator[tuple[int, str, dict[str, str]]]:
@@ -119,7 +136,9 @@ def _lines(source: Source) -> Iterator[tuple[int, str, dict[str, str]]]:
         shown = line
         if not inside and not is_indented:
             inline = re.findall(r"`([^`\n]{6,300})`", line[:2000])
-            shown = next((text for text in inline if re.match(r"(?:python3?|torchrun|accelerate|deepspeed|vllm)\s", text)), "")
+            shown = next(
+                (text for text in inline if re.match(r"(?:python3?|torchrun|accelerate|deepspeed|vllm)\s", text)), ""
+            )
         if not pending:
             start = number
         pending = f"{pending} {shown.strip()}".strip()
@@ -159,7 +178,7 @@ def _tool(words: list[str]) -> tuple[str | None, list[str]]:
             module = rest[1]
             if module in {"torch.distributed.launch", "torch.distributed.run"}:
                 return "torchrun", rest[2:]
-            if module in {"accelerate.commands.launch"}:
+            if module == "accelerate.commands.launch":
                 return "accelerate", rest[2:]
             if module in {"pip", "venv", "ipykernel", "pytest", "http.server"}:
                 return None, []
@@ -209,15 +228,16 @@ def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 def _target(tool: str, options: Mapping[str, str], places: list[str]) -> str | None:
     """Return what is started: a script, a module, or the tool's own command."""
     if tool in _TOOLS:
-        return " ".join([tool, *places[:1]])
+        # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
+        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or (bool(options) and not places)
+        return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:
         return script
     if tool == "accelerate" and "m" in options:
         return options["m"]
     if tool == "python":
-        module = places[0] if places and re.fullmatch(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+", places[0]) else None
-        return module
+        return places[0] if places and re.fullmatch(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+", places[0]) else None
     if tool in _INTERFACES or tool in {"composer", "torchrun"}:
         return next(iter(places), tool)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -70,7 +71,7 @@ class PythonCode:
 
     def imported(self) -> frozenset[str]:
         """Return the top-level names of all modules imported."""
-        return frozenset(item.module.split(".")[0] for item in self.imports)
+        return frozenset(item.module.split(".")[0] for item in self.imports if not item.module.startswith("."))
 
     def default(self, name: str) -> Default | None:
         """Return the default of that name: an option's (parser, dataclass) before a plain assignment."""
@@ -116,7 +117,12 @@ def read_python(text: str, lines: Sequence[int] = ()) -> PythonCode:
         elif isinstance(node, ast.If):
             has_main = has_main or _is_main(node)
     order = sorted(calls, key=lambda call: call.line)
-    return PythonCode(tuple(sorted(imports, key=lambda i: i.line)), tuple(order), tuple(sorted(defaults, key=lambda d: d.line)), has_main)
+    return PythonCode(
+        tuple(sorted(imports, key=lambda i: i.line)),
+        tuple(order),
+        tuple(sorted(defaults, key=lambda d: d.line)),
+        has_main,
+    )
 
 
 def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
@@ -137,7 +143,11 @@ def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
 def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
-    return [] if node.level or not node.module else [node.module]
+    if node.level > 1:
+        return []
+    prefix = "." * node.level
+    inner = [f"{prefix}{node.module}.{alias.name}" for alias in node.names] if node.module and node.level else []
+    return [f"{prefix}{node.module}", *inner] if node.module else [f"{prefix}{alias.name}" for alias in node.names]
 
 
 def _call(node: ast.Call, line: int) -> Call | None:
@@ -232,7 +242,8 @@ def _arithmetic(operator: ast.operator, left: float, right: float) -> float | in
     if isinstance(operator, ast.Div) and right:
         return left / right
     if isinstance(operator, ast.Pow) and 0 <= right <= 40 and abs(left) <= 10:
-        return left**right
+        power = math.pow(abs(left), right) if left else 0.0
+        return int(power) if power.is_integer() else power
     return None
 
 
@@ -252,8 +263,8 @@ def _option(call: Call) -> list[Default]:
         name = call.arguments[0].text.lstrip("-").replace("-", "_")
         return [Default(name, value.text, call.line, is_option=True)] if value and value.text is not None else []
     if re.fullmatch(r"DEFINE_(?:string|integer|float|bool|boolean|enum)", call.last) and len(call.arguments) >= 2:
-        name, text = call.arguments[0].text, call.arguments[1].text
-        return [Default(name, text, call.line, is_option=True)] if name and text is not None else []
+        flag, start = call.arguments[0].text, call.arguments[1].text
+        return [Default(flag, start, call.line, is_option=True)] if flag and start is not None else []
     return []
 
 
@@ -281,7 +292,12 @@ def _entries(node: ast.Dict) -> list[tuple[str, str, bool]]:
     found: list[tuple[str, str, bool]] = []
     for key, value in zip(node.keys[:200], node.values[:200], strict=False):
         text = _value(value).text if isinstance(value, (ast.Constant, ast.BinOp)) else None
-        if isinstance(key, ast.Constant) and isinstance(key.value, str) and text is not None and key.value.isidentifier():
+        if (
+            isinstance(key, ast.Constant)
+            and isinstance(key.value, str)
+            and text is not None
+            and key.value.isidentifier()
+        ):
             found.append((key.value, text, False))
     return found
 
@@ -290,7 +306,11 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[ast.
     """Return the defaults of a function's parameters: ``fire`` and plain calls start with them."""
     arguments = [*node.args.posonlyargs, *node.args.args]
     pairs = list(zip(arguments[len(arguments) - len(node.args.defaults) :], node.args.defaults, strict=True))
-    pairs += [(arg, value) for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value is not None]
+    pairs += [
+        (arg, value)
+        for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        if value is not None
+    ]
     values = [(argument, _value(value).text) for argument, value in pairs]
     return [(argument, text) for argument, text in values if text is not None]
 

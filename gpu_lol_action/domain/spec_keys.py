@@ -38,7 +38,11 @@ class Key:
 
 
 HARDWARE = (
-    Key("gpu_type", Kind.ACCELERATOR, "SkyPilot's name of the card, such as RTX4090 or A100-80GB; null: the cheapest that fits."),
+    Key(
+        "gpu_type",
+        Kind.ACCELERATOR,
+        "SkyPilot's name of the card, such as RTX4090 or A100-80GB; null: the cheapest that fits.",
+    ),
     Key("gpu_count", Kind.WHOLE, "Cards per machine; 0: no GPU.", 0, 16),
     Key("vram_required_gb", Kind.GIB, "Memory a program can allocate per GPU, in GiB.", 0, 1024),
     Key("num_nodes", Kind.WHOLE, "Machines; more than one where the cloud can.", 1, 64),

@@ -28,7 +28,9 @@ def spec_mapping(spec: EnvironmentSpec) -> dict[str, Any]:
     """Return the spec as plain mappings and lists in the file's order, without what is unset."""
     mapping = _sections(spec)
     if spec.profiles:
-        mapping["profiles"] = {name: _difference(mapping, _sections(spec.profiles[name])) for name in sorted(spec.profiles)}
+        mapping["profiles"] = {
+            name: _difference(mapping, _sections(spec.profiles[name])) for name in sorted(spec.profiles)
+        }
     return {key: mapping[key] for key in spec_keys.TOP_KEYS if key in mapping}
 
 

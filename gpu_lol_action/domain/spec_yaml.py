@@ -13,12 +13,9 @@ from gpu_lol_action.domain import spec_keys, yaml_nodes
 from gpu_lol_action.domain.gpus import AcceleratorRequest, UnknownAccelerator, parse_accelerator
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import (
-    Dependencies,
     EnvironmentSpec,
     Hardware,
-    Meta,
     Smoke,
-    Software,
     WorkloadType,
 )
 from gpu_lol_action.domain.spec_keys import Key, Kind
@@ -171,7 +168,9 @@ def _whole(key: Key, node: yaml.Node, place: Place) -> int:
     unit = r"(?:\s*(?:gb|gib|g))?" if is_size else ""
     found = re.fullmatch(rf"([0-9]{{1,9}})(\.[0-9]{{1,9}})?{unit}", text, re.IGNORECASE)
     if not found:
-        raise place.error(node, f"`{key.name}: {text[:40]}` is not a {key.kind.value}.", fix=f"Write `{key.name}: {max(key.low, 1)}`.")
+        raise place.error(
+            node, f"`{key.name}: {text[:40]}` is not a {key.kind.value}.", fix=f"Write `{key.name}: {max(key.low, 1)}`."
+        )
     number, rest = int(found[1]), float(found[2] or 0)
     if rest and not is_size:
         raise place.error(node, f"`{key.name}: {text}` must be a whole number.")
@@ -250,7 +249,9 @@ def _profiles(base: EnvironmentSpec, node: yaml.Node, place: Place) -> dict[str,
     profiles: dict[str, EnvironmentSpec] = {}
     for name, key, value in yaml_nodes.entries(node, "profiles", place):
         if not _PROFILE.fullmatch(name):
-            raise place.error(key, f"`{name[:60]}` is no profile name; small letters, digits and dashes are, at most 32.")
+            raise place.error(
+                key, f"`{name[:60]}` is no profile name; small letters, digits and dashes are, at most 32."
+            )
         profiles[name] = _apply(base, value, _Reading(place, {}), is_profile=True)
     return profiles
 
@@ -259,5 +260,3 @@ def _unknown(place: Place, node: yaml.Node, name: str, known: Any, where: str) -
     guess = yaml_nodes.nearest(name, known)
     fix = f"Did you mean `{guess}`?" if guess else f"Known here: {', '.join(known)}."
     return place.error(node, f"there is no key `{name[:60]}`{where}.", fix=fix)
-
-

@@ -97,7 +97,9 @@ def text_of(node: yaml.Node, what: str, place: Place, *, is_multiline: bool = Fa
     allowed = "\n\t" if is_multiline else ""
     bad = next((character for character in value if not (character.isprintable() or character in allowed)), None)
     if bad is not None:
-        raise place.error(node, f"`{what}` holds the character U+{ord(bad):04X}, which does not print.", fix="Remove it.")
+        raise place.error(
+            node, f"`{what}` holds the character U+{ord(bad):04X}, which does not print.", fix="Remove it."
+        )
     return value
 
 
@@ -132,9 +134,11 @@ def _check_events(text: str, place: Place) -> None:
     """Refuse what would expand, nest or repeat without end, before any tree is built."""
     depth = nodes = documents = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, yaml.AliasEvent):
-            raise place.error(line, f"aliases (`*{event.anchor[:30]}`) are not used here.", fix="Write the value out.")
+            raise place.error(
+                line, f"aliases (`*{str(event.anchor)[:30]}`) are not used here.", fix="Write the value out."
+            )
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             depth += 1
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):

@@ -108,7 +108,8 @@ def image_contents(image: str) -> ImageContents:
     if found := re.search(r"cu(\d{2})(\d)\d?-torch(\d)(\d{1,2})(\d)(?:-|$)", name):
         torch: Version = (int(found[3]), int(found[4]), int(found[5]))
         # A torch260 tag holds a CUDA 12.6 build, a torch271 tag a 12.8 one, whatever toolkit the tag names.
-        built_for = {(2, 6): (12, 6), (2, 7): (12, 8)}.get(torch[:2], (int(found[1]), int(found[2])))
+        builds: dict[Version, Version] = {(2, 6): (12, 6), (2, 7): (12, 8)}
+        built_for = builds.get(torch[:2], (int(found[1]), int(found[2])))
         return ImageContents(torch, built_for)
     torch_found = re.search(r"(?:^|/)pytorch:v?(\d+)\.(\d+)(?:\.(\d+))?[-+]", name)
     cuda_found = re.search(r"cuda[:-]?(\d{2})\.(\d)", name) or re.search(r"[-+]cu(\d{2})(\d)(?:\D|$)", name)
@@ -134,7 +135,9 @@ def image_refusal(image: str, card: Accelerator) -> str:
 
 def is_gpu_image(image: str) -> bool:
     """Whether an image's name promises CUDA."""
-    return bool(re.search(r"cuda|cu1[12]\d|pytorch|torch|tensorflow.*gpu|nvidia|nvcr\.io|vllm|runpod/", image, re.IGNORECASE))
+    return bool(
+        re.search(r"cuda|cu1[12]\d|pytorch|torch|tensorflow.*gpu|nvidia|nvcr\.io|vllm|runpod/", image, re.IGNORECASE)
+    )
 
 
 def parse_version(text: str) -> Version:
@@ -185,7 +188,9 @@ def _vllm(wish: ImageWish) -> ImageChoice:
         return ImageChoice(f"vllm/vllm-openai:v{wish.vllm}", "3.12", None, f"vllm {wish.vllm} is pinned")
     if wish.vllm:
         choice = _torch(ImageWish(packages=wish.packages | {"xformers"}, card=wish.card))
-        return ImageChoice(choice.image, choice.python, choice.cuda, f"vllm {wish.vllm} is pinned and brings its own torch")
+        return ImageChoice(
+            choice.image, choice.python, choice.cuda, f"vllm {wish.vllm} is pinned and brings its own torch"
+        )
     why = "vllm is not pinned; this image is the newest with CUDA 12, a fresh install would need driver 580"
     return ImageChoice(VLLM_IMAGE, "3.12", "12.9", why)
 
@@ -197,7 +202,12 @@ def _tensorflow(wish: ImageWish) -> ImageChoice:
         return ImageChoice("nvcr.io/nvidia/tensorflow:23.03-tf1-py3", "3.8", "12.1", "TensorFlow 1 is asked for")
     release = ".".join(map(str, (*version, 0, 0)[:3])) if version and len(version) > 1 else "2.20.0"
     python = "3.11" if not version or version >= (2, 16) else "3.9"
-    return ImageChoice(f"tensorflow/tensorflow:{release}-gpu", python, None, f"TensorFlow {wish.tensorflow or 'without a pin'} is asked for")
+    return ImageChoice(
+        f"tensorflow/tensorflow:{release}-gpu",
+        python,
+        None,
+        f"TensorFlow {wish.tensorflow or 'without a pin'} is asked for",
+    )
 
 
 def _dotted(version: Version) -> str:

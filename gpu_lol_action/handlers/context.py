@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.environment import Requester
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell
-from gpu_lol_action.render.views import ReplyTo
+
+if TYPE_CHECKING:
+    # The template engine is not loaded before something is said.
+    from gpu_lol_action.render.views import ReplyTo
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Order:
         """What an answer's marker names, so that it is posted once; None where no comment asked."""
         if self.comment_id is None:
             return None
+        from gpu_lol_action.render.views import ReplyTo
+
         return ReplyTo(self.pull_request.number, self.comment_id)
 
     @property

@@ -83,7 +83,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
         return AlreadyRunning(existing.record)
     _require_credentials(context, order)
     reading = read_commit(context, order.pull_request.head_sha, order.policy)
-    spec = _with_profile(reading.analysis.spec, order.command.profile)
+    spec = _with_profile(reading.asked, order.command.profile)
     if isinstance(spec, Deny):
         return spec
     ladder = _rentable(context, price(spec, order.policy, order.command))
@@ -212,7 +212,7 @@ def _nothing_fits(ladder: Ladder) -> Deny:
 
 def _unreadable(name: str, why: str) -> Deny:
     return Deny(
-        "record_unreadable",
+        "record_held",
         f"the record of `{name}` cannot be read",
         f"its machine counts as running until it can ({why}).",
         "A maintainer looks at the ref `refs/gpu-lol/environments/" + name + "`.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.offer import Ladder
@@ -16,14 +16,20 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
+from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A commit's analysis and the ladder of machines that fit it."""
+    """A commit's analysis and the ladder of machines that fit it.
+
+    ``asked`` is the spec before a card was chosen for it: where neither file nor command names one, every card that
+    fits is a candidate.
+    """
 
     sha: str
+    asked: EnvironmentSpec
     analysis: Analysis
     ladder: Ladder
 
@@ -36,8 +42,9 @@ def read_commit(context: Context, sha: str, policy: Policy) -> Reading:
 
 def read_folder(folder: Path, sha: str, policy: Policy) -> Reading:
     """Do the same for a folder that is there already."""
-    analysis = analyze(Checkout(folder))
-    return Reading(sha, analysis, price(analysis.spec, policy))
+    checkout = read_checkout(folder)
+    analysis = analyze(checkout, checkout.spec_text)
+    return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy))
 
 
 def price(spec: EnvironmentSpec, policy: Policy, command: Command | None = None) -> Ladder:

@@ -45,7 +45,9 @@ class RankRequest:
     max_price_usd_per_hour: Decimal | None = None
 
 
-def requirement_from(spec: EnvironmentSpec, policy: Policy, command: Command | None = None) -> Requirement | UnknownAccelerator:
+def requirement_from(
+    spec: EnvironmentSpec, policy: Policy, command: Command | None = None
+) -> Requirement | UnknownAccelerator:
     """Return what is asked of a machine: the spec, with the command's options over it, on the policy's clouds.
 
     A card named in the command is taken as ordered: its memory is not compared with the estimate.
@@ -67,10 +69,14 @@ def requirement_from(spec: EnvironmentSpec, policy: Policy, command: Command | N
 
 
 def rank_candidates(request: RankRequest) -> Ladder:
-    """Return the ladder: fitting offers by price for the lease, equal prices by memory and name; each other with a reason."""
+    """Return the ladder: fitting offers by price for the lease, equal prices by memory and name; each other with a reason.
+
+    Without a GPU asked for the ladder is empty.
+    """
     candidates: list[Candidate] = []
     rejected: list[Rejected] = []
-    for cloud in dict.fromkeys(request.requirement.clouds):
+    clouds = dict.fromkeys(request.requirement.clouds) if request.requirement.gpu_count else {}
+    for cloud in clouds:
         offers = request.offers.get(cloud, ())
         for offer in offers:
             reason = _refusal(offer, offers, request)
@@ -94,7 +100,9 @@ def _with_options(wanted: Requirement, command: Command) -> Requirement | Unknow
         if not isinstance(found, AcceleratorRequest):
             return found
         count = command.gpu_count or found.count or max(wanted.gpu_count, 1)
-        wanted = replace(wanted, accelerator=found.accelerator.name, gpu_count=count, memory_gib_per_gpu=0.0, alternatives=())
+        wanted = replace(
+            wanted, accelerator=found.accelerator.name, gpu_count=count, memory_gib_per_gpu=0.0, alternatives=()
+        )
     elif command.gpu_count is not None:
         wanted = replace(wanted, gpu_count=command.gpu_count)
     if command.cloud is not None:
@@ -222,4 +230,10 @@ def _candidate(offer: Offer, request: RankRequest) -> Candidate:
 
 def _rank(candidate: Candidate) -> tuple[Decimal, float, str, str, str]:
     offer = candidate.offer
-    return (candidate.price_usd_per_hour, -offer.memory_gib_per_gpu, offer.cloud, offer.accelerator, offer.instance_type)
+    return (
+        candidate.price_usd_per_hour,
+        -offer.memory_gib_per_gpu,
+        offer.cloud,
+        offer.accelerator,
+        offer.instance_type,
+    )

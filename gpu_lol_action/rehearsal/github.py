@@ -16,16 +16,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gpu_lol_action.rehearsal import github_changes as changes
 from gpu_lol_action.rehearsal import github_events as events
-from gpu_lol_action.rehearsal.github_changes import Content, PullRequestDraft
+from gpu_lol_action.rehearsal.github_changes import Content, PullRequestDraft, Push
 from gpu_lol_action.rehearsal.github_events import Scene, Webhook
 from gpu_lol_action.rehearsal.github_import import import_folder
 from gpu_lol_action.rehearsal.github_log import Fault, Journal
 from gpu_lol_action.rehearsal.github_server import Api, ArchiveHost, serve
-from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Repository, Token, WorkflowRun, World
+from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Repository, Token, World
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 BOT = "github-actions[bot]"
 # What bot.yml asks for; a stand-in token that may more would hide a missing permission.
@@ -67,7 +70,7 @@ class Hub:
         self.maintainer = self.add_user("maintainer", role="admin").login
 
     # --- life -------------------------------------------------------------------------------------------
-    def __enter__(self) -> Hub:
+    def __enter__(self) -> Self:
         archive = serve(ArchiveHost(self.world, self.journal).answer)
         self._servers.append(archive)
         self.world.archive_url = f"http://127.0.0.1:{archive.server_address[1]}"
@@ -126,7 +129,7 @@ class Hub:
         """Commit files straight onto a branch; returns the SHA."""
         author = self._account(by or self.maintainer)
         with self.world.lock:
-            return changes.commit_files(self.world, self.repository, branch, files, message, author)
+            return changes.commit_files(self.world, self.repository, Push(branch, files, message, author))
 
     def commit_folder(self, folder: Path, *, branch: str = "main", message: str = "Add the project") -> str:
         """Commit what git would commit of a folder on disk, a repository or not; returns the SHA."""
@@ -167,7 +170,7 @@ class Hub:
         account = self._account(author)
         with self.world.lock:
             source = fork or self.repository
-            changes.commit_files(self.world, source, branch, files, title, account)
+            changes.commit_files(self.world, source, Push(branch, files, title, account))
             head = f"{source.owner.login}:{branch}" if fork else branch
             draft = PullRequestDraft(title, head, self.repository.default_branch, None, is_draft)
             issue = changes.open_pull(self.world, self.repository, account, draft)
@@ -182,7 +185,8 @@ class Hub:
                 raise LookupError(f"#{number} has no branch to push to")
             before = pull.head_sha
             source = pull.head_repository
-            after = changes.commit_files(self.world, source, pull.head_ref, files, message, self._account(author))
+            push = Push(pull.head_ref, files, message, self._account(author))
+            after = changes.commit_files(self.world, source, push)
             return events.pull_request(self._scene(author), issue, "synchronize", {"before": before, "after": after})
 
     def close_pull_request(self, number: int, by: str) -> Webhook:
@@ -243,28 +247,20 @@ class Hub:
 
     # --- runs -------------------------------------------------------------------------------------------
     def schedule(self, cron: str = "17 * * * *", workflow: str = "bot.yml") -> Webhook:
+        """The clock strikes: what a scheduled run gets."""
         with self.world.lock:
             return events.schedule(self._scene(self.maintainer), cron, workflow)
 
     def workflow_dispatch(self, by: str, inputs: Mapping[str, str] | None = None, workflow: str = "bot.yml") -> Webhook:
+        """Somebody starts a workflow by hand."""
         with self.world.lock:
             return events.workflow_dispatch(self._scene(by), inputs or {}, workflow)
 
     def start_run(self, event: str, by: str, workflow: str = "bot.yml") -> str:
         """A workflow run that is in progress on the default branch; returns its id, as `GITHUB_RUN_ID`."""
         with self.world.lock:
-            branch = self.repository.default_branch
-            run = WorkflowRun(
-                run_id=self.world.next_id() * 7,
-                run_number=len(self.repository.runs) + 1,
-                workflow=workflow,
-                event=event,
-                head_sha=self.repository.git.text("rev-parse", f"refs/heads/{branch}"),
-                head_branch=branch,
-                actor=self._account(by),
-                created_at=self.world.now(),
-            )
-            self.repository.runs[run.run_id] = run
+            run = changes.start_run(self.world, self.repository, self._account(by), workflow, event)
+            run.status = "in_progress"
             return str(run.run_id)
 
     def finish_run(self, run_id: str, conclusion: str = "success") -> None:
@@ -294,6 +290,7 @@ class Hub:
             return self.journal.counts()
 
     def forget_requests(self) -> None:
+        """Count requests anew from here."""
         with self.world.lock:
             self.journal.requests.clear()
 
@@ -303,6 +300,7 @@ class Hub:
             return self.journal.problems()
 
     def issue(self, number: int) -> Issue:
+        """An issue or the conversation half of a pull request."""
         return self.repository.issues[number]
 
     def _account(self, login: str) -> Account:

@@ -26,6 +26,7 @@ class Call:
 
     @property
     def actor(self) -> Account:
+        """Whoever the token speaks for."""
         return self.token.account
 
     @property
@@ -36,6 +37,7 @@ class Call:
         return self.home
 
     def number(self, name: str) -> int:
+        """A path parameter that is a number."""
         return int(self.path[name])
 
 
@@ -74,6 +76,7 @@ def refuse(status: int, message: str, errors: Sequence[Any] | None = None) -> Re
 
 
 def not_found() -> Refusal:
+    """GitHub's plain 404."""
     return refuse(404, "Not Found")
 
 

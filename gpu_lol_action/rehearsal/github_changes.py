@@ -8,8 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpu_lol_action.rehearsal.github_git import Signature
-from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Pull, Reaction, Repository, World
+from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
+from gpu_lol_action.rehearsal.github_state import (
+    Account,
+    Comment,
+    Issue,
+    Pull,
+    Reaction,
+    Repository,
+    WorkflowRun,
+    World,
+)
 
 _MODE = "100644"
 # A value of `files` may say more than text: a symlink's target, or bytes.
@@ -29,41 +38,45 @@ class PullRequestDraft:
 
 
 def signature(world: World, account: Account) -> Signature:
+    """How git names an account, with the address that GitHub gives it."""
     mail = f"{account.account_id}+{account.login}@users.noreply.github.com"
     return Signature(account.login, mail, world.now())
 
 
-def commit_files(
-    world: World,
-    repository: Repository,
-    branch: str,
-    files: Mapping[str, Content],
-    message: str,
-    author: Account,
-    *,
-    start: str | None = None,
-) -> str:
-    """Commit files onto a branch (made from `start` or the default branch) and move every pull request on it.
+@dataclass(frozen=True, slots=True)
+class Push:
+    """Files committed onto a branch, which is made from `start` (or the default branch) where it is new.
 
     A file's content is text, bytes, `("symlink", target)`, or None to remove it.
     """
+
+    branch: str
+    files: Mapping[str, Content]
+    message: str
+    author: Account
+    start: str | None = None
+
+
+def commit_files(world: World, repository: Repository, push: Push) -> str:
+    """Commit, and move every open pull request that comes from the branch; returns the SHA."""
     git = repository.git
-    tip = git.ref(f"refs/heads/{branch}")
-    parent = tip or git.resolve(start or repository.default_branch)
-    entries: dict[str, tuple[str, str] | None] = {}
-    for path, content in files.items():
-        if content is None:
-            entries[path] = None
-        elif isinstance(content, tuple):
-            entries[path] = ("120000", git.write_blob(content[1].encode()))
-        else:
-            raw = content.encode() if isinstance(content, str) else content
-            entries[path] = (_MODE, git.write_blob(raw))
+    tip = git.ref(f"refs/heads/{push.branch}")
+    parent = tip or git.resolve(push.start or repository.default_branch)
+    entries = {path: _stored(git, content) for path, content in push.files.items()}
     tree = git.write_tree(entries, parent)
-    sha = git.write_commit(tree, [parent] if parent else [], message, signature(world, author))
-    git.update_ref(f"refs/heads/{branch}", sha, tip)
-    follow_branch(world, repository, branch)
+    sha = git.write_commit(tree, [parent] if parent else [], push.message, signature(world, push.author))
+    git.update_ref(f"refs/heads/{push.branch}", sha, tip)
+    follow_branch(world, repository, push.branch)
     return sha
+
+
+def _stored(git: BareRepository, content: Content) -> tuple[str, str] | None:
+    """Mode and SHA of a file's new content."""
+    if content is None:
+        return None
+    if isinstance(content, tuple):
+        return "120000", git.write_blob(content[1].encode())
+    return _MODE, git.write_blob(content.encode() if isinstance(content, str) else content)
 
 
 def follow_branch(world: World, repository: Repository, branch: str) -> list[Issue]:
@@ -82,6 +95,7 @@ def follow_branch(world: World, repository: Repository, branch: str) -> list[Iss
 
 
 def open_issue(world: World, home: Repository, author: Account, title: str, body: str | None) -> Issue:
+    """A new issue with the next number."""
     number = max(home.issues, default=0) + 1
     issue = Issue(world.next_id(), number, title, body, author, world.now(), world.now())
     home.issues[number] = issue
@@ -112,6 +126,7 @@ def open_pull(world: World, home: Repository, author: Account, draft: PullReques
 
 
 def close_issue(world: World, issue: Issue, actor: Account, reason: str | None = None) -> None:
+    """Close an issue or pull request."""
     issue.state = "closed"
     issue.state_reason = None if issue.pull else reason or "completed"
     issue.closed_at = issue.updated_at = world.now()
@@ -119,6 +134,7 @@ def close_issue(world: World, issue: Issue, actor: Account, reason: str | None =
 
 
 def reopen_issue(world: World, issue: Issue) -> None:
+    """Open it again."""
     issue.state, issue.state_reason = "open", None if issue.pull else "reopened"
     issue.closed_at = issue.closed_by = None
     issue.updated_at = world.now()
@@ -132,7 +148,7 @@ def merge_pull(world: World, home: Repository, issue: Issue, actor: Account) -> 
     base = home.git.ref(f"refs/heads/{pull.base_ref}")
     if base is None:
         raise LookupError("base")
-    tree = home.git.text("merge-tree", "--write-tree", base, pull.head_sha).splitlines()[0]
+    tree = home.git.merged_tree(base, pull.head_sha)
     message = f"Merge pull request #{issue.number} from {pull.head_label.replace(':', '/')}\n\n{issue.title}"
     sha = home.git.write_commit(tree, [base, pull.head_sha], message, signature(world, actor))
     home.git.update_ref(f"refs/heads/{pull.base_ref}", sha, base)
@@ -142,10 +158,29 @@ def merge_pull(world: World, home: Repository, issue: Issue, actor: Account) -> 
 
 
 def add_comment(world: World, home: Repository, number: int, author: Account, body: str) -> Comment:
+    """Write a comment."""
     comment = Comment(world.next_id(), number, author, body, world.now(), world.now())
     home.comments[comment.comment_id] = comment
     home.issues[number].updated_at = comment.created_at
     return comment
+
+
+def start_run(world: World, home: Repository, actor: Account, workflow: str, event: str) -> WorkflowRun:
+    """A queued run on the default branch, with an id of the size that GitHub's have."""
+    branch = home.default_branch
+    run = WorkflowRun(
+        run_id=world.next_id() * 7,
+        run_number=len(home.runs) + 1,
+        workflow=workflow,
+        event=event,
+        head_sha=home.git.text("rev-parse", f"refs/heads/{branch}"),
+        head_branch=branch,
+        actor=actor,
+        created_at=world.now(),
+        status="queued",
+    )
+    home.runs[run.run_id] = run
+    return run
 
 
 def add_reaction(

@@ -6,7 +6,9 @@ Everything goes through the `git` program, so hashes, fast-forward rules, archiv
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -75,7 +77,8 @@ class BareRepository:
     """One bare repository on disk."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        # Absolute: git runs inside it, and paths are handed on through the environment.
+        self.path = path = path.resolve()
         if not (path / "HEAD").exists():
             path.mkdir(parents=True, exist_ok=True)
             _run(path, ["init", "--quiet", "--bare", "--initial-branch=main", "."])
@@ -85,17 +88,23 @@ class BareRepository:
         return _run(self.path, arguments, stdin, environment)
 
     def text(self, *arguments: str) -> str:
+        """Git's output as stripped text."""
         return self.git(*arguments).decode("utf-8", "replace").strip()
 
     # --- refs -----------------------------------------------------------------------------------------
     def resolve(self, name: str, kind: str = "commit") -> str | None:
         """The full SHA that a branch, tag, full ref, or (abbreviated) SHA stands for; None where there is none."""
         for candidate in (name, f"refs/heads/{name}", f"refs/tags/{name}", f"refs/{name}"):
-            try:
-                return self.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{candidate}^{{{kind}}}")
-            except GitError:
-                continue
+            found = self._parsed(f"{candidate}^{{{kind}}}")
+            if found is not None:
+                return found
         return None
+
+    def _parsed(self, expression: str) -> str | None:
+        try:
+            return self.text("rev-parse", "--verify", "--quiet", "--end-of-options", expression)
+        except GitError:
+            return None
 
     def ref(self, name: str) -> str | None:
         """The SHA of a fully qualified ref, or None."""
@@ -111,6 +120,7 @@ class BareRepository:
         return {name: sha for name, sha in pairs if name.startswith(prefix)}
 
     def is_ref_name(self, name: str) -> bool:
+        """Whether git takes this as a full ref name."""
         try:
             self.git("check-ref-format", name)
         except GitError:
@@ -122,9 +132,11 @@ class BareRepository:
         self.git("update-ref", name, sha, expected if expected is not None else ZERO)
 
     def delete_ref(self, name: str) -> None:
+        """Remove a ref."""
         self.git("update-ref", "-d", name)
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
+        """Whether one commit can be reached from the other."""
         try:
             self.git("merge-base", "--is-ancestor", ancestor, descendant)
         except GitError:
@@ -133,34 +145,46 @@ class BareRepository:
 
     # --- objects --------------------------------------------------------------------------------------
     def kind(self, sha: str) -> str | None:
+        """`blob`, `tree`, `commit`, `tag`, or None where there is no such object."""
         try:
             return self.text("cat-file", "-t", sha)
         except GitError:
             return None
 
     def write_blob(self, content: bytes) -> str:
+        """Store bytes; returns the SHA."""
         return self.git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
 
     def read_blob(self, sha: str) -> bytes:
+        """The bytes of a blob."""
         return self.git("cat-file", "blob", sha)
 
     def write_tree(self, entries: Mapping[str, tuple[str, str] | None], base: str | None = None) -> str:
         """A tree from path -> (mode, SHA), None to remove, on top of a base tree or commit."""
-        index = self.path / f"stand-in-index-{id(entries)}"
-        environment = {"GIT_INDEX_FILE": str(index)}
-        try:
-            self.git("read-tree", base if base else "--empty", environment=environment)
-            lines = [
-                f"{mode} {sha}\t{path}" if (mode, sha) != ("0", ZERO) else f"0 {ZERO}\t{path}"
-                for path, (mode, sha) in ((path, entry or ("0", ZERO)) for path, entry in entries.items())
-            ]
-            self.git("update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode(),
-                     environment=environment)  # fmt: skip
+        lines = []
+        for path, entry in entries.items():
+            mode, sha = entry or ("0", ZERO)
+            lines.append(f"{mode} {sha}\t{path}\0")
+        with self.own_index() as environment:
+            self.git("read-tree", base or "--empty", environment=environment)
+            self.git("update-index", "-z", "--index-info", stdin="".join(lines).encode(), environment=environment)
             return self.git("write-tree", environment=environment).decode().strip()
-        finally:
-            index.unlink(missing_ok=True)
+
+    def merged_tree(self, ours: str, theirs: str) -> str:
+        """The tree of a merge; GitError where both sides changed one file."""
+        base = self.text("merge-base", ours, theirs)
+        with self.own_index() as environment:
+            self.git("read-tree", "-i", "-m", "--aggressive", base, ours, theirs, environment=environment)
+            return self.git("write-tree", environment=environment).decode().strip()
+
+    @contextmanager
+    def own_index(self) -> Iterator[dict[str, str]]:
+        """The environment of git commands that share an index of their own."""
+        with tempfile.TemporaryDirectory(prefix="index-", dir=self.path) as folder:
+            yield {"GIT_INDEX_FILE": str(Path(folder) / "index")}
 
     def write_commit(self, tree: str, parents: Sequence[str], message: str, author: Signature) -> str:
+        """Store a commit; author and committer are the same."""
         stamp = f"{int(author.when.timestamp())} +0000"
         environment = {
             f"GIT_{role}_{field}": value
@@ -172,6 +196,7 @@ class BareRepository:
         return made.decode().strip()
 
     def read_commit(self, sha: str) -> Commit:
+        """A commit as git stores it."""
         layout = "%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
         fields = self.git("show", "--no-patch", f"--format={layout}", sha).decode("utf-8", "replace").split("\0")
         return Commit(
@@ -184,6 +209,7 @@ class BareRepository:
         )
 
     def read_tree(self, treeish: str, *, recursive: bool = False) -> list[TreeEntry]:
+        """The entries of a tree (or of a commit), folders included where recursive."""
         flags = ["-r", "-t"] if recursive else []
         listing = self.git("ls-tree", "-z", "--long", *flags, treeish).decode("utf-8", "surrogateescape")
         entries = []
@@ -199,6 +225,7 @@ class BareRepository:
         return self.text("rev-list", f"--max-count={limit}", span).split()
 
     def merge_base(self, one: str, other: str) -> str | None:
+        """The commit that both have in common, or None."""
         try:
             return self.text("merge-base", one, other)
         except GitError:
@@ -255,8 +282,8 @@ def _run(
     stdin: bytes | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    finished = subprocess.run(  # noqa: S603 - fixed program, list of arguments, no shell
-        ["git", *arguments],  # noqa: S607 - git is found on the fixed PATH above
+    finished = subprocess.run(
+        ["git", *arguments],
         cwd=folder,
         env={**_ENVIRONMENT, **(environment or {})},
         input=stdin if stdin is not None else b"",

@@ -9,17 +9,15 @@ from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
 
 def import_folder(git: BareRepository, folder: Path, branch: str, message: str, author: Signature) -> str:
     """Commit the folder's files (tracked ones, and untracked ones that nothing ignores) as a branch's new tip."""
-    index = git.path / "stand-in-import-index"
-    environment = {"GIT_INDEX_FILE": str(index), "GIT_DIR": str(git.path), "GIT_WORK_TREE": str(folder)}
-    try:
-        tracked = _tracked(git, folder)
+    with git.own_index() as index:
+        environment = {**index, "GIT_DIR": str(git.path.resolve()), "GIT_WORK_TREE": str(folder.resolve())}
+        tracked = _tracked(git, folder.resolve())
         if tracked:
             # Files that are tracked although an ignore rule names them: `add` alone would drop them.
-            git.git("-C", str(folder), "update-index", "--add", "-z", "--stdin", stdin=tracked, environment=environment)
-        git.git("-C", str(folder), "add", "--all", "--", ".", environment=environment)
+            arguments = ("-C", str(folder.resolve()), "update-index", "--add", "-z", "--stdin")
+            git.git(*arguments, stdin=tracked, environment=environment)
+        git.git("-C", str(folder.resolve()), "add", "--all", "--", ".", environment=environment)
         tree = git.git("write-tree", environment=environment).decode().strip()
-    finally:
-        index.unlink(missing_ok=True)
     tip = git.ref(f"refs/heads/{branch}")
     sha = git.write_commit(tree, [tip] if tip else [], message, author)
     git.update_ref(f"refs/heads/{branch}", sha, tip)

@@ -10,10 +10,12 @@ from gpu_lol_action.rehearsal.github_payloads import Json, repository_url, stamp
 
 
 def api_link(call: Call, tail: str) -> str:
+    """A link below the repository in the API."""
     return f"{repository_url(call.world, call.repository)}/{tail}"
 
 
 def web_link(call: Call, tail: str) -> str:
+    """A link below the repository on the web."""
     return f"{call.world.web_url}/{call.repository.full_name}/{tail}"
 
 
@@ -26,6 +28,7 @@ def _unverified() -> Json:
 
 
 def git_ref(call: Call, name: str, sha: str) -> Json:
+    """`git-ref`."""
     return {
         "ref": name,
         "node_id": "REF_" + base64.urlsafe_b64encode(name.encode()).decode(),
@@ -35,6 +38,7 @@ def git_ref(call: Call, name: str, sha: str) -> Json:
 
 
 def git_commit(call: Call, commit: Commit) -> Json:
+    """`git-commit`: git's view."""
     return {
         "sha": commit.sha,
         "node_id": "C_" + commit.sha,

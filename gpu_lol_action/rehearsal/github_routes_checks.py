@@ -1,10 +1,9 @@
-"""Check runs, deployments, commit statuses and workflow runs of the stand-in."""
+"""Check runs, deployments and commit statuses of the stand-in."""
 
 from __future__ import annotations
 
 from gpu_lol_action.rehearsal.github_answers import Answer, Call, Route, counted, not_found, paged, refuse
 from gpu_lol_action.rehearsal.github_payloads import Json, node_id, repository, repository_url, stamp, user
-from gpu_lol_action.rehearsal.github_state import WorkflowRun
 
 _R = "/repos/{owner}/{repo}"
 
@@ -43,7 +42,7 @@ def _apply_check(call: Call, shape: Json) -> None:
     output["annotations_count"] += len(given.get("annotations", []))
 
 
-def create_check(call: Call) -> Answer:
+def _create_check(call: Call) -> Answer:
     check_id = call.world.next_id()
     url = _api(call, f"check-runs/{check_id}")
     shape: Json = {
@@ -73,17 +72,17 @@ def create_check(call: Call) -> Answer:
     return Answer(201, shape)
 
 
-def get_check(call: Call) -> Answer:
+def _get_check(call: Call) -> Answer:
     return Answer(200, _record(call, "checks", "check_run_id"))
 
 
-def update_check(call: Call) -> Answer:
+def _update_check(call: Call) -> Answer:
     shape = _record(call, "checks", "check_run_id")
     _apply_check(call, shape)
     return Answer(200, shape)
 
 
-def list_checks(call: Call) -> Answer:
+def _list_checks(call: Call) -> Answer:
     sha, name = _commit(call, call.path["ref"]), call.query.get("check_name")
     found = [
         shape
@@ -94,7 +93,7 @@ def list_checks(call: Call) -> Answer:
 
 
 # --- commit statuses -------------------------------------------------------------------------------------
-def create_status(call: Call) -> Answer:
+def _create_status(call: Call) -> Answer:
     sha, status_id = _commit(call, call.path["sha"]), call.world.next_id()
     shape: Json = {
         "url": _api(call, f"statuses/{sha}"),
@@ -113,7 +112,7 @@ def create_status(call: Call) -> Answer:
     return Answer(201, shape)
 
 
-def combined_status(call: Call) -> Answer:
+def _combined_status(call: Call) -> Answer:
     sha = _commit(call, call.path["ref"])
     newest = {
         shape["context"]: {key: shape[key] for key in shape if key not in ("sha", "creator")}
@@ -136,7 +135,7 @@ def combined_status(call: Call) -> Answer:
 
 
 # --- deployments -----------------------------------------------------------------------------------------
-def create_deployment(call: Call) -> Answer:
+def _create_deployment(call: Call) -> Answer:
     body, deployment_id = call.body, call.world.next_id()
     environment = body.get("environment", "production")
     shape: Json = {
@@ -162,7 +161,7 @@ def create_deployment(call: Call) -> Answer:
     return Answer(201, shape)
 
 
-def list_deployments(call: Call) -> Answer:
+def _list_deployments(call: Call) -> Answer:
     wanted = {key: call.query[key] for key in ("sha", "ref", "task", "environment") if call.query.get(key)}
     found = [
         shape
@@ -172,11 +171,11 @@ def list_deployments(call: Call) -> Answer:
     return paged(call, found)
 
 
-def get_deployment(call: Call) -> Answer:
+def _get_deployment(call: Call) -> Answer:
     return Answer(200, _record(call, "deployments", "deployment_id"))
 
 
-def create_deployment_status(call: Call) -> Answer:
+def _create_deployment_status(call: Call) -> Answer:
     deployment, body, status_id = _record(call, "deployments", "deployment_id"), call.body, call.world.next_id()
     shape: Json = {
         "url": f"{deployment['statuses_url']}/{status_id}",
@@ -198,108 +197,22 @@ def create_deployment_status(call: Call) -> Answer:
     return Answer(201, shape)
 
 
-def list_deployment_statuses(call: Call) -> Answer:
+def _list_deployment_statuses(call: Call) -> Answer:
     url = _record(call, "deployments", "deployment_id")["url"]
     kept = sorted(call.repository.record("deployment_statuses").items(), reverse=True)
     return paged(call, [shape for _, shape in kept if shape["deployment_url"] == url])
 
 
-# --- workflow runs ---------------------------------------------------------------------------------------
-def _run(call: Call, run: WorkflowRun) -> Json:
-    url = _api(call, f"actions/runs/{run.run_id}")
-    git = call.repository.git
-    head = git.read_commit(run.head_sha)
-    people = {"name": head.author.name, "email": head.author.email}
-    workflow_id = sum(map(ord, run.workflow)) + 60_000_000
-    return {
-        "id": run.run_id,
-        "name": run.workflow,
-        "node_id": node_id("WFR", run.run_id),
-        "head_branch": run.head_branch,
-        "head_sha": run.head_sha,
-        "path": f".github/workflows/{run.workflow}",
-        "display_title": head.message.splitlines()[0],
-        "run_number": run.run_number,
-        "run_attempt": 1,
-        "event": run.event,
-        "status": run.status,
-        "conclusion": run.conclusion,
-        "workflow_id": workflow_id,
-        "url": url,
-        "html_url": f"{call.world.web_url}/{call.repository.full_name}/actions/runs/{run.run_id}",
-        "pull_requests": [],
-        "created_at": stamp(run.created_at),
-        "updated_at": stamp(call.world.now()),
-        "run_started_at": stamp(run.created_at),
-        "actor": user(call.world, run.actor),
-        "triggering_actor": user(call.world, run.actor),
-        **{f"{name}_url": f"{url}/{name}" for name in ("jobs", "logs", "artifacts", "cancel", "rerun")},
-        "previous_attempt_url": None,
-        "check_suite_url": _api(call, f"check-suites/{run.run_id}"),
-        "workflow_url": _api(call, f"actions/workflows/{workflow_id}"),
-        "head_commit": {
-            "id": head.sha,
-            "tree_id": head.tree,
-            "message": head.message,
-            "timestamp": stamp(head.committer.when),
-            "author": people,
-            "committer": people,
-        },
-        "repository": repository(call.world, call.repository),
-        "head_repository": repository(call.world, call.repository),
-    }
-
-
-def get_run(call: Call) -> Answer:
-    found = call.repository.runs.get(call.number("run_id"))
-    if found is None:
-        raise not_found()
-    return Answer(200, _run(call, found))
-
-
-def list_runs(call: Call) -> Answer:
-    workflow, wanted = call.path.get("workflow_id"), call.query.get("status")
-    found = [
-        _run(call, run)
-        for _, run in sorted(call.repository.runs.items(), reverse=True)
-        if workflow in (None, run.workflow)
-        and wanted in (None, run.status, run.conclusion)
-        and call.query.get("event") in (None, run.event)
-    ]
-    return counted(call, "workflow_runs", found)
-
-
-def dispatch(call: Call) -> Answer:
-    sha = _commit(call, call.body["ref"])
-    run = WorkflowRun(
-        run_id=call.world.next_id() * 7,
-        run_number=len(call.repository.runs) + 1,
-        workflow=call.path["workflow_id"],
-        event="workflow_dispatch",
-        head_sha=sha,
-        head_branch=call.body["ref"],
-        actor=call.actor,
-        created_at=call.world.now(),
-        status="queued",
-    )
-    call.repository.runs[run.run_id] = run
-    return Answer(204)
-
-
 CHECK_ROUTES = {
-    f"POST {_R}/check-runs": Route(create_check, ("checks",)),
-    f"GET {_R}/check-runs/{{check_run_id}}": Route(get_check, ("checks",)),
-    f"PATCH {_R}/check-runs/{{check_run_id}}": Route(update_check, ("checks",)),
-    f"GET {_R}/commits/{{ref}}/check-runs": Route(list_checks, ("checks",)),
-    f"POST {_R}/statuses/{{sha}}": Route(create_status, ("statuses",)),
-    f"GET {_R}/commits/{{ref}}/status": Route(combined_status, ("statuses",)),
-    f"GET {_R}/deployments": Route(list_deployments, ("deployments",)),
-    f"POST {_R}/deployments": Route(create_deployment, ("deployments",)),
-    f"GET {_R}/deployments/{{deployment_id}}": Route(get_deployment, ("deployments",)),
-    f"GET {_R}/deployments/{{deployment_id}}/statuses": Route(list_deployment_statuses, ("deployments",)),
-    f"POST {_R}/deployments/{{deployment_id}}/statuses": Route(create_deployment_status, ("deployments",)),
-    f"GET {_R}/actions/runs": Route(list_runs, ("actions",)),
-    f"GET {_R}/actions/runs/{{run_id}}": Route(get_run, ("actions",)),
-    f"GET {_R}/actions/workflows/{{workflow_id}}/runs": Route(list_runs, ("actions",)),
-    f"POST {_R}/actions/workflows/{{workflow_id}}/dispatches": Route(dispatch, ("actions",)),
+    f"POST {_R}/check-runs": Route(_create_check, ("checks",)),
+    f"GET {_R}/check-runs/{{check_run_id}}": Route(_get_check, ("checks",)),
+    f"PATCH {_R}/check-runs/{{check_run_id}}": Route(_update_check, ("checks",)),
+    f"GET {_R}/commits/{{ref}}/check-runs": Route(_list_checks, ("checks",)),
+    f"POST {_R}/statuses/{{sha}}": Route(_create_status, ("statuses",)),
+    f"GET {_R}/commits/{{ref}}/status": Route(_combined_status, ("statuses",)),
+    f"GET {_R}/deployments": Route(_list_deployments, ("deployments",)),
+    f"POST {_R}/deployments": Route(_create_deployment, ("deployments",)),
+    f"GET {_R}/deployments/{{deployment_id}}": Route(_get_deployment, ("deployments",)),
+    f"GET {_R}/deployments/{{deployment_id}}/statuses": Route(_list_deployment_statuses, ("deployments",)),
+    f"POST {_R}/deployments/{{deployment_id}}/statuses": Route(_create_deployment_status, ("deployments",)),
 }

@@ -24,13 +24,13 @@ def _resolve(call: Call, name: str) -> str:
 
 
 # --- commits, branches, comparison -----------------------------------------------------------------------
-def list_commits(call: Call) -> Answer:
+def _list_commits(call: Call) -> Answer:
     start = _resolve(call, call.query.get("sha", call.repository.default_branch))
     shown, headers = page(call, call.repository.git.history(start))
     return Answer(200, [commit(call, sha) for sha in shown], headers)
 
 
-def get_commit(call: Call) -> Answer:
+def _get_commit(call: Call) -> Answer:
     sha = _resolve(call, call.path["ref"])
     parents = call.repository.git.read_commit(sha).parents
     found = call.repository.git.changes(parents[0], sha) if parents else []
@@ -45,7 +45,7 @@ def get_commit(call: Call) -> Answer:
     )
 
 
-def compare(call: Call) -> Answer:
+def _compare(call: Call) -> Answer:
     base_name, dots, head_name = call.path["basehead"].partition("...")
     git = call.repository.git
     base, head = git.resolve(base_name), git.resolve(head_name.rpartition(":")[2])
@@ -74,7 +74,7 @@ def compare(call: Call) -> Answer:
     return Answer(200, body, headers)
 
 
-def list_branches(call: Call) -> Answer:
+def _list_branches(call: Call) -> Answer:
     refs = sorted(call.repository.git.refs("refs/heads/").items())
     return paged(call, [_short_branch(call, name.removeprefix("refs/heads/"), sha) for name, sha in refs])
 
@@ -83,7 +83,7 @@ def _short_branch(call: Call, name: str, sha: str) -> Json:
     return {"name": name, "commit": {"sha": sha, "url": api_link(call, f"commits/{sha}")}, "protected": False}
 
 
-def get_branch(call: Call) -> Answer:
+def _get_branch(call: Call) -> Answer:
     name = call.path["branch"]
     sha = call.repository.git.ref(f"refs/heads/{name}")
     if sha is None:
@@ -106,7 +106,7 @@ def get_branch(call: Call) -> Answer:
 
 
 # --- contents --------------------------------------------------------------------------------------------
-def get_contents(call: Call) -> Answer:
+def _get_contents(call: Call) -> Answer:
     """A file, or a folder's listing; over 1 MiB the text is left out, as GitHub does."""
     git, path = call.repository.git, call.path["path"].strip("/")
     ref = call.query.get("ref", call.repository.default_branch)
@@ -118,7 +118,7 @@ def get_contents(call: Call) -> Answer:
     if entry is None:
         raise not_found()
     if entry.kind == "tree":
-        inside = [each for each in git.read_tree(entry.sha)]
+        inside = git.read_tree(entry.sha)
         return Answer(200, [_content(call, f"{path}/{each.path}", each, ref) for each in inside])
     if entry.mode == "120000":
         target = git.read_blob(entry.sha).decode("utf-8", "replace")
@@ -136,7 +136,7 @@ def get_contents(call: Call) -> Answer:
     return Answer(200, shape)
 
 
-def put_contents(call: Call) -> Answer:
+def _put_contents(call: Call) -> Answer:
     git, path, body = call.repository.git, call.path["path"], call.body
     branch = body.get("branch", call.repository.default_branch)
     tip = git.ref(f"refs/heads/{branch}")
@@ -148,7 +148,9 @@ def put_contents(call: Call) -> Answer:
     if old != body.get("sha"):
         raise refuse(409, f"{path} does not match {body.get('sha')}")
     content = base64.b64decode(body["content"])
-    sha = changes.commit_files(call.world, call.repository, branch, {path: content}, body["message"], call.actor)
+    sha = changes.commit_files(
+        call.world, call.repository, changes.Push(branch, {path: content}, body["message"], call.actor)
+    )
     made = next(each for each in git.read_tree(sha, recursive=True) if each.path == path)
     shape = {"content": _content(call, path, made, branch), "commit": git_commit(call, git.read_commit(sha))}
     return Answer(200 if old else 201, shape)
@@ -175,7 +177,7 @@ def _content(call: Call, path: str, entry: TreeEntry, ref: str) -> Json:
 
 
 # --- archive ---------------------------------------------------------------------------------------------
-def tarball(call: Call) -> Answer:
+def _tarball(call: Call) -> Answer:
     """302 to another host with a ticket: the token must not travel there."""
     sha = call.repository.git.resolve(call.path["ref"])
     if sha is None:
@@ -187,12 +189,12 @@ def tarball(call: Call) -> Answer:
 
 
 CODE_ROUTES = {
-    f"GET {_R}/branches": Route(list_branches, ("contents",)),
-    f"GET {_R}/branches/{{branch}}": Route(get_branch, ("contents",)),
-    f"GET {_R}/commits": Route(list_commits, ("contents",)),
-    f"GET {_R}/commits/{{ref}}": Route(get_commit, ("contents",)),
-    f"GET {_R}/compare/{{basehead}}": Route(compare, ("contents",)),
-    f"GET {_R}/tarball/{{ref}}": Route(tarball, ("contents",)),
-    f"GET {_R}/contents/{{path}}": Route(get_contents, ("contents",)),
-    f"PUT {_R}/contents/{{path}}": Route(put_contents, ("contents",)),
+    f"GET {_R}/branches": Route(_list_branches, ("contents",)),
+    f"GET {_R}/branches/{{branch}}": Route(_get_branch, ("contents",)),
+    f"GET {_R}/commits": Route(_list_commits, ("contents",)),
+    f"GET {_R}/commits/{{ref}}": Route(_get_commit, ("contents",)),
+    f"GET {_R}/compare/{{basehead}}": Route(_compare, ("contents",)),
+    f"GET {_R}/tarball/{{ref}}": Route(_tarball, ("contents",)),
+    f"GET {_R}/contents/{{path}}": Route(_get_contents, ("contents",)),
+    f"PUT {_R}/contents/{{path}}": Route(_put_contents, ("contents",)),
 }

@@ -14,7 +14,7 @@ _R = "/repos/{owner}/{repo}"
 
 
 # --- refs ------------------------------------------------------------------------------------------------
-def create_ref(call: Call) -> Answer:
+def _create_ref(call: Call) -> Answer:
     git, name, sha = call.repository.git, call.body["ref"], call.body["sha"]
     if not name.startswith("refs/") or name.count("/") < 2 or not git.is_ref_name(name):
         raise refuse(422, "Reference name is not valid", [])
@@ -33,7 +33,7 @@ def create_ref(call: Call) -> Answer:
     return Answer(201, git_ref(call, name, sha), {"Location": api_link(call, f"git/{name}")})
 
 
-def get_ref(call: Call) -> Answer:
+def _get_ref(call: Call) -> Answer:
     name = f"refs/{call.path['ref']}"
     sha = call.repository.git.ref(name)
     if sha is None:
@@ -41,7 +41,7 @@ def get_ref(call: Call) -> Answer:
     return Answer(200, git_ref(call, name, sha))
 
 
-def update_ref(call: Call) -> Answer:
+def _update_ref(call: Call) -> Answer:
     git, name, sha = call.repository.git, f"refs/{call.path['ref']}", call.body["sha"]
     old = git.ref(name)
     if old is None:
@@ -57,7 +57,7 @@ def update_ref(call: Call) -> Answer:
     return Answer(200, git_ref(call, name, sha))
 
 
-def delete_ref(call: Call) -> Answer:
+def _delete_ref(call: Call) -> Answer:
     name = f"refs/{call.path['ref']}"
     if call.repository.git.ref(name) is None:
         raise refuse(422, "Reference does not exist", [])
@@ -65,7 +65,7 @@ def delete_ref(call: Call) -> Answer:
     return Answer(204)
 
 
-def matching_refs(call: Call) -> Answer:
+def _matching_refs(call: Call) -> Answer:
     # GitHub matches the start of the name, not whole segments, and never pages this list.
     found = call.repository.git.refs(f"refs/{call.path['ref']}")
     return Answer(200, [git_ref(call, name, sha) for name, sha in sorted(found.items())])
@@ -78,14 +78,14 @@ def _refuse_custom(call: Call, name: str) -> None:
 
 
 # --- objects ---------------------------------------------------------------------------------------------
-def create_blob(call: Call) -> Answer:
+def _create_blob(call: Call) -> Answer:
     text = call.body["content"]
     content = base64.b64decode(text) if call.body.get("encoding") == "base64" else text.encode()
     sha = call.repository.git.write_blob(content)
     return Answer(201, {"sha": sha, "url": api_link(call, f"git/blobs/{sha}")})
 
 
-def get_blob(call: Call) -> Answer:
+def _get_blob(call: Call) -> Answer:
     sha = call.path["file_sha"]
     if call.repository.git.kind(sha) != "blob":
         raise not_found()
@@ -103,7 +103,7 @@ def get_blob(call: Call) -> Answer:
     )
 
 
-def create_tree(call: Call) -> Answer:
+def _create_tree(call: Call) -> Answer:
     git = call.repository.git
     base = call.body.get("base_tree")
     entries: dict[str, tuple[str, str] | None] = {}
@@ -117,7 +117,7 @@ def create_tree(call: Call) -> Answer:
     return Answer(201, _tree(call, tree, recursive=False))
 
 
-def get_tree(call: Call) -> Answer:
+def _get_tree(call: Call) -> Answer:
     tree = call.repository.git.resolve(call.path["tree_sha"], "tree")
     if tree is None:
         raise not_found()
@@ -136,7 +136,7 @@ def _tree(call: Call, tree: str, *, recursive: bool) -> Json:
     return {"sha": tree, "url": api_link(call, f"git/trees/{tree}"), "tree": listing, "truncated": False}
 
 
-def create_commit(call: Call) -> Answer:
+def _create_commit(call: Call) -> Answer:
     git = call.repository.git
     if git.kind(call.body["tree"]) != "tree":
         raise refuse(422, "Tree SHA does not exist", [])
@@ -148,7 +148,7 @@ def create_commit(call: Call) -> Answer:
     return Answer(201, git_commit(call, git.read_commit(sha)))
 
 
-def get_git_commit(call: Call) -> Answer:
+def _get_git_commit(call: Call) -> Answer:
     sha = call.path["commit_sha"]
     if call.repository.git.kind(sha) != "commit":
         raise not_found()
@@ -156,15 +156,15 @@ def get_git_commit(call: Call) -> Answer:
 
 
 GIT_ROUTES = {
-    f"POST {_R}/git/blobs": Route(create_blob, ("contents",)),
-    f"GET {_R}/git/blobs/{{file_sha}}": Route(get_blob, ("contents",)),
-    f"POST {_R}/git/trees": Route(create_tree, ("contents",)),
-    f"GET {_R}/git/trees/{{tree_sha}}": Route(get_tree, ("contents",)),
-    f"POST {_R}/git/commits": Route(create_commit, ("contents",)),
-    f"GET {_R}/git/commits/{{commit_sha}}": Route(get_git_commit, ("contents",)),
-    f"POST {_R}/git/refs": Route(create_ref, ("contents",)),
-    f"GET {_R}/git/ref/{{ref}}": Route(get_ref, ("contents",)),
-    f"PATCH {_R}/git/refs/{{ref}}": Route(update_ref, ("contents",)),
-    f"DELETE {_R}/git/refs/{{ref}}": Route(delete_ref, ("contents",)),
-    f"GET {_R}/git/matching-refs/{{ref}}": Route(matching_refs, ("contents",)),
+    f"POST {_R}/git/blobs": Route(_create_blob, ("contents",)),
+    f"GET {_R}/git/blobs/{{file_sha}}": Route(_get_blob, ("contents",)),
+    f"POST {_R}/git/trees": Route(_create_tree, ("contents",)),
+    f"GET {_R}/git/trees/{{tree_sha}}": Route(_get_tree, ("contents",)),
+    f"POST {_R}/git/commits": Route(_create_commit, ("contents",)),
+    f"GET {_R}/git/commits/{{commit_sha}}": Route(_get_git_commit, ("contents",)),
+    f"POST {_R}/git/refs": Route(_create_ref, ("contents",)),
+    f"GET {_R}/git/ref/{{ref}}": Route(_get_ref, ("contents",)),
+    f"PATCH {_R}/git/refs/{{ref}}": Route(_update_ref, ("contents",)),
+    f"DELETE {_R}/git/refs/{{ref}}": Route(_delete_ref, ("contents",)),
+    f"GET {_R}/git/matching-refs/{{ref}}": Route(_matching_refs, ("contents",)),
 }

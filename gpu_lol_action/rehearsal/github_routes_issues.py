@@ -48,7 +48,7 @@ def _label_names(call: Call, raw: object) -> list[str]:
 
 
 # --- issues ----------------------------------------------------------------------------------------------
-def list_issues(call: Call) -> Answer:
+def _list_issues(call: Call) -> Answer:
     wanted = call.query.get("state", "open")
     labels = {name.lower() for name in call.query.get("labels", "").split(",") if name}
     creator = call.query.get("creator", "").lower()
@@ -62,18 +62,18 @@ def list_issues(call: Call) -> Answer:
     return paged(call, [payloads.issue(call.world, call.repository, issue) for issue in found])
 
 
-def create_issue(call: Call) -> Answer:
+def _create_issue(call: Call) -> Answer:
     body = _checked_body(call.body["body"], "Issue") if call.body.get("body") else None
     issue = changes.open_issue(call.world, call.repository, call.actor, str(call.body["title"]), body)
     issue.labels = _label_names(call, call.body.get("labels"))
     return Answer(201, payloads.issue(call.world, call.repository, issue))
 
 
-def get_issue(call: Call) -> Answer:
+def _get_issue(call: Call) -> Answer:
     return Answer(200, payloads.issue(call.world, call.repository, _issue(call)))
 
 
-def update_issue(call: Call) -> Answer:
+def _update_issue(call: Call) -> Answer:
     issue = _issue(call)
     if call.body.get("body") is not None:
         issue.body = _checked_body(call.body["body"], "Issue")
@@ -90,13 +90,13 @@ def update_issue(call: Call) -> Answer:
 
 
 # --- comments --------------------------------------------------------------------------------------------
-def list_comments(call: Call) -> Answer:
+def _list_comments(call: Call) -> Answer:
     number = _issue(call).number
     found = [comment for _, comment in sorted(call.repository.comments.items()) if comment.number == number]
     return _comments(call, found)
 
 
-def list_repository_comments(call: Call) -> Answer:
+def _list_repository_comments(call: Call) -> Answer:
     return _comments(call, [comment for _, comment in sorted(call.repository.comments.items())])
 
 
@@ -106,7 +106,7 @@ def _comments(call: Call, found: list[Comment]) -> Answer:
     return paged(call, [payloads.comment(call.world, call.repository, comment) for comment in fresh])
 
 
-def create_comment(call: Call) -> Answer:
+def _create_comment(call: Call) -> Answer:
     issue = _issue(call)
     body = _checked_body(call.body["body"], "IssueComment")
     made = changes.add_comment(call.world, call.repository, issue.number, call.actor, body)
@@ -114,18 +114,18 @@ def create_comment(call: Call) -> Answer:
     return Answer(201, shape, {"Location": shape["url"]})
 
 
-def get_comment(call: Call) -> Answer:
+def _get_comment(call: Call) -> Answer:
     return Answer(200, payloads.comment(call.world, call.repository, _comment(call)))
 
 
-def update_comment(call: Call) -> Answer:
+def _update_comment(call: Call) -> Answer:
     comment = _comment(call)
     comment.body = _checked_body(call.body["body"], "IssueComment")
     comment.updated_at = call.world.now()
     return Answer(200, payloads.comment(call.world, call.repository, comment))
 
 
-def delete_comment(call: Call) -> Answer:
+def _delete_comment(call: Call) -> Answer:
     del call.repository.comments[_comment(call).comment_id]
     return Answer(204)
 
@@ -146,23 +146,23 @@ def _create_reaction(call: Call, subject: tuple[str, int]) -> Answer:
     return Answer(201 if is_new else 200, payloads.reaction(call.world, made))
 
 
-def list_comment_reactions(call: Call) -> Answer:
+def _list_comment_reactions(call: Call) -> Answer:
     return _list_reactions(call, ("comment", _comment(call).comment_id))
 
 
-def create_comment_reaction(call: Call) -> Answer:
+def _create_comment_reaction(call: Call) -> Answer:
     return _create_reaction(call, ("comment", _comment(call).comment_id))
 
 
-def list_issue_reactions(call: Call) -> Answer:
+def _list_issue_reactions(call: Call) -> Answer:
     return _list_reactions(call, ("issue", _issue(call).number))
 
 
-def create_issue_reaction(call: Call) -> Answer:
+def _create_issue_reaction(call: Call) -> Answer:
     return _create_reaction(call, ("issue", _issue(call).number))
 
 
-def delete_comment_reaction(call: Call) -> Answer:
+def _delete_comment_reaction(call: Call) -> Answer:
     found = call.repository.reactions.get(call.number("reaction_id"))
     if found is None or found.subject != ("comment", call.number("comment_id")):
         raise not_found()
@@ -177,11 +177,11 @@ def _labels(call: Call, issue: Issue) -> Answer:
     return Answer(200, [payloads.label(call.world, call.repository, name) for name in issue.labels])
 
 
-def list_labels(call: Call) -> Answer:
+def _list_labels(call: Call) -> Answer:
     return _labels(call, _issue(call))
 
 
-def add_labels(call: Call) -> Answer:
+def _add_labels(call: Call) -> Answer:
     issue = _issue(call)
     # The schema knows only the object; GitHub's prose, and clients, also send a bare list.
     raw = call.body["labels"] if isinstance(call.body, dict) else call.body
@@ -190,7 +190,7 @@ def add_labels(call: Call) -> Answer:
     return _labels(call, issue)
 
 
-def remove_label(call: Call) -> Answer:
+def _remove_label(call: Call) -> Answer:
     issue, name = _issue(call), call.path["name"].lower()
     if name not in {each.lower() for each in issue.labels}:
         raise refuse(404, "Label does not exist")
@@ -200,25 +200,25 @@ def remove_label(call: Call) -> Answer:
 
 _EITHER = ("issues", "pull_requests")
 ISSUE_ROUTES = {
-    f"GET {_R}/issues": Route(list_issues, ("issues",)),
-    f"POST {_R}/issues": Route(create_issue, ("issues",)),
-    f"GET {_R}/issues/{{issue_number}}": Route(get_issue, _EITHER),
-    f"PATCH {_R}/issues/{{issue_number}}": Route(update_issue, _EITHER),
-    f"GET {_R}/issues/comments": Route(list_repository_comments, _EITHER),
-    f"GET {_R}/issues/{{issue_number}}/comments": Route(list_comments, _EITHER),
-    f"POST {_R}/issues/{{issue_number}}/comments": Route(create_comment, _EITHER),
-    f"GET {_R}/issues/comments/{{comment_id}}": Route(get_comment, _EITHER),
-    f"PATCH {_R}/issues/comments/{{comment_id}}": Route(update_comment, _EITHER),
-    f"DELETE {_R}/issues/comments/{{comment_id}}": Route(delete_comment, _EITHER),
+    f"GET {_R}/issues": Route(_list_issues, ("issues",)),
+    f"POST {_R}/issues": Route(_create_issue, ("issues",)),
+    f"GET {_R}/issues/{{issue_number}}": Route(_get_issue, _EITHER),
+    f"PATCH {_R}/issues/{{issue_number}}": Route(_update_issue, _EITHER),
+    f"GET {_R}/issues/comments": Route(_list_repository_comments, _EITHER),
+    f"GET {_R}/issues/{{issue_number}}/comments": Route(_list_comments, _EITHER),
+    f"POST {_R}/issues/{{issue_number}}/comments": Route(_create_comment, _EITHER),
+    f"GET {_R}/issues/comments/{{comment_id}}": Route(_get_comment, _EITHER),
+    f"PATCH {_R}/issues/comments/{{comment_id}}": Route(_update_comment, _EITHER),
+    f"DELETE {_R}/issues/comments/{{comment_id}}": Route(_delete_comment, _EITHER),
     # GitHub's table lists reactions under Issues only: the stricter reading.
-    f"GET {_R}/issues/comments/{{comment_id}}/reactions": Route(list_comment_reactions, ("issues",)),
-    f"POST {_R}/issues/comments/{{comment_id}}/reactions": Route(create_comment_reaction, ("issues",)),
+    f"GET {_R}/issues/comments/{{comment_id}}/reactions": Route(_list_comment_reactions, ("issues",)),
+    f"POST {_R}/issues/comments/{{comment_id}}/reactions": Route(_create_comment_reaction, ("issues",)),
     f"DELETE {_R}/issues/comments/{{comment_id}}/reactions/{{reaction_id}}": Route(
-        delete_comment_reaction, ("issues",)
+        _delete_comment_reaction, ("issues",)
     ),
-    f"GET {_R}/issues/{{issue_number}}/reactions": Route(list_issue_reactions, ("issues",)),
-    f"POST {_R}/issues/{{issue_number}}/reactions": Route(create_issue_reaction, ("issues",)),
-    f"GET {_R}/issues/{{issue_number}}/labels": Route(list_labels, _EITHER),
-    f"POST {_R}/issues/{{issue_number}}/labels": Route(add_labels, _EITHER),
-    f"DELETE {_R}/issues/{{issue_number}}/labels/{{name}}": Route(remove_label, _EITHER),
+    f"GET {_R}/issues/{{issue_number}}/reactions": Route(_list_issue_reactions, ("issues",)),
+    f"POST {_R}/issues/{{issue_number}}/reactions": Route(_create_issue_reaction, ("issues",)),
+    f"GET {_R}/issues/{{issue_number}}/labels": Route(_list_labels, _EITHER),
+    f"POST {_R}/issues/{{issue_number}}/labels": Route(_add_labels, _EITHER),
+    f"DELETE {_R}/issues/{{issue_number}}/labels/{{name}}": Route(_remove_label, _EITHER),
 }

@@ -6,6 +6,8 @@ from gpu_lol_action.rehearsal import github_changes as changes
 from gpu_lol_action.rehearsal import github_payloads as payloads
 from gpu_lol_action.rehearsal.github_answers import Answer, Call, Route, not_found, paged, refuse
 from gpu_lol_action.rehearsal.github_payloads_git import commit, file_change
+from gpu_lol_action.rehearsal.github_payloads_pulls import full_pull
+from gpu_lol_action.rehearsal.github_payloads_pulls import pull as pull_shape
 from gpu_lol_action.rehearsal.github_state import LEGACY_PERMISSIONS, Account, Issue, Pull
 
 _R = "/repos/{owner}/{repo}"
@@ -20,17 +22,17 @@ def _pull(call: Call) -> tuple[Issue, Pull]:
     return issue, issue.pull
 
 
-def list_pulls(call: Call) -> Answer:
+def _list_pulls(call: Call) -> Answer:
     state, base, head = call.query.get("state", "open"), call.query.get("base"), call.query.get("head")
     found = [
-        payloads.pull(call.world, call.repository, issue, pull)
+        pull_shape(call.world, call.repository, issue, pull)
         for issue, pull in call.world.pulls(call.repository)
         if state in ("all", issue.state) and base in (None, pull.base_ref) and head in (None, pull.head_label)
     ]
     return paged(call, found)
 
 
-def create_pull(call: Call) -> Answer:
+def _create_pull(call: Call) -> Answer:
     body = call.body
     for issue, pull in call.world.pulls(call.repository):
         if issue.state == "open" and body["head"] in (pull.head_label, pull.head_ref) and pull.base_ref == body["base"]:
@@ -54,15 +56,15 @@ def create_pull(call: Call) -> Answer:
     half = made.pull
     if half is None:
         raise not_found()
-    return Answer(201, payloads.full_pull(call.world, call.repository, made, half))
+    return Answer(201, full_pull(call.world, call.repository, made, half))
 
 
-def get_pull(call: Call) -> Answer:
+def _get_pull(call: Call) -> Answer:
     issue, pull = _pull(call)
-    return Answer(200, payloads.full_pull(call.world, call.repository, issue, pull))
+    return Answer(200, full_pull(call.world, call.repository, issue, pull))
 
 
-def update_pull(call: Call) -> Answer:
+def _update_pull(call: Call) -> Answer:
     issue, pull = _pull(call)
     issue.title = call.body.get("title", issue.title)
     issue.body = call.body.get("body", issue.body)
@@ -73,10 +75,10 @@ def update_pull(call: Call) -> Answer:
             raise refuse(422, "Validation Failed", [{"message": "Cannot reopen a merged pull request."}])
         changes.reopen_issue(call.world, issue)
     issue.updated_at = call.world.now()
-    return Answer(200, payloads.full_pull(call.world, call.repository, issue, pull))
+    return Answer(200, full_pull(call.world, call.repository, issue, pull))
 
 
-def list_files(call: Call) -> Answer:
+def _list_files(call: Call) -> Answer:
     _, pull = _pull(call)
     git = call.repository.git
     fork_point = git.merge_base(pull.base_sha, pull.head_sha)
@@ -84,14 +86,14 @@ def list_files(call: Call) -> Answer:
     return paged(call, [file_change(call, change, pull.head_sha) for change in found[:_MAX_FILES]])
 
 
-def list_commits(call: Call) -> Answer:
+def _list_commits(call: Call) -> Answer:
     _, pull = _pull(call)
     found = call.repository.git.history(pull.head_sha, stop=pull.base_sha)
     return paged(call, [commit(call, sha) for sha in reversed(found[:_MAX_COMMITS])])
 
 
 # --- repository and people -------------------------------------------------------------------------------
-def get_repository(call: Call) -> Answer:
+def _get_repository(call: Call) -> Answer:
     role = call.repository.role_of(call.actor)
     order = ["pull", "triage", "push", "maintain", "admin"]
     reach = {"none": 0, "read": 1, "triage": 2, "write": 3, "maintain": 4, "admin": 5}.get(role, 1)
@@ -99,7 +101,7 @@ def get_repository(call: Call) -> Answer:
     return Answer(200, {**payloads.full_repository(call.world, call.repository), "permissions": permissions})
 
 
-def get_permission(call: Call) -> Answer:
+def _get_permission(call: Call) -> Answer:
     account = call.world.accounts.get(call.path["username"].lower())
     if account is None:
         raise refuse(404, f"{call.path['username']} is not a user")
@@ -115,7 +117,7 @@ def get_permission(call: Call) -> Answer:
     )
 
 
-def get_me(call: Call) -> Answer:
+def _get_me(call: Call) -> Answer:
     if call.actor.kind == "Bot":
         # What an installation token, GITHUB_TOKEN among them, is told.
         raise refuse(403, "Resource not accessible by integration")
@@ -129,16 +131,16 @@ def _person(call: Call) -> Account:
     return account
 
 
-def get_user(call: Call) -> Answer:
+def _get_user(call: Call) -> Answer:
     return Answer(200, payloads.full_user(call.world, _person(call)))
 
 
-def list_keys(call: Call) -> Answer:
+def _list_keys(call: Call) -> Answer:
     shapes = [{"id": key_id, "key": text} for key_id, text in _person(call).ssh_keys]
     return paged(call, shapes)
 
 
-def get_limits(call: Call) -> Answer:
+def _get_limits(call: Call) -> Answer:
     limit, left = call.world.request_limit(call.token), call.world.requests_left(call.token)
     reset = int(call.world.now().timestamp()) + 3600
     core = {"limit": limit, "used": limit - left, "remaining": left, "reset": reset}
@@ -146,16 +148,16 @@ def get_limits(call: Call) -> Answer:
 
 
 PULL_ROUTES = {
-    f"GET {_R}": Route(get_repository),
-    f"GET {_R}/collaborators/{{username}}/permission": Route(get_permission),
-    f"GET {_R}/pulls": Route(list_pulls, ("pull_requests",)),
-    f"POST {_R}/pulls": Route(create_pull, ("pull_requests",)),
-    f"GET {_R}/pulls/{{pull_number}}": Route(get_pull, ("pull_requests",)),
-    f"PATCH {_R}/pulls/{{pull_number}}": Route(update_pull, ("pull_requests",)),
-    f"GET {_R}/pulls/{{pull_number}}/files": Route(list_files, ("pull_requests",)),
-    f"GET {_R}/pulls/{{pull_number}}/commits": Route(list_commits, ("pull_requests",)),
-    "GET /rate_limit": Route(get_limits),
-    "GET /user": Route(get_me),
-    "GET /users/{username}": Route(get_user),
-    "GET /users/{username}/keys": Route(list_keys),
+    f"GET {_R}": Route(_get_repository),
+    f"GET {_R}/collaborators/{{username}}/permission": Route(_get_permission),
+    f"GET {_R}/pulls": Route(_list_pulls, ("pull_requests",)),
+    f"POST {_R}/pulls": Route(_create_pull, ("pull_requests",)),
+    f"GET {_R}/pulls/{{pull_number}}": Route(_get_pull, ("pull_requests",)),
+    f"PATCH {_R}/pulls/{{pull_number}}": Route(_update_pull, ("pull_requests",)),
+    f"GET {_R}/pulls/{{pull_number}}/files": Route(_list_files, ("pull_requests",)),
+    f"GET {_R}/pulls/{{pull_number}}/commits": Route(_list_commits, ("pull_requests",)),
+    "GET /rate_limit": Route(_get_limits),
+    "GET /user": Route(_get_me),
+    "GET /users/{username}": Route(_get_user),
+    "GET /users/{username}/keys": Route(_list_keys),
 }

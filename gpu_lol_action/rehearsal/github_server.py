@@ -15,6 +15,7 @@ import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gpu_lol_action.rehearsal import github_graphql
 from gpu_lol_action.rehearsal.github_answers import Answer, Call, Refusal, Route, not_found, refuse
 from gpu_lol_action.rehearsal.github_log import Fault, Journal, Seen
 from gpu_lol_action.rehearsal.github_openapi import Description, Operation, Request, load_description
@@ -23,9 +24,10 @@ from gpu_lol_action.rehearsal.github_routes_code import CODE_ROUTES
 from gpu_lol_action.rehearsal.github_routes_git import GIT_ROUTES
 from gpu_lol_action.rehearsal.github_routes_issues import ISSUE_ROUTES
 from gpu_lol_action.rehearsal.github_routes_pulls import PULL_ROUTES
+from gpu_lol_action.rehearsal.github_routes_runs import RUN_ROUTES
 from gpu_lol_action.rehearsal.github_state import Repository, Token, World
 
-ROUTES: Mapping[str, Route] = {**PULL_ROUTES, **ISSUE_ROUTES, **GIT_ROUTES, **CODE_ROUTES, **CHECK_ROUTES}
+ROUTES: Mapping[str, Route] = {**PULL_ROUTES, **ISSUE_ROUTES, **GIT_ROUTES, **CODE_ROUTES, **CHECK_ROUTES, **RUN_ROUTES}
 _MAX_BODY = 8 * 1024 * 1024
 
 
@@ -53,6 +55,8 @@ class Api:
         """The answer, or None where a queued fault closes the connection instead."""
         split = urllib.parse.urlsplit(incoming.target)
         with self._world.lock:
+            if split.path == self._prefix.removesuffix("/v3") + "/graphql":
+                return self._graphql(incoming)
             path = self._canonical(split.path.removeprefix(self._prefix))
             found = self._description.match(incoming.method, path)
             if found is None:
@@ -70,6 +74,25 @@ class Api:
             if fault is not None:
                 answer = _faulty(fault)
             return self._seen(incoming, path, operation.key, login, answer)
+
+    def _graphql(self, incoming: Incoming) -> Answer | None:
+        """GraphQL is not in the OpenAPI description: github_graphql.py knows the few questions."""
+        token = self._world.tokens.get(incoming.authorization.partition(" ")[2])
+        operation = Operation("POST", "/graphql", "graphql")
+        login = token.account.login if token else ""
+        fault = self._journal.take_fault(operation)
+        if fault is not None:
+            return self._seen(incoming, "/graphql", operation.key, login, _faulty(fault))
+        try:
+            query = json.loads(incoming.body)["query"]
+            data = github_graphql.answer(self._world, self._admitted(incoming, token), query)
+        except Refusal as refusal:
+            return self._seen(incoming, "/graphql", operation.key, login, refusal.answer)
+        if data is None:
+            self._journal.unknown_routes.append(f"unknown GraphQL question: {query[:200]}")
+            data = {"errors": [{"message": "The stand-in does not know this question"}]}
+            return self._seen(incoming, "/graphql", operation.key, login, Answer(200, data))
+        return self._seen(incoming, "/graphql", operation.key, login, Answer(200, {"data": data}))
 
     def _canonical(self, path: str) -> str:
         """GitHub's own links name repositories by id: /repositories/740583231/issues."""
@@ -191,6 +214,7 @@ class ArchiveHost:
         self._journal = journal
 
     def answer(self, incoming: Incoming) -> Answer | None:
+        """The archive for a ticket, once."""
         split = urllib.parse.urlsplit(incoming.target)
         ticket = dict(urllib.parse.parse_qsl(split.query)).get("token", "")
         with self._world.lock:
@@ -218,7 +242,8 @@ def serve(answer: Callable[[Incoming], Answer | None], port: int = 0) -> http.se
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
             """Say nothing on stderr: the journal has it all."""
 
-        def _any(self) -> None:
+        def answer_any(self) -> None:
+            """Answer any verb."""
             length = min(int(self.headers.get("Content-Length") or 0), _MAX_BODY)
             incoming = Incoming(
                 method=self.command,
@@ -248,7 +273,8 @@ def serve(answer: Callable[[Incoming], Answer | None], port: int = 0) -> http.se
             self.wfile.write(raw)
             self.wfile.flush()
 
-        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _any  # noqa: N815 - the base class's names
+    for verb in ("GET", "POST", "PATCH", "PUT", "DELETE"):
+        setattr(Handler, f"do_{verb}", Handler.answer_any)
 
     class Server(http.server.ThreadingHTTPServer):
         daemon_threads = True
@@ -257,5 +283,5 @@ def serve(answer: Callable[[Incoming], Answer | None], port: int = 0) -> http.se
             """A client that went away is its own business; what a route raises is recorded by Api."""
 
     server = Server(("127.0.0.1", port), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     return server

@@ -133,6 +133,7 @@ class Repository:
 
     @property
     def full_name(self) -> str:
+        """`owner/name`."""
         return f"{self.owner.login}/{self.name}"
 
     def role_of(self, account: Account) -> str:
@@ -151,6 +152,7 @@ class Repository:
         return "CONTRIBUTOR" if any(pull.merged_at for pull in pulls) else "NONE"
 
     def record(self, kind: str) -> dict[int, dict[str, Any]]:
+        """Checks, deployments or statuses, by id."""
         return self.records.setdefault(kind, {})
 
 
@@ -174,6 +176,7 @@ class World:
         self._small_ids = itertools.count(583_231, 1_009)
 
     def now(self) -> datetime:
+        """The time in whole seconds."""
         return self._now().replace(microsecond=0)
 
     def request_limit(self, token: Token) -> int:
@@ -181,9 +184,11 @@ class World:
         return 5000 if token.permissions is None else 1000
 
     def requests_left(self, token: Token) -> int:
+        """What is left of the hour."""
         return max(self.request_limit(token) - self.requests_used.get(token.account.login, 0), 0)
 
     def next_id(self) -> int:
+        """A new number, as large as GitHub has them."""
         return next(self._ids)
 
     def add_account(self, login: str, kind: str = "User", account_id: int | None = None) -> Account:
@@ -196,6 +201,7 @@ class World:
         return known
 
     def add_repository(self, full_name: str, *, is_private: bool, owner_kind: str) -> Repository:
+        """A new, empty repository on disk."""
         owner_login, name = full_name.split("/")
         repository = Repository(
             repository_id=740_000_000 + next(self._small_ids),
@@ -210,6 +216,7 @@ class World:
         return repository
 
     def repository_by_id(self, repository_id: int) -> Repository | None:
+        """The repository of that number, or None."""
         return next((each for each in self.repositories.values() if each.repository_id == repository_id), None)
 
     def pulls(self, repository: Repository) -> Iterator[tuple[Issue, Pull]]:

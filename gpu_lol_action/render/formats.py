@@ -47,8 +47,8 @@ def gib(size: float) -> Safe:
 
 
 def gib_range(low: float, high: float) -> Safe:
-    """Return ``37–46``: whole numbers, because a range is no place for precision."""
-    return Safe(f"{low:.0f}–{high:.0f}" if round(low) != round(high) else f"{low:.1f}–{high:.1f}")
+    """Return ``37–46``: from 10 on whole numbers, because a range is no place for precision."""
+    return Safe(f"{low:.0f}–{high:.0f}" if high >= 10 and round(low) != round(high) else f"{low:.1f}–{high:.1f}")
 
 
 def duration(length: timedelta) -> Safe:

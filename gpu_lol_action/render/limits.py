@@ -47,7 +47,10 @@ def split_blocks(body: str) -> list[str]:
         if not ticks and depth and line.rstrip().endswith("</details>"):
             depth -= 1
             number += depth == 0
-    return ["\n".join(line for line, _ in group) for _, group in groupby(zip(lines, labels, strict=True), lambda pair: pair[1])]
+    return [
+        "\n".join(line for line, _ in group)
+        for _, group in groupby(zip(lines, labels, strict=True), lambda pair: pair[1])
+    ]
 
 
 def _label(line: str, *, is_fenced: bool, depth: int, number: int) -> str:

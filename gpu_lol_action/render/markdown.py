@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -11,7 +12,8 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[
 _MAX_URL = 2000
 _SPACES = re.compile(r"\s+")
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?")
-_PLAIN_CODE = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
+# No brackets: `]:` in the label of a link at the start of a line would make a link definition of it.
+_PLAIN_CODE = re.compile(r"[^`|\\\[\]\s](?:[^`|\\\[\]]*[^`|\\\[\]\s])?")
 _LINE_START = re.compile(r"(?:[-+=:]|(?P<number>\d{1,9})(?=[.)](?:\s|$)))")
 
 # What Markdown, HTML or GitHub's own link filters would act on. A zero width space ends a mention, an
@@ -129,6 +131,12 @@ def permalink(server_url: str, repository: str, sha: str, path: str, line: int =
     """Return the address of a file (and line) at exactly one commit."""
     place = "/".join(quote(part, safe="") for part in (*repository.split("/"), "blob", sha, *path.split("/")))
     return f"{server_url.rstrip('/')}/{place}{f'#L{line}' if line > 0 else ''}"
+
+
+def html_text(text: str, limit: int = 300) -> Safe:
+    """Return text for an HTML page (not for a comment)."""
+    _refuse_safe(text)
+    return Safe(html.escape(visible(text, limit)))
 
 
 def _refuse_safe(text: str) -> None:

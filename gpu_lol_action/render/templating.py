@@ -5,15 +5,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
-
-import jinja2
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.render import markdown
+from gpu_lol_action.render.limits import fit_comment
 from gpu_lol_action.render.markdown import Safe
+
+if TYPE_CHECKING:
+    import jinja2
 
 _FILTERS: Mapping[str, Callable[..., Safe]] = {
     "inline": markdown.inline,
     "code": markdown.code,
+    "html": markdown.html_text,
     "html_code": markdown.html_code,
     "prose": markdown.prose,
     "fence": markdown.fence,
@@ -24,6 +28,11 @@ _FILTERS: Mapping[str, Callable[..., Safe]] = {
 def fill(template: str, **values: object) -> str:
     """Return the template filled; raises TypeError where a value passed no escaping filter."""
     return _environment().get_template(template).render(**values).strip("\n")
+
+
+def render_comment(template: str, view: object) -> str:
+    """Return a comment from its template and view, in the size that GitHub takes."""
+    return fit_comment(fill(f"comments/{template}.md.j2", view=view))
 
 
 def refuse_unescaped(value: object) -> str:
@@ -42,6 +51,8 @@ def templates_folder() -> Path:
 
 @functools.lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
+    import jinja2  # late: a reaction is posted before anything has to be said
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates_folder()),
         undefined=jinja2.StrictUndefined,

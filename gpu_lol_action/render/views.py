@@ -48,7 +48,7 @@ class BillingView:
     name: str = ""
     price: Safe = EMPTY
     so_far: Safe = EMPTY
-    at_most: Safe = EMPTY
+    by_then: Safe = EMPTY
     ends: Safe = EMPTY
     count: Safe = EMPTY
 
@@ -73,7 +73,7 @@ def billing_view(record: EnvironmentRecord | None, now: datetime) -> BillingView
         name=record.name,
         price=formats.usd_per_hour(record.price_usd_per_hour),
         so_far=formats.usd(record.cost_so_far_usd(now)),
-        at_most=formats.usd(cost_until_lease_end_usd(record, now)),
+        by_then=formats.usd(cost_until_lease_end_usd(record, now)),
         ends=formats.clock(record.lease.expires_at, now),
     )
 
@@ -262,7 +262,10 @@ def ssh_view(endpoint: SshEndpoint, alias: str, folder: str) -> SshView:
 
 def one_word(text: str) -> str:
     """Return text that cannot end its line or its word, in a shell or in ``ssh_config``."""
-    return "".join(character for character in text if (character.isascii() and character.isalnum()) or character in "-._:") or "unknown"
+    return (
+        "".join(character for character in text if (character.isascii() and character.isalnum()) or character in "-._:")
+        or "unknown"
+    )
 
 
 def _fingerprint(key: str) -> Safe | None:

@@ -1,4 +1,4 @@
-"""View models of answers to a command: status, help, refusals, failures, dry run, and the sweeper's summary."""
+"""View models of answers to a command: refusals and failures, status, dry run, and the sweeper's summary."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind, OptionKind, Permission, find_command
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
@@ -23,7 +22,6 @@ from gpu_lol_action.render.views import (
 from gpu_lol_action.render.views_environment import WorstCase
 
 _LOG_LINES = 30
-_PREFIXES = {DoorKind.TERMINAL: "gpu-lol"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,11 @@ class StatusView:
 
 
 def status_view(
-    entries: Sequence[EnvironmentRecord], unreadable: Sequence[str], now: datetime, gpu_use: Mapping[str, str], marker: Safe
+    entries: Sequence[EnvironmentRecord],
+    unreadable: Sequence[str],
+    now: datetime,
+    gpu_use: Mapping[str, str],
+    marker: Safe,
 ) -> StatusView:
     """Return the open environments; closed ones are history and stay out."""
     running = [record for record in entries if record.is_open]
@@ -130,63 +132,6 @@ def _status_row(record: EnvironmentRecord, now: datetime, gpu_use: str) -> Statu
         left=Safe("over") if record.lease.is_over(now) else formats.duration(record.lease.remaining(now)),
         so_far=formats.usd(record.cost_so_far_usd(now)),
         gpu_use=gpu_use,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class CommandView:
-    """One command as the table defines it, at this door; texts are ours but go through filters all the same."""
-
-    usage: str
-    name: str
-    summary: str
-    who: str
-    examples: str
-    options: tuple[tuple[str, str], ...]
-    aliases: str
-
-
-@dataclass(frozen=True, slots=True)
-class HelpView:
-    """The commands, or one of them."""
-
-    marker: Safe
-    topic: CommandView | None
-    commands: tuple[CommandView, ...]
-    count: Safe
-    more: str
-    billing: BillingView
-
-
-def help_view(topic: str | None, policy: Policy, door: DoorKind, marker: Safe, billing: BillingView) -> HelpView:
-    """Return the help for this door; an unknown topic gets the list."""
-    prefix = _PREFIXES.get(door, "/gpu-lol")
-    shown = [spec for spec in COMMANDS if spec.doors in {DoorKind.BOTH, door}]
-    found = find_command(topic) if topic else None
-    return HelpView(
-        marker=marker,
-        topic=_command(found, door, policy) if found in shown and found is not None else None,
-        commands=tuple(_command(spec, door, policy) for spec in shown),
-        count=formats.plural(len(shown), "command"),
-        more=f"{prefix} help up",
-        billing=billing,
-    )
-
-
-def _command(spec: CommandSpec, door: DoorKind, policy: Policy) -> CommandView:
-    prefix = _PREFIXES.get(door, "/gpu-lol")
-    roles = " or ".join([", ".join(policy.roles[:-1]), policy.roles[-1]]) if len(policy.roles) > 1 else "".join(policy.roles)
-    return CommandView(
-        usage=f"{prefix} {spec.usage(door)}",
-        name=f"{prefix} {spec.name}",
-        summary=spec.summary,
-        who="anyone" if spec.permission is Permission.ANYONE else f"{roles} permission",
-        examples="\n".join(f"{prefix} {example}" for example in spec.examples),
-        options=tuple(
-            (option.name if option.kind is OptionKind.SWITCH else f"{option.name} {option.metavar}", option.summary)
-            for option in spec.options_at(door)
-        ),
-        aliases=", ".join(spec.aliases),
     )
 
 

@@ -1,17 +1,17 @@
-"""View models of one environment's moments: launching, ready, ending, gone, and what could not be proven."""
+"""View models of one environment while it comes and runs: launching, ready, already there, no machine to be had."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from urllib.parse import quote
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
+from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.render import formats
-from gpu_lol_action.render.markdown import Safe, join, link
+from gpu_lol_action.render.markdown import Safe, link
 from gpu_lol_action.render.views import (
     AttemptView,
     BillingView,
@@ -63,7 +63,9 @@ class LaunchingView:
     billing: BillingView
 
 
-def launching_view(record: EnvironmentRecord, phase: str, detail: Sequence[str], worst: WorstCase, now: datetime) -> LaunchingView:
+def launching_view(
+    record: EnvironmentRecord, phase: str, detail: Sequence[str], worst: WorstCase, now: datetime
+) -> LaunchingView:
     """Return how far the launch has come, and what it may cost at most."""
     return LaunchingView(
         marker=environment_marker(record),
@@ -105,7 +107,9 @@ class ReadyView:
     billing: BillingView
 
 
-def ready_view(record: EnvironmentRecord, worst: WorstCase, repository_name: str, head_ref: str, now: datetime) -> ReadyView:
+def ready_view(
+    record: EnvironmentRecord, worst: WorstCase, repository_name: str, head_ref: str, now: datetime
+) -> ReadyView:
     """Return the ready comment; the code lies in a folder named as the repository in the login user's home."""
     folder = f"~/{one_word(repository_name.rpartition('/')[2])}"
     has_stand_ins = record.is_rehearsal or any(check.is_stand_in for check in record.checks)
@@ -117,7 +121,8 @@ def ready_view(record: EnvironmentRecord, worst: WorstCase, repository_name: str
         head_ref=head_ref,
         editor_link=link(Safe("open VS Code there"), _editor_url(record, folder)),
         editor_commands="\n".join(
-            f"{editor} --remote ssh-remote+{one_word(record.name)} {_home(record, folder)}" for editor in ("code", "cursor")
+            f"{editor} --remote ssh-remote+{one_word(record.name)} {_home(record, folder)}"
+            for editor in ("code", "cursor")
         ),
         checks=check_views(record.checks),
         passed=passed_of(record.checks),
@@ -193,113 +198,12 @@ def no_capacity_view(record: EnvironmentRecord, policy: Policy, now: datetime) -
         attempts=attempt_views(record.attempts),
         phases=(),
         tried=formats.plural(len(record.attempts), "offer"),
-        limit=formats.plural(policy.max_offers_tried, "offer") if len(record.attempts) >= policy.max_offers_tried else None,
+        limit=formats.plural(policy.max_offers_tried, "offer")
+        if len(record.attempts) >= policy.max_offers_tried
+        else None,
         was_spot=record.use_spot,
         billing=billing_view(record, now),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class EndView:
-    """Why it ends: ``reason`` chooses the words in ``_ended_by.md.j2`` (else ``words`` are shown), ``by`` is a login or a job."""
-
-    reason: str
-    words: str
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class EndingView:
-    """A teardown that was asked for: by whom or what, and whether the machine is proven gone."""
-
-    marker: Safe
-    machine: MachineView
-    name_on_cloud: str
-    stage: str
-    end: EndView
-    asked: Safe
-    why: str
-    seen: Safe
-    billing: BillingView
-
-
-def ending_view(record: EnvironmentRecord, now: datetime, why: str = "") -> EndingView:
-    """Return a teardown in flight, or one that could not be proven for the reason ``why``."""
-    stone = record.tombstone
-    return EndingView(
-        marker=environment_marker(record),
-        machine=machine_view(record),
-        name_on_cloud=record.name_on_cloud or record.name,
-        stage=_stage(record),
-        end=_end(stone),
-        asked=formats.clock(stone.at, now) if stone else formats.clock(now),
-        why=why,
-        seen=_moments(record.absences),
-        billing=billing_view(record, now),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class TornDownView:
-    """The certificate: when, by whom or what, the provider's answers, minutes times price, totals."""
-
-    marker: Safe
-    machine: MachineView
-    was_ready: bool
-    end: EndView
-    ended: Safe
-    was_asked_for: bool
-    proof: Safe
-    lasted: Safe
-    minutes: Safe
-    usd: Safe
-    earlier_usd: Safe | None
-    pr_usd: Safe
-    month: Safe
-    failure: str
-    billing: BillingView
-
-
-def torn_down_view(record: EnvironmentRecord, policy: Policy, pr_usd: Decimal, month_usd: Decimal, now: datetime) -> TornDownView:
-    """Return the certificate of a closed record; the bill runs from the request to the second absence."""
-    bill = record.bill
-    span = bill.until_at - bill.from_at if bill else timedelta(0)
-    closed_at = record.closed_at or now
-    return TornDownView(
-        marker=environment_marker(record),
-        machine=machine_view(record),
-        was_ready=record.ready_at is not None,
-        end=_end(record.tombstone),
-        ended=formats.clock(closed_at, now),
-        was_asked_for=record.launch_asked_at is not None,
-        proof=_moments(record.absences),
-        lasted=formats.duration(span),
-        minutes=Safe(f"{span.total_seconds() / 60:.1f} min"),
-        usd=formats.usd(record.cost_so_far_usd(now)),
-        earlier_usd=formats.usd(record.earlier_cost_usd) if record.earlier_cost_usd else None,
-        pr_usd=formats.usd(pr_usd),
-        month=Safe(f"{formats.usd(month_usd)} of {formats.usd(policy.month_usd)}"),
-        failure=record.failure or "",
-        billing=billing_view(record, now),
-    )
-
-
-def _stage(record: EnvironmentRecord) -> str:
-    """Return ``gone``, ``unknown`` or ``ending``: how far the end has come."""
-    if not record.is_open:
-        return "gone"
-    return "unknown" if record.state is State.UNKNOWN else "ending"
-
-
-def _end(stone: Tombstone | None) -> EndView:
-    if stone is None:
-        return EndView("", "", "")
-    return EndView(stone.reason, stone.reason.replace("_", " "), stone.by)
-
-
-def _moments(absences: Sequence[datetime]) -> Safe:
-    """Return ``15:48:09 UTC and 15:48:41 UTC``: when the provider's list lacked the machine."""
-    return join((formats.clock_seconds(each) for each in absences), " and ")
 
 
 def _phases(record: EnvironmentRecord) -> tuple[PhaseView, ...]:

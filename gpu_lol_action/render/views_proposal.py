@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.environment import EnvironmentRecord
-from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.domain.offer import Candidate, Ladder, Offer
+from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH, Policy
 from gpu_lol_action.domain.spec import SpecDifference
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.cause import select_cause
-from gpu_lol_action.render.markdown import Safe, code, link, permalink
+from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, accelerator_label, billing_view, short_sha
+from gpu_lol_action.render.views_evidence import (
+    CodePlace,
+    FindingView,
+    OfferView,
+    finding_view,
+    memory_chart,
+    offer_view,
+    rejected_view,
+)
 
 _MAX_OFFERS = 14
 _MAX_REJECTED = 20
-_BAR_WIDTH = 24
-
-
-@dataclass(frozen=True, slots=True)
-class CodePlace:
-    """Where lines of code can be linked to; an empty server makes plain text of them (terminal)."""
-
-    server_url: str
-    repository: str
-    sha: str
-
-    def link(self, evidence: Evidence) -> Safe:
-        """Return ``path:line``, linked to that line at this commit."""
-        if not evidence.path:
-            return Safe("–")
-        address = permalink(self.server_url, self.repository, self.sha, evidence.path, evidence.line)
-        return link(code(str(evidence)), address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +81,6 @@ class CauseView:
     new: str
     why: str
     where: Safe
-
-
-@dataclass(frozen=True, slots=True)
-class FindingView:
-    """One row of the evidence."""
-
-    what: str
-    value: str
-    where: Safe
-    confidence: Safe
-
-
-@dataclass(frozen=True, slots=True)
-class OfferView:
-    """One other offer, or one that was rejected with its reason."""
-
-    machine: Safe
-    cloud: str
-    price: Safe
-    session: Safe
-    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,20 +166,19 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         method=breakdown.method if breakdown else "",
         differences=tuple(map(_difference, analysis.differences)),
         session=formats.hours_label(case.policy.lease),
-        month=None if case.month_usd is None else Safe(f"{formats.usd(case.month_usd)} of {formats.usd(case.policy.month_usd)}"),
+        month=None
+        if case.month_usd is None
+        else Safe(f"{formats.usd(case.month_usd)} of {formats.usd(case.policy.month_usd)}"),
         source=ladder.source.name,
         as_of=formats.day(ladder.source.as_of),
         spec_yaml=case.spec_yaml,
         spec_name=analysis.spec_path or SPEC_PATH,
-        findings=tuple(_finding(each, case.place) for each in analysis.findings),
+        findings=tuple(finding_view(each, case.place) for each in analysis.findings),
         findings_count=Safe(str(len(analysis.findings))),
         not_understood_count=Safe(str(len(analysis.not_understood))),
-        others=tuple(_other(each) for each in ladder.candidates[1 : _MAX_OFFERS + 1]),
+        others=tuple(offer_view(each) for each in ladder.candidates[1 : _MAX_OFFERS + 1]),
         others_count=Safe(str(max(len(ladder.candidates) - 1, 0))),
-        rejected=tuple(
-            _offer(each.offer, each.offer.price_usd_per_hour, case.policy.lease, each.reason)
-            for each in ladder.rejected[:_MAX_REJECTED]
-        ),
+        rejected=tuple(rejected_view(each, case.policy.lease) for each in ladder.rejected[:_MAX_REJECTED]),
         rejected_count=Safe(str(len(ladder.rejected))),
         rejected_hidden=_hidden(len(ladder.rejected) - _MAX_REJECTED),
         not_understood=analysis.not_understood,
@@ -220,19 +189,6 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         files=formats.plural(analysis.files_read, "file"),
         billing=billing_view(case.environment, case.now) if is_running else case.idle,
     )
-
-
-def memory_chart(breakdown: MemoryBreakdown) -> str:
-    """Return the terms as bars of text, one line each: name, bar, GiB, basis, place in the code."""
-    largest = max((term.gib for term in breakdown.terms), default=0.0) or 1.0
-    names = max((len(term.name) for term in breakdown.terms), default=0)
-    basis = min(max((len(term.basis) for term in breakdown.terms), default=0), 44)
-    lines = [
-        f"{term.name:<{names}}  {formats.bar(term.gib / largest, _BAR_WIDTH):<{_BAR_WIDTH}} {term.gib:>6.1f}  "
-        f"{_cut(term.basis, basis):<{basis}}  {_cut_left(str(term.evidence), 36) if term.evidence else ''}".rstrip()
-        for term in breakdown.terms
-    ]
-    return "\n".join(lines)
 
 
 def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView) -> str:
@@ -326,43 +282,5 @@ def _difference(difference: SpecDifference) -> DifferenceView:
     return DifferenceView(difference.key, difference.in_file, difference.in_code, difference.why)
 
 
-def _finding(finding: Finding, place: CodePlace) -> FindingView:
-    words = {Confidence.HIGH: "high", Confidence.MEDIUM: "medium", Confidence.LOW: "low"}
-    return FindingView(finding.why, finding.value, place.link(finding.evidence), Safe(words[finding.confidence]))
-
-
-def _other(candidate: Candidate) -> OfferView:
-    offer = candidate.offer
-    note = candidate.why
-    if candidate.relative_speed is not None:
-        speed = f"about {candidate.relative_speed:.1f} × the speed"
-        note = f"{note}, {speed}" if note else speed
-    return OfferView(
-        machine=accelerator_label(offer.accelerator, offer.accelerator_count),
-        cloud=formats.cloud_name(offer.cloud),
-        price=formats.usd_per_hour(candidate.price_usd_per_hour),
-        session=formats.usd(candidate.lease_usd),
-        note=note,
-    )
-
-
-def _offer(offer: Offer, price: Decimal, lease: timedelta, note: str) -> OfferView:
-    return OfferView(
-        machine=accelerator_label(offer.accelerator, offer.accelerator_count),
-        cloud=formats.cloud_name(offer.cloud),
-        price=formats.usd_per_hour(price),
-        session=formats.usd(price * Decimal(int(lease.total_seconds())) / 3600),
-        note=note,
-    )
-
-
 def _hidden(count: int) -> Safe | None:
     return Safe(str(count)) if count > 0 else None
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def _cut_left(text: str, width: int) -> str:
-    return text if len(text) <= width else "…" + text[1 - width :]

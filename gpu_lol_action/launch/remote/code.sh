@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154,SC2015,SC2034  # values stand in front of this script; ~ in messages is for people
 # Runs on the machine; standard input is a tar.gz of the commit's tree. In: folder (name under HOME), sha, tree (may be
 # empty), strip (leading folders in the archive), origin, branch, commit_base64 (the commit object, may be empty),
 # gitlinks ("SHA<tab>PATH" lines: submodules), may_fetch (yes: a public repository), nonce.

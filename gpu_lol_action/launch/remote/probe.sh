@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154,SC1091  # values stand in front of this script; ~ in messages is for people
 # Runs on the machine, after machine_python.sh. In: nonce, request (base64), archive (base64 of a Python zip archive).
 set -u
 gpu_lol_python
@@ -8,4 +9,4 @@ printf %s "$archive" | base64 -d > "$place/probe.zip"
 [ -f "$HOME/.gpu-lol/env" ] && . "$HOME/.gpu-lol/env" > /dev/null 2>&1
 unset PYTHONPATH PYTHONSTARTUP PYTHONHOME
 # An empty folder of ours: no module of the code may stand in for one that the validator imports.
-cd "$place" && "$python" probe.zip "$request" < /dev/null
+cd "$place" && "$python" "$place/probe.zip" "$request" < /dev/null

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154,SC1091,SC2088,SC2016  # values stand in front of this script; ~ in messages is for people
 # Runs on the machine, after machine_python.sh. In: nonce, folder, environment_file (a shell file), system_packages,
 # requirements, asset_links ("FROM<tab>TO"), setup_commands (base64, one command per line), mode (setup or repair).
 # Each step says when it begins and how it ended; all output goes to ~/.gpu-lol/setup.log as well.
@@ -25,7 +26,8 @@ step() {
 write_environment() {
   umask 022
   # The image's PATH stays in front for logins by SSH; programs find what `docker run` would show them.
-  { printf '%s\n' "$environment_file"; printf 'export PATH=%q\n' "$PATH"; shared_memory_settings; } > "$state/env"
+  # Read by dash as well (/etc/profile): quotes are plain. The spec's variables come last, so that they win.
+  { printf '%sexport PATH=%s\n%s\n' "$image_variables" "$(gpu_lol_quote "$PATH")" "$environment_file"; shared_memory_settings; } > "$state/env"
   [ -d /etc/profile.d ] && as_root cp "$state/env" /etc/profile.d/gpu-lol.sh
   # Shells that are not login shells read .bashrc; ours comes first there, because many stop early when not interactive.
   local begin='# >>> gpu-lol >>>' end='# <<< gpu-lol <<<' rest=''
@@ -53,14 +55,14 @@ install_requirements() {
   [ -n "$python" ] || { echo 'the image has no Python 3.8 or newer'; return 1; }
   printf '%s\n' "$requirements" > "$state/requirements.txt"
   echo "python: $python ($("$python" --version 2>&1))"
-  # Run from our own folder: a pip.py or setup.cfg in the code must not take part.
+  # Run from our own folder: a pip.py or setup.cfg in the code must not take part. The spec's variables do (MAX_JOBS).
   cd "$state" || return 1
-  if command -v uv > /dev/null; then
+  [ ! -f env ] || . ./env
+  # pip first: it reads the pip.conf of the image or platform, which uv does not.
+  if "$python" -m pip --version > /dev/null 2>&1 || { ! command -v uv > /dev/null && "$python" -m ensurepip --upgrade; }; then
+    "$python" -m pip install -r requirements.txt
+  elif command -v uv > /dev/null; then
     uv pip install --python "$python" -r requirements.txt
-  elif "$python" -m pip --version > /dev/null 2>&1; then
-    "$python" -m pip install -r requirements.txt
-  elif "$python" -m ensurepip --upgrade; then
-    "$python" -m pip install -r requirements.txt
   else
     echo "$python has no pip, and the image has no uv"; return 1
   fi

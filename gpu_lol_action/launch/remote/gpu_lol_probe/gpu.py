@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import importlib
 import json
 import math
@@ -14,10 +14,9 @@ import tempfile
 import time
 from typing import Any, List
 
-from .tools import Facts, cut, guarded, kill, run, worker
+from .tools import MARK, Facts, cut, guarded, kill, run, worker
 
 FIELDS = "index,name,uuid,memory.total,memory.used,driver_version,compute_cap"
-MARK = "gpu-lol-worker "
 SIZE = 128
 
 
@@ -93,7 +92,7 @@ def torch_worker(arguments: List[str]) -> None:
     facts["arch_list"] = [str(arch) for arch in cuda.get_arch_list()]
     _print(facts)
     for index in range(min(int(cuda.device_count()), 64)):
-        facts["devices"].append(guarded(lambda index=index: _device(torch, index)))
+        facts["devices"].append(guarded(functools.partial(_device, torch, index)))
         _print(facts)
 
 
@@ -166,9 +165,11 @@ def _all_reduce(count: int, seconds: float) -> Facts:
             out.close()
         deadline = time.monotonic() + seconds
         try:
-            for process in processes:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(max(0.1, deadline - time.monotonic()))
+            # One rank that fails leaves the others waiting for it: its answer is enough.
+            while time.monotonic() < deadline and any(process.poll() is None for process in processes):
+                if any(process.poll() for process in processes):
+                    break
+                time.sleep(0.1)
         finally:
             for process in processes:
                 kill(process)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+MARK = "gpu-lol-worker "
 MAX_TEXT = 4000
 Facts = Dict[str, Any]
 
@@ -43,7 +44,7 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        process.kill()
+        process.kill()  # does nothing to one that is known to have ended
 
 
 def worker(name: str, arguments: List[str], seconds: float, cwd: str = "/") -> Tuple[int, str, str]:

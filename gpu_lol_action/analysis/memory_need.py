@@ -1,0 +1,241 @@
+"""Findings to the memory a card must offer: the question for the estimator, its answer, and what documentation adds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
+from gpu_lol_action.estimation.vram import (
+    Method,
+    Sharding,
+    VramQuestion,
+    estimate_vram,
+    least_cards,
+    sharded,
+)
+
+# Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
+DEFAULT_GIB = 12
+# The largest card that is rented widely; a run that needs more is divided over several.
+LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
+DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
+DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
+DEFAULT_TRAINING_LENGTH = 1024
+DEFAULT_INFERENCE_LENGTH = 2048
+
+# A published figure over so many times the estimate is not explained by the model that was recognized.
+EXPLAINS = 4
+
+_TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "optimizer": "training.optimizer", "adapters": "training.lora_rank",
+                "activations": "training.sequence_length", "logits": "model.id", "KV cache": "training.sequence_length"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNeed:
+    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized."""
+
+    required_gib: int
+    gpu_count: int
+    breakdown: MemoryBreakdown | None
+    model: ModelFacts | None
+    finding: Finding
+    not_understood: tuple[str, ...] = ()
+
+
+def best(findings: tuple[Finding, ...], field: str) -> Finding | None:
+    """Return the surest finding of a field; the first among equals."""
+    found = [finding for finding in findings if finding.field == field]
+    return max(found, key=lambda finding: finding.confidence, default=None)
+
+
+def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Mapping[str, ModelFacts]) -> MemoryNeed:
+    """Return the need of a GPU workload. ``known`` holds facts looked up elsewhere (the Hub); they win over the table."""
+    stated = _stated_count(findings)
+    model = _model(findings, known)
+    if model is None:
+        return _without_model(findings, stated or 1)
+    question = _question(findings, workload, model)
+    question, count = _placed(question, stated)
+    breakdown = _with_evidence(estimate_vram(question), findings)
+    required = int(breakdown.required_gib)
+    finding = best(findings, "model.id") or best(findings, "model.layers")
+    where = finding.evidence if finding else Evidence(".")
+    why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
+    confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
+    gaps = _gaps(findings, question)
+    published = _published(findings, breakdown, model)
+    if published is not None and published[0] > EXPLAINS * breakdown.expected_gib:
+        return _without_model(findings, stated or 1)  # a part of the model (an encoder) is not the model
+    if published is not None:
+        required, why = published
+        breakdown = replace(breakdown, required_gib=float(required), high_gib=max(breakdown.high_gib, float(required)),
+                            notes=(*breakdown.notes, why))  # fmt: skip
+    need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
+    return MemoryNeed(required, count, breakdown, model, need, gaps)
+
+
+def _stated_count(findings: tuple[Finding, ...]) -> int | None:
+    """Return the GPU count that something says: the run itself, or the documentation where the run shards over an unsaid number."""
+    found = best(findings, "hardware.gpu_count")
+    if found is not None:
+        return max(1, int(found.value))
+    sharding = best(findings, "training.sharding")
+    documented = best(findings, "documented.gpu_count")
+    if documented is not None and sharding is not None:
+        return min(int(documented.value), 8)
+    return None
+
+
+def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> ModelFacts | None:
+    """Return the facts of the model that is surest; a shape that the code builds wins over a name that is only a hint.
+
+    A model that only some other program of the checkout loads is no evidence where it is known what is started.
+    """
+    named = best(findings, "model.id")
+    method = best(findings, "training.method")
+    if named is not None and named.confidence is Confidence.LOW:
+        named = None
+    shape = _shape(findings)
+    builds = method is not None and method.value == "pretrain"
+    trains = method is not None
+    layers = best(findings, "model.layers")
+    # Numbers in the code of a library are many models' numbers; without training only what the run itself sets counts.
+    is_meant = trains or (layers is not None and layers.confidence is Confidence.HIGH)
+    if shape is not None and is_meant and (named is None or builds):
+        return shape
+    if named is None:
+        return None
+    return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+
+
+def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
+    numbers = {}
+    for field in ("model.layers", "model.hidden_size", "model.vocabulary", "model.attention_heads"):
+        found = best(findings, field)
+        numbers[field] = int(float(found.value)) if found else 0
+    if not numbers["model.layers"] or not numbers["model.hidden_size"]:
+        return None
+    vocabulary = numbers["model.vocabulary"] or 50_304  # GPT-2's, padded
+    return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
+                       vocabulary=vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip
+
+
+def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: ModelFacts) -> VramQuestion:
+    trains = workload is WorkloadType.TRAINING
+    method = Method.INFERENCE
+    if trains:
+        named = best(findings, "training.method")
+        method = Method(named.value) if named else Method.FULL
+    precision = _text(findings, "training.precision") or (
+        "fp32" if method in {Method.FULL, Method.PRETRAIN} else "bf16"
+    )
+    bits = int(
+        _text(findings, "model.weight_bits") or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
+    )
+    default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)
+    length = int(_text(findings, "training.sequence_length") or default)
+    if model.kind in {"vision", "vision-text"}:
+        length = default  # a number of tokens in code is a text's, not an image's
+    sharding = _text(findings, "training.sharding")
+    checkpointing = _text(findings, "training.gradient_checkpointing")
+    return VramQuestion(
+        model=model,
+        method=method,
+        precision=precision,
+        weight_bits=16 if bits == 32 and method is Method.LORA else bits,
+        optimizer=_text(findings, "training.optimizer") or "adamw",
+        batch_size=int(_text(findings, "training.batch_size") or (DEFAULT_BATCH if trains else 1)),
+        sequence_length=length,
+        is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
+        sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
+        is_loss_chunked=best(findings, "training.chunked_loss") is not None,
+        lora_rank=int(_text(findings, "training.lora_rank") or 16),
+    )
+
+
+def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, int]:
+    """Return the question for the count that is stated, or for the fewest large cards on which the run fits."""
+    if stated is not None:
+        spread = replace(question, gpu_count=stated)
+        if estimate_vram(spread).required_gib > LARGE_CARD_GIB and stated > 1:
+            spread = sharded(question, stated)
+        if question.method is Method.INFERENCE and stated > 1:
+            spread = sharded(question, stated)
+        return spread, stated
+    if estimate_vram(question).required_gib <= LARGE_CARD_GIB:
+        return question, 1
+    count = least_cards(question, LARGE_CARD_GIB) or 8
+    return (sharded(question, count) if count > 1 else question), count
+
+
+def _published(findings: tuple[Finding, ...], breakdown: MemoryBreakdown, model: ModelFacts) -> tuple[int, str] | None:
+    """Return the published figure nearest to the estimate, where the estimate is rough or the model is only a guess."""
+    named = best(findings, "model.id")
+    is_sure = model.source == "shape" or (named is not None and named.confidence is Confidence.HIGH)
+    if model.has_shape and is_sure and not model.published_gb:
+        return None
+    figures = [(float(f.value), str(f.evidence)) for f in findings if f.field == "documented.memory_gb"]
+    if model.published_gb:
+        figures.append((model.published_gb, f"the card of {model.name}"))
+    widest = 6 if is_sure else 100
+    near = [item for item in figures if breakdown.expected_gib / 4 <= item[0] <= breakdown.expected_gib * widest]
+    if not near:
+        return None
+    gb, where = min(near, key=lambda item: (abs(math.log(item[0] / breakdown.expected_gib)), item))
+    return max(math.ceil(gb), 1), f"{where} says {gb:g} GB, and the estimate is rough"
+
+
+def _without_model(findings: tuple[Finding, ...], count: int) -> MemoryNeed:
+    """Return what documentation says, or the default, where no model was recognized."""
+    gap = "no model of a known size was recognized"
+    memory = best(findings, "documented.memory_gb")
+    cards = [finding for finding in findings if finding.field == "documented.card"]
+    card = min(cards, key=lambda finding: accelerators()[finding.value].memory_gib, default=None)
+    if memory is not None:
+        gib = math.ceil(float(memory.value))
+        finding = Finding("hardware.vram_required_gb", str(gib), memory.why, Confidence.LOW, memory.evidence)
+        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {gib} GB were taken",))
+    if card is not None:
+        gib = math.floor(accelerators()[card.value].memory_gib)
+        why = f"{card.why}, and no model of a known size was recognized"
+        finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, card.evidence)
+        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {card.value} was taken",))
+    where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
+    why = f"no model of a known size was recognized; {DEFAULT_GIB} GiB is the default for a model of one's own"
+    finding = Finding("hardware.vram_required_gb", str(DEFAULT_GIB), why, Confidence.LOW, where)
+    return MemoryNeed(DEFAULT_GIB, count, None, None, finding, (f"{gap}; {DEFAULT_GIB} GiB were assumed",))
+
+
+def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, ...]:
+    """Return what was assumed because nothing said it."""
+    gaps = []
+    if question.method.trains and best(findings, "training.batch_size") is None:
+        gaps.append(f"no batch size was found; {question.batch_size} was assumed")
+    if (
+        question.model.has_shape
+        and question.model.kind.startswith(("llm", "vlm"))
+        and best(findings, "training.sequence_length") is None
+    ):
+        gaps.append(f"no sequence length was found; {question.sequence_length} tokens were assumed")
+    return tuple(gaps)
+
+
+def _with_evidence(breakdown: MemoryBreakdown, findings: tuple[Finding, ...]) -> MemoryBreakdown:
+    """Return the breakdown with the place behind each term."""
+    terms = []
+    for term in breakdown.terms:
+        found = best(findings, _TERM_FIELDS.get(term.name, ""))
+        found = found or (best(findings, "training.batch_size") if term.name == "activations" else None)
+        terms.append(MemoryTerm(term.name, term.gib, term.basis, found.evidence if found else None))
+    return replace(breakdown, terms=tuple(terms))
+
+
+def _text(findings: tuple[Finding, ...], field: str) -> str | None:
+    found = best(findings, field)
+    return found.value if found else None

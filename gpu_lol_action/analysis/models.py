@@ -1,0 +1,167 @@
+"""The model that the run loads: its id where one is named, else the shape that the code builds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import Setting, read_settings
+from gpu_lol_action.analysis.entry_points import import_closure, primary_run
+from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.python_code import Call
+from gpu_lol_action.analysis.settings import look_up_number, scope_of
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.model_facts import find_model, is_known_model
+
+MODEL_KEYS = (
+    "model_name_or_path", "base_model", "pretrained_model_name_or_path", "model_id", "model_name", "base_model_name_or_path",
+    "pretrained_model_name", "pretrained_model", "model_path", "hf_model_id", "base_model_id", "base_model_name", "model",
+    "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id",
+)  # fmt: skip
+_LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
+                      "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO"})  # fmt: skip
+_NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
+Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+_SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
+_SHAPES = {
+    "model.layers": (("n_layer", "num_layers", "num_hidden_layers", "n_layers", "depth"), 1, 400),
+    "model.hidden_size": (("n_embd", "hidden_size", "d_model", "embed_dim", "dim", "n_embed"), 16, 65536),
+    "model.vocabulary": (("vocab_size", "n_vocab", "padded_vocab_size"), 100, 2_000_000),
+    "model.attention_heads": (("n_head", "num_attention_heads", "n_heads", "num_heads"), 1, 512),
+}
+
+
+def detect(checkout: Checkout) -> list[Finding]:
+    """Return models by how near the run they are named, then the shape that the run builds."""
+    found = [*_from_options(checkout), *_from_commands(checkout), *_from_run(checkout), *_from_code(checkout),
+             *_from_config_json(checkout)]  # fmt: skip
+    unique: dict[str, Finding] = {}
+    for finding in found:
+        unique.setdefault(finding.value, finding)
+    return [*unique.values(), *_shape(checkout)]
+
+
+def _from_options(checkout: Checkout) -> Iterator[Finding]:
+    """Yield models that the run's own options and configuration name."""
+    run = primary_run(checkout)
+    if run is None:
+        return
+    if run.command is not None and _SERVED.match(run.command.target) is not None:
+        for word in run.command.words[1:3]:
+            if (name := _model_name(word)) is not None:
+                yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
+    yield from _settings(scope_of(checkout).tiers[:2])
+
+
+def _settings(tiers: Tiers) -> Iterator[Finding]:
+    for confidence, settings in tiers:
+        for key in MODEL_KEYS:
+            for setting in settings:
+                if setting.key != key or _NOT_MODELS.search(setting.path.rpartition(".")[0]):
+                    continue
+                name = _model_name(setting.text)
+                if name is not None:
+                    yield Finding("model.id", name, f"`{key}` is `{name}`", confidence, setting.evidence)
+
+
+def _from_run(checkout: Checkout) -> Iterator[Finding]:
+    """Yield models that the run's program starts with or loads."""
+    run = primary_run(checkout)
+    if run is None:
+        return
+    yield from _settings(scope_of(checkout).tiers[2:])
+    if run.script is not None:
+        for source in import_closure(checkout, run.script):
+            confidence = Confidence.HIGH if source is run.script else Confidence.MEDIUM
+            yield from _loads(source, confidence)
+
+
+def _from_commands(checkout: Checkout) -> Iterator[Finding]:
+    """Yield models that other documented commands of the same program name: said to a reader, so surer than a default."""
+    run = primary_run(checkout)
+    for command in launch_commands(checkout):
+        if run is not None and run.command is not None and command.target != run.command.target:
+            continue
+        for key in MODEL_KEYS:
+            name = _model_name(command.options.get(key, ""))
+            if name is not None:
+                yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.HIGH, command.evidence)
+
+
+def _from_code(checkout: Checkout) -> Iterator[Finding]:
+    """Yield models that any program of the checkout loads; with a run, they are only a hint."""
+    confidence = Confidence.LOW if primary_run(checkout) is not None else Confidence.MEDIUM
+    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:200]:
+        yield from _loads(source, confidence)
+
+
+def _loads(source: Source, confidence: Confidence) -> Iterator[Finding]:
+    if source.code is None:
+        return
+    for call in source.code.calls:
+        if _NOT_MODELS.search(call.name):
+            continue
+        for text in _loaded(call, source):
+            name = _model_name(text)
+            if name is not None:
+                where = Evidence(source.path, call.line)
+                yield Finding("model.id", name, f"`{call.last}` loads `{name}`", confidence, where)
+
+
+def _loaded(call: Call, source: Source) -> list[str]:
+    """Return what a call may load: its first arguments and those by name, or a constructor that is a model's name."""
+    if source.code is None:
+        return []
+    if call.name.startswith(("models.", "torchvision.models.", "timm.")) and call.last not in _LOADERS:
+        return [call.last]
+    if call.last not in _LOADERS:
+        return []
+    values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
+    return [text for value in values if (text := source.code.resolve(value)) is not None]
+
+
+def _model_name(text: str) -> str | None:
+    """Return the text where it names a model: an id of the Hub with a known size, or a name that the table has."""
+    bare = text.strip().strip("\"'")
+    if not 2 < len(bare) <= 120 or not bare.isprintable() or any(mark in bare for mark in "<>${} ,()"):
+        return None
+    if bare.startswith(("./", "../", "/", "~")) and not re.search(r"\d[bB]\b", bare):
+        return None
+    if is_known_model(bare) or (_HUB_ID.fullmatch(bare) and find_model(bare) is not None):
+        return bare
+    facts = find_model(bare.rstrip("/").rsplit("/", 1)[-1])
+    return bare.strip("/") if facts is not None and re.search(r"\d[bB](?![a-z])", bare) else None
+
+
+def _from_config_json(checkout: Checkout) -> Iterator[Finding]:
+    """Yield the shape of a model whose config.json lies in the checkout."""
+    for source in checkout.of(Form.JSON)[:50]:
+        if source.name != "config.json":
+            continue
+        settings = {setting.key: setting for setting in read_settings(source)}
+        if not {"hidden_size", "num_hidden_layers"} <= settings.keys():
+            continue
+        for field, (keys, _, _) in _SHAPES.items():
+            setting = next((settings[key] for key in keys if key in settings), None)
+            if setting is not None:
+                yield Finding(
+                    field, setting.text, f"`{setting.key}` in config.json", Confidence.MEDIUM, setting.evidence
+                )
+        return
+
+
+def _shape(checkout: Checkout) -> list[Finding]:
+    """Return layers, width and vocabulary that the run builds a transformer with, where it names all three."""
+    scope = scope_of(checkout)
+    found = []
+    for field, (keys, low, high) in _SHAPES.items():
+        number = look_up_number(scope, keys, low, high)
+        if number is not None:
+            why = f"`{number.setting.key}` is {number.text}"
+            found.append(Finding(field, number.text, why, number.confidence, number.evidence))
+    fields = {finding.field for finding in found}
+    return found if {"model.layers", "model.hidden_size"} <= fields else []

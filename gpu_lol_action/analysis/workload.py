@@ -1,0 +1,107 @@
+"""What the code is for, by what it does: training, inference, interactive, or nothing that needs a GPU."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import GPU_MODULES, GPU_PACKAGES, Behavior, top_level_gpu_import
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.entry_points import Run, primary_run
+from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+_DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
+_ASIDE_IN_LIBRARIES = frozenset(
+    {"examples", "example", "notebooks", "notebook", "tutorials", "samples", "demo", "demos", "scripts"}
+)
+
+
+def detect(checkout: Checkout) -> list[Finding]:
+    """Return the workload, and what it was told from."""
+    need = _gpu_need(checkout)
+    if need is not None and not _touches_a_device(checkout):
+        why = "PyTorch is used, but no program names a device: everything stays on the CPU"
+        return [Finding("workload", "cpu-only", why, Confidence.MEDIUM, need.evidence)]
+    if need is None:
+        why = "no file imports, and no dependency list names, a package that computes on a GPU"
+        return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
+    run = primary_run(checkout)
+    if run is None:
+        why = f"{need.why}, but nothing was found that trains or infers"
+        return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
+    return [need, _of_run(checkout, run)]
+
+
+def _of_run(checkout: Checkout, run: Run) -> Finding:
+    confidence = Confidence.HIGH if run.command is not None else Confidence.MEDIUM
+    if run.behavior is Behavior.TRAINS:
+        return Finding("workload", "training", f"`{run.shown}` trains", confidence, run.evidence)
+    is_notebook = run.script is not None and run.script.form is Form.NOTEBOOK
+    programs = checkout.of(Form.PYTHON)
+    if is_notebook and not any(source.code and source.code.has_main for source in programs):
+        return Finding("workload", "interactive", "the work is done in notebooks", Confidence.MEDIUM, run.evidence)
+    return Finding("workload", "inference", f"`{run.shown}` runs a model without training it", confidence, run.evidence)
+
+
+def _gpu_need(checkout: Checkout) -> Finding | None:
+    """Return the finding that a GPU is used at all, or None."""
+    declared = declared_packages(checkout)
+    hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
+    is_library = any(item.is_library for item in declared)
+    if hard:
+        name = package_name(hard[0].requirement)
+        return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
+    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
+        found = top_level_gpu_import(source)
+        # The dependency list of an installable library is complete: what its examples import besides is not its workload.
+        if found is not None and not (is_library and _is_beside(source)):
+            evidence = Evidence(source.path, found[1])
+            return Finding("gpu.use", "yes", f"`{found[0]}` is imported", Confidence.HIGH, evidence)
+    return _need_by_command(checkout)
+
+
+def _need_by_command(checkout: Checkout) -> Finding | None:
+    run = primary_run(checkout)
+    if run is not None:
+        return Finding("gpu.use", "yes", f"`{run.shown}` needs one", Confidence.MEDIUM, run.evidence)
+    tool = next((command for command in launch_commands(checkout) if command.is_tool), None)
+    if tool is not None:
+        return Finding("gpu.use", "yes", f"`{tool.tool}` needs one", Confidence.MEDIUM, tool.evidence)
+    return None
+
+
+def _touches_a_device(checkout: Checkout) -> bool:
+    """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
+    used = {name for source in programs if source.code for name in source.code.imported()} & GPU_MODULES
+    if (
+        not programs
+        or used - {"torch", "torchvision"}
+        or any(command.is_launcher for command in launch_commands(checkout))
+    ):
+        return True
+    return any(_DEVICE.search(source.text) for source in programs)
+
+
+def _is_beside(source: Source) -> bool:
+    return (
+        bool({part.lower() for part in source.path.split("/")[:-1]} & _ASIDE_IN_LIBRARIES)
+        or source.form is Form.NOTEBOOK
+    )
+
+
+def _cpu_confidence(checkout: Checkout) -> Confidence:
+    """How sure: a dependency list without a GPU package says more than silence."""
+    if declared_packages(checkout):
+        return Confidence.HIGH
+    return Confidence.MEDIUM if checkout.of(Form.PYTHON) else Confidence.LOW
+
+
+def _any_place(checkout: Checkout) -> Evidence:
+    declared = declared_packages(checkout)
+    if declared:
+        return declared[0].evidence
+    first = next(iter(checkout.of(Form.PYTHON, Form.MARKDOWN, roles=(Role.WORKLOAD, Role.DOCUMENTATION))), None)
+    return Evidence(first.path if first else ".")

@@ -1,0 +1,168 @@
+"""How large a model is: from the bundled table, from its name, or from a shape that code or a config.json states.
+
+The table is ``data/model_params.csv`` (sources in ``data/SOURCES.md``).
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+# What quantizers, trainers and mirrors add to a model's name without changing its size.
+_SUFFIXES = re.compile(
+    r"(?:-(?:hf|chat|instruct|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
+_EXPERTS = re.compile(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
+# Experts share attention and embeddings: Mixtral 8x7B holds 46.7 B, 8x22B 140.6 B, 0.80 to 0.83 of the product.
+_EXPERT_SHARE = 0.83
+_FAMILIES = re.compile(r"llama|qwen|mistral|mixtral|gemma|phi|gpt|opt|falcon|bloom|pythia|vicuna|glm|yi|deepseek|mpt|olmo|"
+                       r"stablelm|baichuan|internlm|mamba|rwkv|t5|bert|vit|clip|zephyr|smollm|granite|starcoder|coder|"
+                       r"wizard|alpaca|llava|nemotron|command|dolly|orca|tulu|cerebras|exaone|solar|minicpm", re.IGNORECASE)  # fmt: skip
+# Short names under which libraries load models that the table has under their full id.
+_SHORT_NAMES = {
+    "turbo": "openai/whisper-large-v3-turbo", "large-v3": "openai/whisper-large-v3", "large-v2": "openai/whisper-large-v2",
+    "runwayml/stable-diffusion-v1-5": "stable-diffusion-v1-5/stable-diffusion-v1-5",
+    "gpt2": "openai-community/gpt2", "gpt2-medium": "openai-community/gpt2-medium", "gpt2-large": "openai-community/gpt2-large",
+    "gpt2-xl": "openai-community/gpt2-xl", "bert-base-uncased": "google-bert/bert-base-uncased",
+    "roberta-base": "FacebookAI/roberta-base", "t5-small": "google-t5/t5-small", "t5-base": "google-t5/t5-base",
+    "decapoda-research/llama-7b-hf": "huggyllama/llama-7b",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """Size and shape of a model. Parameters in billions; shape fields are 0 where unknown. ``source`` says from where."""
+
+    name: str
+    kind: str
+    parameters_b: float
+    hidden_size: int = 0
+    layers: int = 0
+    attention_heads: int = 0
+    kv_heads: int = 0
+    vocabulary: int = 0
+    source: str = "table"
+    note: str = ""
+
+    @property
+    def has_shape(self) -> bool:
+        """Whether activations can be computed."""
+        return self.hidden_size > 0 and self.layers > 0
+
+    @property
+    def published_gb(self) -> float | None:
+        """GPU memory in GB that the model's own card says it needs for inference, where the table notes it."""
+        found = re.search(r"needs about (\d+(?:\.\d+)?) GB VRAM", self.note)
+        return float(found[1]) if found else None
+
+    @property
+    def embedding_b(self) -> float:
+        """Parameters in billions of embeddings and head, which quantizers leave alone."""
+        return min(2 * self.vocabulary * self.hidden_size / 1e9, self.parameters_b * 0.5)
+
+
+def find_model(name: str) -> ModelFacts | None:
+    """Return what is known of a model by its id or short name: from the table, else from the size in its name."""
+    return _in_table(name) or _from_name(name)
+
+
+def is_known_model(name: str) -> bool:
+    """Whether the table itself has the model."""
+    return _in_table(name) is not None
+
+
+def shape_model(name: str, *, layers: int, hidden_size: int, vocabulary: int, heads: int = 0) -> ModelFacts:
+    """Return a transformer of that shape: 12 x layers x hidden² and the vocabulary (GPT-2 small: 12 x 768, 124 M)."""
+    parameters = (12 * layers * hidden_size**2 + vocabulary * hidden_size) / 1e9
+    return ModelFacts(name, "llm", round(parameters, 4), hidden_size, layers, heads, heads, vocabulary, "shape")
+
+
+@functools.cache
+def _table() -> Mapping[str, ModelFacts]:
+    text = resources.files("gpu_lol_action").joinpath("data/model_params.csv").read_text(encoding="utf-8")
+    return {row["model_id"].lower(): _facts(row) for row in csv.DictReader(text.splitlines())}
+
+
+@functools.cache
+def _by_last_word() -> Mapping[str, ModelFacts]:
+    """Return the table by name without owner and suffixes; the first row of the file wins."""
+    found: dict[str, ModelFacts] = {}
+    for key, facts in _table().items():
+        last = key.rsplit("/", 1)[-1]
+        found.setdefault(_bare(last), facts)
+        found.setdefault(_bare(last.removeprefix("meta-")), facts)
+        if re.search(r"-\d{4}$", last):  # a date of release: siblings have the same size
+            found.setdefault(_bare(last)[:-5], facts)
+    return found
+
+
+def _bare(name: str) -> str:
+    """Return a last word without suffixes, with one kind of dash; timm's training recipe behind a dot goes too."""
+    plain = re.sub(r"\.[a-z][\w.]*$", "", name.replace("_", "-"))
+    return _SUFFIXES.sub("", plain)
+
+
+def _in_table(name: str) -> ModelFacts | None:
+    asked = name.strip().strip("/").lower()
+    asked = _SHORT_NAMES.get(asked, asked).lower()
+    if asked in _table():
+        return _table()[asked]
+    last = _bare(asked.rsplit("/", 1)[-1])
+    return _by_last_word().get(last) or _by_last_word().get(re.sub(r"-\d{4}$", "", last))
+
+
+def _from_name(name: str) -> ModelFacts | None:
+    """Return a model of the size that its name says (``7b``, ``8x7b``, ``350m``), in the shape of the nearest known one."""
+    bare = name.strip()[:200]
+    is_file = re.search(r"\.(?:json|jsonl|txt|csv|py|ya?ml|parquet|bin|pt|pth|tar|gz|zip|md)$", bare, re.IGNORECASE)
+    if is_file or not (_FAMILIES.search(bare) or "/" in bare):
+        return None
+    if experts := _EXPERTS.search(bare):
+        size = float(experts[1]) * float(experts[2]) * _EXPERT_SHARE
+    else:
+        sizes = [(float(m[1].replace("_", ".")), m[2].lower()) for m in _SIZE.finditer(bare)]
+        if not sizes:
+            return None
+        number, unit = sizes[0]
+        size = number if unit == "b" else number / 1000
+    if not 0.001 <= size <= 2000:
+        return None
+    near = _nearest_shape(bare, size)
+    return ModelFacts(bare, "llm", size, near.hidden_size, near.layers, near.attention_heads, near.kv_heads,
+                      near.vocabulary, "name", f"shape taken from {near.name}")  # fmt: skip
+
+
+def _nearest_shape(name: str, size: float) -> ModelFacts:
+    """Return the known language model nearest in size; one of the same family where its size is within a quarter."""
+    families = {word.lower() for word in _FAMILIES.findall(name)}
+
+    def distance(facts: ModelFacts) -> tuple[bool, float, str]:
+        is_kin = bool(families & {word.lower() for word in _FAMILIES.findall(facts.name)})
+        off = abs(facts.parameters_b - size)
+        return not (is_kin and off <= size / 4), off, facts.name
+
+    return min((facts for facts in _table().values() if facts.kind == "llm" and facts.has_shape), key=distance)
+
+
+def _facts(row: Mapping[str, str]) -> ModelFacts:
+    def whole(key: str) -> int:
+        return int(float(row[key])) if row[key] else 0
+
+    heads = whole("attention_heads")
+    return ModelFacts(
+        name=row["model_id"],
+        kind=row["type"],
+        parameters_b=float(row["total_params_b"]),
+        hidden_size=whole("hidden_size"),
+        layers=whole("layers"),
+        attention_heads=heads,
+        kv_heads=whole("kv_heads") or heads,
+        vocabulary=whole("vocab_size"),
+        note=row["note"],
+    )

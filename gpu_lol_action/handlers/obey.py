@@ -1,0 +1,66 @@
+"""Carry out an order that passed the identity gates: the one place that knows which handler a command has."""
+
+from __future__ import annotations
+
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Outcome, PullRequestChanged, PullRequestClosed, Scheduled
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
+from gpu_lol_action.handlers.propose import handle_propose
+from gpu_lol_action.handlers.status import handle_help, handle_status
+from gpu_lol_action.handlers.sweep import handle_sweep
+from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
+
+DEFERRED = Outcome("deferred", "needs_cloud")
+
+
+def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
+    """Carry out a command; both doors come through here.
+
+    Without the cloud, ``up`` is planned and denied or deferred, and ``down`` writes its tombstone and is deferred.
+    """
+    match order.command.name:
+        case "analyze":
+            return handle_propose(context, order.repository, order.pull_request, order.policy, is_asked=True)
+        case "status":
+            return handle_status(context, order)
+        case "help":
+            return handle_help(context, order)
+        case "up" if may_use_cloud:
+            return handle_up(context, order)
+        case "up":
+            plan = answer_without_cloud(context, order)
+            return plan if isinstance(plan, Outcome) else DEFERRED
+        case "down" if may_use_cloud or not mark_down(context, order):
+            return handle_down(context, order)
+        case "down":
+            return DEFERRED
+        case "sweep":
+            return handle_sweep(
+                context, order.repository.repository_id, order.policy, is_dry_run=order.command.is_dry_run
+            )
+        case _:
+            raise LookupError(order.command.name)
+
+
+def follow_change(context: Context, event: PullRequestChanged, policy: Policy) -> Outcome:
+    """Refresh the proposal of a pull request that was opened or got commits."""
+    if not policy.is_enabled:
+        return Outcome("ignored", "disabled")
+    return handle_propose(context, event.repository, event.pull_request, policy)
+
+
+def follow_close(context: Context, event: PullRequestClosed, policy: Policy, *, may_use_cloud: bool) -> Outcome:
+    """End what runs for a pull request that was closed or merged."""
+    if may_use_cloud:
+        return handle_closed(context, event, policy)
+    if mark_closed(context, event):
+        return DEFERRED
+    return Outcome("ignored", "nothing_to_tear_down")
+
+
+def follow_schedule(context: Context, event: Scheduled, policy: Policy, *, may_use_cloud: bool) -> Outcome:
+    """Sweep, where a cloud account is connected at all."""
+    if may_use_cloud:
+        return handle_sweep(context, event.repository.repository_id, policy, is_dry_run=event.is_dry_run)
+    return DEFERRED if context.settings.clouds else Outcome("ignored", "no_cloud_secret")

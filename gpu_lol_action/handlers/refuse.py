@@ -1,0 +1,57 @@
+"""Say no, or that something went wrong: each answer is posted once and returned for the summary."""
+
+from __future__ import annotations
+
+from gpu_lol_action.domain.request import CommentCreated, Deny, ParseProblem
+from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.render import comments
+from gpu_lol_action.render.views import ReplyTo
+
+
+def tell_denial(context: Context, denial: Deny, command_line: str, event: CommentCreated) -> str:
+    """Answer a command that a gate refused."""
+    number = event.pull_request_number
+    body = comments.denied(
+        reason=denial,
+        command_line=command_line,
+        record=None,
+        now=context.clock.now(),
+        reply_to=ReplyTo(number, event.comment_id),
+    )
+    answers.reply(context, number, body)
+    return body
+
+
+def tell_problem(context: Context, problem: ParseProblem, event: CommentCreated) -> str:
+    """Answer a command that cannot be understood, with the nearest valid words."""
+    number = event.pull_request_number
+    reply_to = ReplyTo(number, event.comment_id)
+    body = comments.problem(problem=problem, now=context.clock.now(), reply_to=reply_to)
+    answers.reply(context, number, body)
+    return body
+
+
+def tell_error(context: Context, error: GpuLolError, number: int | None) -> str:
+    """Tell about an error that a person can act on, unless a handler has told already."""
+    body = comments.failed(
+        explanation=error.explanation,
+        reason_code=error.reason_code,
+        log_tail="",
+        record=None,
+        run_url=context.settings.run_url,
+        now=context.clock.now(),
+    )
+    if number is not None and not error.is_told:
+        answers.reply(context, number, body)
+    return body
+
+
+def tell_internal_error(context: Context, error: BaseException, number: int | None) -> str:
+    """Tell that we failed, without what failed: the log has that, for us."""
+    context.progress.failure(error)
+    body = comments.internal_error(record=None, run_url=context.settings.run_url, now=context.clock.now())
+    if number is not None:
+        answers.reply(context, number, body)
+    return body

@@ -1,0 +1,274 @@
+"""The story that ``gpu-lol rehearse`` and ``make demo`` play: from the pull request to the certificate, for real.
+
+Every step checks what it claims; one that does not hold ends the story with StoryError, and the command fails.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+from gpu_lol_action.rehearsal.catalog import rented_gpus
+from gpu_lol_action.rehearsal.display import Display
+from gpu_lol_action.rehearsal.github_state import Comment
+from gpu_lol_action.rehearsal.page import Conversation, PageEntry, build_page
+from gpu_lol_action.rehearsal.stage import ActionRun, Stage
+
+AUTHOR = "researcher"
+BRANCH = "longer-context"
+TITLE = "Train with a longer context"
+OVERLAY_SUFFIX = ".pull-request"
+_SSH_COMMAND = re.compile(r"^ssh -p (\d+) .*?([a-z0-9_-]+)@([A-Za-z0-9.:-]+)\s*$", re.MULTILINE)
+_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
+
+
+class StoryError(Exception):
+    """A step did not do what it claims."""
+
+
+@dataclass(slots=True)
+class Story:
+    """The pieces that steps hand to each other."""
+
+    stage: Stage
+    display: Display
+    prepare_cloud: Callable[[Callable[[str], None]], None]
+    number: int = 0
+    entries: list[PageEntry] = field(default_factory=list)
+    shown: dict[int, str] = field(default_factory=dict)
+    edits: dict[int, int] = field(default_factory=dict)
+    failure: list[BaseException] = field(default_factory=list)
+
+    def play(self, project: Path) -> None:
+        """Play all steps in order."""
+        self.set_the_scene(project)
+        self.open_pull_request(project)
+        preparing = self.start_preparing()
+        self.bring_up(preparing)
+        self.log_in()
+        self.ask_status()
+        self.tear_down()
+        self.look_back()
+
+    # --- steps ------------------------------------------------------------------------------------------
+    def set_the_scene(self, project: Path) -> None:
+        with self.display.step("A repository, a maintainer with an SSH key, a GitHub stand-in"):
+            key = self.key_path
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(key)], check=True)
+            public = " ".join(key.with_suffix(".pub").read_text(encoding="utf-8").split()[:2])
+            hub = self.stage.hub
+            hub.add_user(hub.maintainer, role="admin", ssh_keys=[public])
+            hub.add_user(AUTHOR, role="write")
+            hub.commit_folder(project, message="The project")
+
+    def open_pull_request(self, project: Path) -> None:
+        with self.display.step("A pull request opens, and the bot proposes the machine that it needs") as step:
+            event = self.stage.hub.open_pull_request(AUTHOR, change_of(project), title=TITLE, branch=BRANCH)
+            self.number = int(event.number or 0)
+            self._event(AUTHOR, f"opened this pull request: **{TITLE}**")
+            run = self.stage.run_action(event, on_line=step.tell)
+            self._expect_green(run)
+            proposal = self._new_comments(run)
+            require(len(proposal) == 1, "the pull request got one proposal")
+        self._show(proposal)
+
+    def start_preparing(self) -> threading.Thread:
+        """Install SkyPilot and build the machines' image while the maintainer reads the proposal."""
+
+        def prepare() -> None:
+            try:
+                self.prepare_cloud(lambda text: self.shown.__setitem__(-1, text))
+            except BaseException as error:  # noqa: BLE001  raised again where the story waits for it
+                self.failure.append(error)
+
+        thread = threading.Thread(target=prepare, daemon=True)
+        thread.start()
+        return thread
+
+    def bring_up(self, preparing: threading.Thread) -> None:
+        with self.display.step("SkyPilot and the loopback cloud (the first time only: some minutes)") as step:
+            while preparing.is_alive():
+                preparing.join(0.5)
+                step.tell(self.shown.get(-1, ""))
+            if self.failure:
+                raise self.failure[0]
+            self.stage.open_cloud()
+        body = "/gpu-lol up"
+        with self.display.step(f"A maintainer comments {body}: gates, claim, launch, code, keys, checks") as step:
+            run = self._command(body, step.tell)
+            require("eyes" in self._reactions(run), "the bot reacted to the command")
+            fresh = self._new_comments(run)
+            ready = [comment for comment in fresh if _SSH_COMMAND.search(comment.body)]
+            require(len(ready) == 1, "one comment holds the SSH details")
+            require(len(self._pods()) == 1, "the cloud has one machine")
+        self._show(fresh)
+
+    def log_in(self) -> None:
+        with self.display.step("The maintainer logs in with her own key, by the command of the comment") as step:
+            ready = next(text for text in reversed(list(self.shown.values())) if _SSH_COMMAND.search(text))
+            script = "hostname; nvidia-smi -L; cd ~/*/ && git log -1 --format=%H && git status --short | head -5"
+            answer = self._ssh(ready, script)
+            step.tell(answer)
+            head = self.stage.hub.issue(self.number).pull
+            require(head is not None and head.head_sha in answer, "the machine's HEAD is the pull request's commit")
+        shown = f"$ {_ssh_line(ready)} '{script}'\n{answer}"
+        self.entries.append(PageEntry("terminal", self.stage.hub.maintainer, _now(), shown))
+        self.display.said("terminal", f"```\n{shown}\n```")
+
+    def ask_status(self) -> None:
+        with self.display.step("/gpu-lol status") as step:
+            run = self._command("/gpu-lol status", step.tell)
+            fresh = self._new_comments(run)
+            require(len(fresh) == 1 and "/h" in fresh[0].body, "the status shows the price")
+        self._show(fresh)
+
+    def tear_down(self) -> None:
+        with self.display.step("/gpu-lol down, on another runner with an empty HOME: teardown, proof, bill") as step:
+            run = self._command("/gpu-lol down", step.tell)
+            fresh = self._new_comments(run)
+            require(self._pods() == [], "the cloud has no machine left")
+            require(any("Nothing is running" in comment.body for comment in fresh), "a certificate was posted")
+        self._show(fresh)
+
+    def look_back(self) -> None:
+        with self.display.step("Looking back: no machine, no unread request, no unknown route"):
+            require(self._pods() == [], "the cloud has no machine left")
+            require(self.stage.hub.problems() == [], f"GitHub was asked properly: {self.stage.hub.problems()[:3]}")
+            unexpected = self.stage.open_cloud().unexpected()
+            require(unexpected == [], f"the cloud was asked properly: {unexpected[:3]}")
+
+    def cheapest_gpu_type(self) -> str:
+        """Return the cloud's name for the GPU of the proposal's cheapest offer (stories make it scarce)."""
+        proposal = next(iter(self.shown.values()))
+        names = {gpu.accelerator: gpu.gpu_type_id for gpu in rented_gpus().values()}
+        found = [name for name in names if re.search(rf"\*\*1 × {re.escape(name)}\*\*", proposal)]
+        require(len(found) == 1, f"the proposal names one GPU: {found}")
+        return names[found[0]]
+
+    # --- hands ------------------------------------------------------------------------------------------
+    @property
+    def key_path(self) -> Path:
+        """The maintainer's private key."""
+        return self.stage.folder / "maintainer_key"
+
+    def _command(self, body: str, on_line: Callable[[str], None]) -> ActionRun:
+        event = self.stage.hub.comment(self.number, self.stage.hub.maintainer, body)
+        comment_id = event.payload["comment"]["id"]
+        run = self.stage.run_action(event, on_line=on_line)
+        self._expect_green(run)
+        reactions = tuple(self.stage.hub.reactions(comment_id))
+        self.entries.append(PageEntry("comment", self.stage.hub.maintainer, _now(), body, reactions))
+        return run
+
+    def _reactions(self, _run: ActionRun) -> tuple[str, ...]:
+        return self.entries[-1].reactions
+
+    def _expect_green(self, run: ActionRun) -> None:
+        if run.last.exit_code != 0:
+            tail = "\n".join(run.last.log.splitlines()[-40:])
+            raise StoryError(f"the action ended with exit code {run.last.exit_code}:\n{tail}")
+
+    def _new_comments(self, run: ActionRun) -> list[Comment]:
+        """Return the bot's comments that were not there before, and count the edits of those that were."""
+        fresh = []
+        for comment in self.stage.hub.comments(self.number, by=self.stage.hub.bot.login):
+            if comment.comment_id not in self.shown:
+                fresh.append(comment)
+            elif self.shown[comment.comment_id] != comment.body:
+                self.edits[comment.comment_id] = self.edits.get(comment.comment_id, 0) + 1
+            self.shown[comment.comment_id] = comment.body
+        require(bool(run.run_id), "the run has a number")
+        return fresh
+
+    def _show(self, fresh: list[Comment]) -> None:
+        for comment in fresh:
+            entry = PageEntry("comment", comment.author.login, comment.created_at, comment.body, is_bot=True)
+            self.entries.append(entry)
+            self.display.said(comment.author.login, comment.body)
+
+    def _event(self, author: str, text: str) -> None:
+        self.entries.append(PageEntry("event", author, _now(), text))
+
+    def _pods(self) -> list[dict[str, object]]:
+        return self.stage.open_cloud().pods()
+
+    def _ssh(self, ready: str, script: str) -> str:
+        """Log in as the comment says, and hold the machine's key to the fingerprint that stands there."""
+        match = _SSH_COMMAND.search(ready)
+        fingerprint = _FINGERPRINT.search(ready)
+        require(match is not None and fingerprint is not None, "the comment has an SSH command and a fingerprint")
+        if match is None or fingerprint is None:
+            return ""
+        known = self.stage.folder / "known_hosts"
+        command = ["ssh", "-F", "/dev/null", "-p", match[1], "-i", str(self.key_path), "-o", "IdentitiesOnly=yes"]
+        command += [
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "StrictHostKeyChecking=accept-new",
+            "-o",
+            f"UserKnownHostsFile={known}",
+        ]
+        command += [f"{match[2]}@{match[3]}", script]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        require(done.returncode == 0, f"the login worked: {done.stderr[-400:]}")
+        listed = subprocess.run(["ssh-keygen", "-lf", str(known)], capture_output=True, text=True, check=True).stdout
+        require(fingerprint[0] in listed, "the machine's host key is the one in the comment")
+        return done.stdout.strip()
+
+    def write_page(self, destination: Path) -> None:
+        """Write the conversation as one HTML page; comments stand there as they read at the end."""
+        bodies = {comment.created_at: comment for comment in self.stage.hub.comments(self.number)}
+        entries = []
+        for entry in self.entries:
+            last = bodies.get(entry.at) if entry.is_bot else None
+            if last is None:
+                entries.append(entry)
+                continue
+            edits = self.edits.get(last.comment_id, 0)
+            entries.append(
+                PageEntry(entry.kind, entry.author, entry.at, last.body, entry.reactions, edits, is_bot=True)
+            )
+        pull = self.stage.hub.issue(self.number)
+        conversation = Conversation(
+            repository=self.stage.full_name,
+            number=self.number,
+            title=TITLE,
+            author=AUTHOR,
+            base_ref="main",
+            head_ref=BRANCH,
+            state=pull.state,
+            note="Played by real SkyPilot on a loopback cloud: GPU, driver and torch on its machines are stand-ins.",
+            entries=tuple(entries),
+        )
+        destination.write_text(build_page(conversation), encoding="utf-8")
+
+
+def change_of(project: Path) -> dict[str, str | bytes]:
+    """Return the files that the pull request changes: those of ``NAME.pull-request`` beside the project, else a note."""
+    overlay = project.with_name(project.name + OVERLAY_SUFFIX)
+    if overlay.is_dir():
+        return {
+            str(path.relative_to(overlay)): path.read_bytes() for path in sorted(overlay.rglob("*")) if path.is_file()
+        }
+    return {"REHEARSAL.md": "This file makes a pull request of a rehearsal; nothing else was changed.\n"}
+
+
+def require(condition: bool, claim: str) -> None:  # noqa: FBT001  reads as a sentence
+    """Raise StoryError where a claim of the story does not hold."""
+    if not condition:
+        raise StoryError(f"this does not hold: {claim}")
+
+
+def _ssh_line(ready: str) -> str:
+    match = _SSH_COMMAND.search(ready)
+    return match[0].strip() if match else "ssh"
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

@@ -1,0 +1,138 @@
+"""Answers to a command: one function per comment, like ``comments``, which offers them too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.offer import Ladder
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Deny, ParseProblem
+from gpu_lol_action.render.marker import build_marker
+from gpu_lol_action.render.templating import render_comment
+from gpu_lol_action.render.views import NOTHING_RUNNING, ReplyTo, billing_view, reply_marker, total_billing_view
+from gpu_lol_action.render.views_answers import dry_run_view, message_view, status_view, sweep_view
+from gpu_lol_action.render.views_environment import WorstCase, running_view
+from gpu_lol_action.render.views_help import help_view
+
+
+def already_running(*, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None) -> str:
+    """Return the answer to ``up`` where this PR and profile have a machine already."""
+    return render_comment("already_running", running_view(record, reply_marker(reply_to, "already_running"), now))
+
+
+def status(
+    *,
+    entries: Sequence[EnvironmentRecord],
+    unreadable: Sequence[str],
+    now: datetime,
+    gpu_use: Mapping[str, str] | None = None,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return every environment that may cost money; ``gpu_use`` maps an environment's name to a few words."""
+    return render_comment(
+        "status", status_view(entries, unreadable, now, gpu_use or {}, reply_marker(reply_to, "status"))
+    )
+
+
+def denied(
+    *, reason: Deny, command_line: str, record: EnvironmentRecord | None, now: datetime, reply_to: ReplyTo | None = None
+) -> str:
+    """Return a gate's refusal: what, why, and what to do instead."""
+    view = message_view(
+        marker=reply_marker(reply_to, reason.reason_code),
+        what=reason.what,
+        is_sentence=False,
+        why=reason.why,
+        fix=reason.fix,
+        command_line=command_line,
+        reason_code=reason.reason_code,
+        billing=billing_view(record, now),
+    )
+    return render_comment("denied", view)
+
+
+def problem(
+    *, problem: ParseProblem, now: datetime, record: EnvironmentRecord | None = None, reply_to: ReplyTo | None = None
+) -> str:
+    """Return what could not be understood in a command, with the nearest valid words."""
+    view = message_view(
+        marker=reply_marker(reply_to, problem.reason_code),
+        what=problem.what,
+        command_line=problem.line,
+        suggestions=problem.did_you_mean,
+        fix=f"/gpu-lol help {problem.command}" if problem.command else "/gpu-lol help",
+        reason_code=problem.reason_code,
+        billing=billing_view(record, now),
+    )
+    return render_comment("problem", view)
+
+
+def help(  # noqa: A001 - named as the command is
+    *,
+    topic: str | None,
+    open_records: Sequence[EnvironmentRecord],
+    now: datetime,
+    policy: Policy | None = None,
+    door: DoorKind = DoorKind.COMMENT,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return the commands of this door from the table, or one of them, with who may give it."""
+    marker = reply_marker(reply_to, "help")
+    billing = total_billing_view(open_records, now, none=NOTHING_RUNNING)
+    return render_comment("help", help_view(topic, policy or Policy(), door, marker, billing))
+
+
+def nothing_to_tear_down(*, now: datetime, pull_request: int | None = None, reply_to: ReplyTo | None = None) -> str:
+    """Return the answer to ``down`` where nothing that was asked about may cost money."""
+    where = f" for PR {pull_request}" if pull_request is not None else ""
+    view = message_view(
+        marker=reply_marker(reply_to, "nothing_to_tear_down"),
+        what=f"Nothing to tear down: no machine is on record{where}",
+        billing=total_billing_view((), now, none=NOTHING_RUNNING),
+    )
+    return render_comment("nothing_to_tear_down", view)
+
+
+def dry_run(  # noqa: PLR0913 - keyword-only values of one command
+    *,
+    ladder: Ladder,
+    policy: Policy,
+    now: datetime,
+    month_usd: Decimal,
+    lease: timedelta,
+    worst_case_usd: Decimal,
+    worst_case_at: datetime,
+    refusals: Sequence[str] = (),
+    record: EnvironmentRecord | None = None,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return what ``up`` would do and cost; ``refusals`` are sentences of the gates that would stop it."""
+    view = dry_run_view(
+        ladder=ladder,
+        policy=policy,
+        lease=lease,
+        month_usd=month_usd,
+        worst=WorstCase(worst_case_at, worst_case_usd),
+        refusals=refusals,
+        now=now,
+        marker=reply_marker(reply_to, "dry_run"),
+        billing=billing_view(record, now),
+    )
+    return render_comment("dry_run", view)
+
+
+def sweep_summary(
+    *,
+    lines: Sequence[tuple[str, str, str]],
+    open_records: Sequence[EnvironmentRecord],
+    now: datetime,
+    is_dry_run: bool = False,
+) -> str:
+    """Return the job summary of a sweep from lines of name, verdict and reason."""
+    return render_comment(
+        "sweep_summary", sweep_view(lines, open_records, now, is_dry_run=is_dry_run, marker=build_marker("sweep"))
+    )

@@ -1,0 +1,141 @@
+"""What must be true from the comment to the certificate, with real SkyPilot, real SSH and real HTTP.
+
+Two of these launch a whole machine; the others end before one boots. Each ends with nothing left behind.
+"""
+
+from __future__ import annotations
+
+import signal
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.domain.environment import State
+from gpu_lol_action.rehearsal.display import Display
+from gpu_lol_action.rehearsal.stage import Stage
+from gpu_lol_action.rehearsal.story import Story
+from tests.end_to_end.conftest import Scene, wait_until
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "qwen-lora-sft"
+NO_CAPACITY = (
+    "There are no longer any instances available with the requested specifications. Please refresh and try again."
+)
+
+
+def fault_of(accelerator: str, times: int = 99) -> dict[str, object]:
+    """The provider has no machine with this GPU."""
+    return {
+        "op": "podFindAndDeployOnDemand",
+        "message": NO_CAPACITY,
+        "times": times,
+        "gpu_type_id": accelerator,
+    }
+
+
+def test_the_whole_story_with_the_next_offer_when_the_first_has_no_capacity(stage: Stage, display: Display) -> None:
+    story = Story(stage, display, lambda _tell: None)
+    story.set_the_scene(SAMPLE)
+    story.open_pull_request(SAMPLE)
+    first = story.cheapest_gpu_type()
+    stage.open_cloud().post("fault", fault_of(first))
+    story.bring_up(story.start_preparing())
+    stage.open_cloud().post("clear", {})
+    ready = story.entries[-1].body
+    assert "no capacity" in ready.lower()
+    story.log_in()
+    story.ask_status()
+    story.tear_down()
+    story.look_back()
+    scene = Scene(stage, story.number)
+    record = scene.records[0]
+    assert record.state is State.CLOSED
+    assert [attempt.answer for attempt in record.attempts] == ["no_capacity", "launched"]
+    assert record.bill is not None
+    assert f"${record.bill.usd:.2f}" in scene.bodies[-1]
+    billed = [Decimal(str(bill["usd"])) for bill in bills_of(stage)]
+    assert record.bill.usd >= sum(billed), "the certificate never understates what the provider bills"
+    page = stage.folder / "page.html"
+    story.write_page(page)
+    assert record.bill.from_at.strftime("%Y") in page.read_text(encoding="utf-8")
+    scene.assert_nothing_left()
+
+
+def bills_of(stage: Stage) -> list[dict[str, object]]:
+    bills = stage.open_cloud().get("bills")
+    assert isinstance(bills, list)
+    return bills
+
+
+def test_down_during_up_ends_the_launch_and_the_machine(scene: Scene) -> None:
+    stage, hub = scene.stage, scene.stage.hub
+    event = hub.comment(scene.number, hub.maintainer, "/gpu-lol up")
+    run_id = hub.start_run("issue_comment", hub.maintainer)
+    decide = stage.run_step(event, run_id, {"GPU_LOL_PHASE": "decide"})
+    assert decide.outputs["needs_cloud"] == "true"
+    handed_on = {
+        "GPU_LOL_PHASE": "act",
+        "GPU_LOL_DEFERRED": decide.outputs["deferred"],
+        "GPU_LOL_PINNED_SHA": decide.outputs["pinned_sha"],
+    }
+    launching = stage.start_step(event, run_id, handed_on)
+    wait_until(lambda: len(stage.open_cloud().pods()) == 1, "the cloud has a machine")
+    down = stage.run_action(hub.comment(scene.number, hub.maintainer, "/gpu-lol down"))
+    up = launching.wait()
+    hub.finish_run(run_id)
+    assert down.last.exit_code == 0, down.last.log
+    assert up.exit_code == 0, up.log
+    assert up.outputs["reason_code"] == "stopped"
+    assert down.last.outputs["reason_code"] == "torn_down"
+    assert any("Nothing is running" in body for body in scene.bodies)
+    assert scene.records[0].launcher_stopped_at is not None
+    scene.assert_nothing_left()
+
+
+def test_no_capacity_anywhere_is_said_with_every_offer_tried_and_costs_nothing(scene: Scene) -> None:
+    stage, hub = scene.stage, scene.stage.hub
+    stage.open_cloud().post("fault", {"op": "podFindAndDeployOnDemand", "message": NO_CAPACITY, "times": 999})
+    run = stage.run_action(hub.comment(scene.number, hub.maintainer, "/gpu-lol up"))
+    assert run.last.exit_code == 0, run.last.log
+    assert run.last.outputs["reason_code"] == "no_capacity"
+    record = scene.records[0]
+    assert record.state is State.FAILED
+    assert {attempt.answer for attempt in record.attempts} == {"no_capacity"}
+    assert record.bill is None or record.bill.usd == 0
+    assert bills_of(stage) == []
+    stage.open_cloud().post("clear", {})
+    scene.assert_nothing_left()
+
+
+def test_a_cancelled_run_tears_down_what_it_launched(scene: Scene) -> None:
+    stage, hub = scene.stage, scene.stage.hub
+    event = hub.comment(scene.number, hub.maintainer, "/gpu-lol up")
+    run_id = hub.start_run("issue_comment", hub.maintainer)
+    launching = stage.start_step(event, run_id, {"GPU_LOL_PHASE": "all"})
+    wait_until(lambda: len(stage.open_cloud().pods()) == 1, "the cloud has a machine")
+    launching.process.send_signal(signal.SIGINT)
+    run = launching.wait()
+    hub.finish_run(run_id, "cancelled")
+    assert run.exit_code == 130, run.log
+    scene.assert_nothing_left()
+
+
+def test_a_wrong_cloud_key_is_for_the_maintainer_and_names_no_value(scene: Scene) -> None:
+    stage, hub = scene.stage, scene.stage.hub
+    event = hub.comment(scene.number, hub.maintainer, "/gpu-lol up")
+    run_id = hub.start_run("issue_comment", hub.maintainer)
+    run = stage.run_step(event, run_id, {"GPU_LOL_PHASE": "all", "RUNPOD_API_KEY": "rpa_wrong_key_of_a_maintainer"})
+    hub.finish_run(run_id)
+    assert run.exit_code == 2, run.log
+    assert "rpa_wrong" not in "".join(scene.bodies)
+    assert "maintainer" in scene.bodies[-1].lower()
+    assert stage.open_cloud().pods() == []
+
+
+@pytest.mark.parametrize("command", ["/gpu-lol upp", "/gpu-lol up --gpu A10O", "/gpu-lol up --hours 99"])
+def test_bad_commands_launch_nothing_and_load_no_skypilot(scene: Scene, command: str) -> None:
+    run = scene.stage.run_action(scene.stage.hub.comment(scene.number, scene.stage.hub.maintainer, command))
+    assert run.act is None
+    assert run.decide.outputs["decision"] == "denied"
+    assert "Nothing was launched" in scene.bodies[-1]
+    scene.assert_nothing_left()

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.adapters.ledger import RecordLedger
+from gpu_lol_action.adapters.ledger_files import FileStore
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, SshEndpoint, State
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.names import environment_name, user_hash
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.redaction import redact
+from gpu_lol_action.domain.request import Command
+from gpu_lol_action.errors import Door
+from gpu_lol_action.handlers.context import Context, Order, Settings
+from tests.support.hands import (
+    HEAD,
+    START,
+    JumpingClock,
+    QuietProgress,
+    ScriptedCloud,
+    ScriptedForge,
+    ScriptedShell,
+    pull_request,
+)
+
+POLICY = Policy()
+
+
+class Bench:
+    """One repository, one ledger, one cloud: a handler's world in a test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = JumpingClock()
+        self.cloud = ScriptedCloud(self.clock)
+        self.shell = ScriptedShell()
+        self.forge = ScriptedForge(folder / "tree", pull_request())
+        (folder / "tree").mkdir()
+        self.ledger = RecordLedger(FileStore(folder / "ledger"))
+        self.progress = QuietProgress()
+        self.context = Context(
+            forge=self.forge,
+            ledger=self.ledger,
+            clock=self.clock,
+            progress=self.progress,
+            cloud=lambda: self.cloud,
+            shell=lambda: self.shell,
+            redact=redact,
+            settings=Settings(
+                Door.JOB, "77", "https://github.com/acme/train/actions/runs/77", "https://github.com", ("runpod",)
+            ),
+        )
+
+    def order(self, line: str = "/gpu-lol up", **changes: object) -> Order:
+        command = replace(Command(line.split()[1], line), **changes)  # type: ignore[arg-type]  # keyword bag
+        return Order(command, Requester("ada", 7), self.forge.repo, self.forge.pull, POLICY, 5)
+
+    def running(self, state: State = State.READY, **changes: object) -> Entry:
+        """Put a record of a running machine into ledger and cloud."""
+        name = environment_name(5, 12)
+        record = EnvironmentRecord(
+            name=name,
+            state=State.CLAIMED,
+            repository="acme/train",
+            repository_id=5,
+            pull_request=12,
+            profile="",
+            sha=HEAD,
+            requester=Requester("ada", 7),
+            run_id="76",
+            claimed_at=START,
+            lease=Lease(START, START + timedelta(hours=2)),
+            updated_at=START,
+            user_hash=user_hash(5),
+        )
+        entry = self.ledger.claim(record)
+        if state is State.CLAIMED:
+            return entry
+        launched = replace(
+            record,
+            state=State.LAUNCHING,
+            cloud="runpod",
+            accelerator="A40",
+            accelerator_count=1,
+            price_usd_per_hour=Decimal("0.44"),
+            name_on_cloud=self.cloud.name_on_cloud(name),
+            launch_asked_at=START,
+        )
+        entry = self.ledger.update(entry, launched)
+        self.cloud.running[self.cloud.name_on_cloud(name)] = START
+        steps = {
+            State.LAUNCHING: [],
+            State.VALIDATING: [State.VALIDATING],
+            State.READY: [State.VALIDATING, State.READY],
+        }
+        for step in steps[state]:
+            record = replace(entry.record, state=step, ssh=SshEndpoint("203.0.113.7", 22, "root"))
+            if step is State.READY:
+                record = replace(record, ready_at=START, launcher_stopped_at=START)
+            entry = self.ledger.update(entry, record)
+        if changes:
+            entry = self.ledger.update(entry, replace(entry.record, **changes))  # type: ignore[arg-type]  # keyword bag
+        return entry
+
+    @property
+    def record(self) -> EnvironmentRecord:
+        entry = self.ledger.read(environment_name(5, 12))
+        assert isinstance(entry, Entry)
+        return entry.record
+
+    @property
+    def texts(self) -> list[str]:
+        return [posted.body for posted in self.forge.posted]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)

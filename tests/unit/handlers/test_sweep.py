@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from gpu_lol_action.domain.environment import State
+from gpu_lol_action.domain.names import repository_prefix
+from gpu_lol_action.handlers.down import handle_down
+from gpu_lol_action.handlers.sweep import BOOT_GRACE, handle_sweep
+from tests.support.hands import START
+from tests.unit.handlers.conftest import POLICY, Bench
+
+
+def test_a_lease_that_is_over_ends(bench: Bench) -> None:
+    bench.running()
+    bench.clock.at = START + timedelta(hours=2, minutes=1)
+    outcome = handle_sweep(bench.context, 5, POLICY)
+    assert outcome.reason_code == "swept"
+    assert bench.record.state is State.CLOSED
+    assert bench.record.tombstone is not None
+    assert bench.record.tombstone.reason == "lease_over"
+    assert bench.texts
+
+
+def test_a_running_lease_is_left_alone_and_the_sweep_is_noted(bench: Bench) -> None:
+    bench.running()
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.READY
+    assert bench.ledger.last_sweep() == bench.clock.now()
+
+
+def test_a_dead_runs_launch_ends(bench: Bench) -> None:
+    bench.running(State.VALIDATING)
+    bench.forge.dead_runs.add("76")
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.FAILED
+    assert bench.record.tombstone is not None
+    assert bench.record.tombstone.reason == "run_died"
+
+
+def test_a_living_runs_launch_is_left_alone(bench: Bench) -> None:
+    bench.running(State.VALIDATING)
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.VALIDATING
+
+
+def test_a_tombstone_whose_end_was_not_proven_is_taken_up(bench: Bench) -> None:
+    bench.running()
+    bench.cloud.is_silent = True
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    bench.cloud.is_silent = False
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.CLOSED
+    assert bench.record.tombstone is not None
+    assert bench.record.tombstone.by == "ada"
+
+
+def test_a_machine_without_a_record_ends_after_two_looks(bench: Bench) -> None:
+    orphan = repository_prefix(5) + "99-c0ffee00"
+    bench.cloud.running[orphan] = START - BOOT_GRACE
+    before = bench.clock.now()
+    outcome = handle_sweep(bench.context, 5, POLICY)
+    assert orphan not in bench.cloud.running
+    assert bench.clock.now() > before, "the second look comes later"
+    assert outcome.reason_code == "swept"
+
+
+def test_a_young_machine_without_a_record_gets_its_grace(bench: Bench) -> None:
+    orphan = repository_prefix(5) + "99-c0ffee00"
+    bench.cloud.running[orphan] = START
+    handle_sweep(bench.context, 5, POLICY)
+    assert orphan in bench.cloud.running
+
+
+def test_another_repositorys_machine_is_none_of_ours(bench: Bench) -> None:
+    other = repository_prefix(6) + "1-c0ffee00"
+    bench.cloud.running[other] = START - timedelta(days=3)
+    handle_sweep(bench.context, 5, POLICY)
+    assert other in bench.cloud.running
+
+
+def test_a_silent_cloud_means_that_nothing_is_concluded(bench: Bench) -> None:
+    bench.running()
+    bench.cloud.is_silent = True
+    outcome = handle_sweep(bench.context, 5, POLICY)
+    assert outcome.reason_code == "sweep_incomplete"
+    assert bench.record.state is State.READY
+    assert bench.ledger.last_sweep() is None
+
+
+def test_a_dry_run_ends_nothing_and_notes_nothing(bench: Bench) -> None:
+    bench.running()
+    bench.clock.at = START + timedelta(hours=3)
+    outcome = handle_sweep(bench.context, 5, POLICY, is_dry_run=True)
+    assert "would" in outcome.text
+    assert bench.record.state is State.READY
+    assert bench.ledger.last_sweep() is None
+    assert not any(line.startswith("teardown") for line in bench.cloud.log)
+
+
+def test_a_closed_record_whose_machine_still_runs_is_ended(bench: Bench) -> None:
+    bench.running()
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    bench.cloud.running[bench.cloud.name_on_cloud(bench.record.name)] = START - BOOT_GRACE
+    handle_sweep(bench.context, 5, POLICY)
+    assert not bench.cloud.running
