@@ -160,7 +160,7 @@ def _is_family(process: psutil.Process, environment: Mapping[str, str]) -> bool:
         # The user hash in their socket's path is no proof: another run for the same repository has the same.
         title = " ".join(process.cmdline())
         if title.startswith("ssh: ") and "/sky_ssh_" in title:
-            return process.cwd() == str(Path(environment["HOME"]).resolve())
+            return Path(process.cwd()) == Path(environment["HOME"]).resolve()
         inherited = process.environ()
         return all(inherited.get(name) == environment[name] for name in ("HOME", _PORT_VARIABLE))
     return False
