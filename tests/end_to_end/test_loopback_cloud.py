@@ -104,7 +104,9 @@ def test_two_machines_do_not_see_each_others_files_and_reach_each_other(cloud):
     inside(state_of(cloud), first, "echo mine > /root/mine")
     assert inside(state_of(cloud), second, "cat /root/mine").returncode != 0
     address = inside(state_of(cloud), first, "ip -4 -o addr show eth0").stdout.split()[3].split("/")[0]
-    listening = inside(state_of(cloud), first, "nohup nc -l -p 7000 >/tmp/heard 2>&1 & sleep 0.2; ss -ltn | grep -c :7000")
+    listening = inside(
+        state_of(cloud), first, "nohup nc -l -p 7000 >/tmp/heard 2>&1 & sleep 0.2; ss -ltn | grep -c :7000"
+    )
     assert listening.stdout.strip() == "1"
     inside(state_of(cloud), second, f"echo hello | nc -q 0 {address} 7000")
     assert wait_until(lambda: inside(state_of(cloud), first, "cat /tmp/heard").stdout) == "hello\n"
@@ -116,7 +118,9 @@ def test_two_machines_do_not_see_each_others_files_and_reach_each_other(cloud):
 def test_pods_own_key_sees_and_ends_that_pod_only(cloud):
     mine, other = deploy(cloud, "mine-head"), deploy(cloud, "other-head")
     booted(cloud, mine), booted(cloud, other)
-    key = inside(state_of(cloud), mine, "tr '\\0' '\\n' < /proc/1/environ | sed -n 's/^RUNPOD_API_KEY=//p'").stdout.strip()
+    key = inside(
+        state_of(cloud), mine, "tr '\\0' '\\n' < /proc/1/environ | sed -n 's/^RUNPOD_API_KEY=//p'"
+    ).stdout.strip()
     listed = ask(cloud, "{ myself { pubKey pods { id } } }", key)["data"]["myself"]
     assert listed == {"pubKey": None, "pods": [{"id": mine}]}
     refused = ask(cloud, f'mutation {{ podTerminate(input: {{podId: "{other}"}}) }}', key)

@@ -23,8 +23,15 @@ from gpu_lol_action.rehearsal.catalog import rented_gpus, write_catalog
 from gpu_lol_action.rehearsal.cloud import LoopbackCloud
 
 USER_HASH = "e2e0c1c1"
-NO_CAPACITY = "There are no longer any instances available with the requested specifications. Please refresh and try again."
-RESOURCES = {"infra": "runpod", "accelerators": "A40:1", "disk_size": 50, "image_id": "docker:runpod/pytorch:2.4.0-py3.11-cuda12.4.1"}
+NO_CAPACITY = (
+    "There are no longer any instances available with the requested specifications. Please refresh and try again."
+)
+RESOURCES = {
+    "infra": "runpod",
+    "accelerators": "A40:1",
+    "disk_size": 50,
+    "image_id": "docker:runpod/pytorch:2.4.0-py3.11-cuda12.4.1",
+}
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +81,9 @@ def clear_faults(cloud):
 
 
 def order(name="gl-e2e-1", minutes=10.0, **resources):
-    return LaunchRequest({"name": name, "resources": {**RESOURCES, **resources}}, name, "runpod", timedelta(minutes=minutes))
+    return LaunchRequest(
+        {"name": name, "resources": {**RESOURCES, **resources}}, name, "runpod", timedelta(minutes=minutes)
+    )
 
 
 def family(home):
@@ -110,7 +119,9 @@ def test_refusals_are_told_apart_in_the_clouds_own_words(cloud, skypilot, messag
     assert cloud.pods() == []
 
 
-@pytest.mark.parametrize("resources", [{"accelerators": "A6000:1"}, {"nonsense": 1}, {"accelerators": "A40:1", "max_hourly_cost": 0.01}])
+@pytest.mark.parametrize(
+    "resources", [{"accelerators": "A6000:1"}, {"nonsense": 1}, {"accelerators": "A40:1", "max_hourly_cost": 0.01}]
+)
 def test_task_that_cannot_be_is_invalid_and_asks_no_cloud(cloud, skypilot, resources):
     answer = skypilot.launch(order(**resources), lambda line: None)
     assert isinstance(answer, NotLaunched)
@@ -130,12 +141,26 @@ def test_machine_from_launch_to_bill(cloud, skypilot, make, pair, tmp_path):
     key = tmp_path / "key"
     key.write_bytes(pair.private_pem)
     key.chmod(0o600)
-    options = ["-F", "none", "-i", str(key), "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no", "-o", f"UserKnownHostsFile={tmp_path}/known"]
+    options = [
+        "-F",
+        "none",
+        "-i",
+        str(key),
+        "-o",
+        "IdentitiesOnly=yes",
+        "-o",
+        "StrictHostKeyChecking=no",
+        "-o",
+        f"UserKnownHostsFile={tmp_path}/known",
+    ]
     look = f"""hostname; test ! -e ~/.runpod && test ! -e ~/.ssh/sky-cluster-key && test ! -e ~/.sky/clients && echo clean
     grep -rlsF -e '{cloud.api_key}' /root /etc /tmp /home /var/log /opt || echo no key
     grep -rlsIE -e '^-----BEGIN [A-Z ]*PRIVATE KEY-----' /root /tmp /home /var /opt || echo no private key"""
     done = subprocess.run(
-        ["ssh", *options, "-p", str(answer.ssh.port), f"{answer.ssh.user}@{answer.ssh.host}", look], capture_output=True, text=True, check=False
+        ["ssh", *options, "-p", str(answer.ssh.port), f"{answer.ssh.user}@{answer.ssh.host}", look],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stdout.splitlines()[1:] == ["clean", "no key", "no private key"], done
 
@@ -225,7 +250,10 @@ def test_server_does_not_outlive_owners_that_were_killed(cloud, skypilot, pair, 
     program = f"RESOURCES = {RESOURCES!r}\n{_LAUNCH_AND_DIE}"
     root = str(Path(__file__).parent.parent.parent)
     done = subprocess.run(
-        [sys.executable, "-c", program, str(home), cloud.url, cloud.api_key], capture_output=True, check=False, env={**os.environ, "PYTHONPATH": root}
+        [sys.executable, "-c", program, str(home), cloud.url, cloud.api_key],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": root},
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     for _ in range(600):  # about two seconds; only a hang fails
