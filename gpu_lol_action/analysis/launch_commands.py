@@ -209,7 +209,11 @@ def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
             name, equals, value = word.lstrip("-").partition("=")
             if equals:
                 options.setdefault(name, value)
-            elif following and not following.startswith("--") and not re.fullmatch(r"-[A-Za-z]\w*", following):
+            elif (
+                following
+                and not following.startswith("--")
+                and not re.fullmatch(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*", following)
+            ):
                 if following.endswith(".py"):
                     options.setdefault(name, "True")
                 else:

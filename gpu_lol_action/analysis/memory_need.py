@@ -61,7 +61,12 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if model is None:
         return _without_model(findings, stated or 1)
     question = _question(findings, workload, model)
-    question, count = _placed(question, stated)
+    asked = question
+    question, count = _placed(asked, stated)
+    is_batch_assumed = asked.method.trains and best(findings, "training.batch_size") is None
+    if is_batch_assumed and estimate_vram(question).required_gib > LARGE_CARD_GIB:
+        # An assumption must not ask for what nobody rents.
+        question, count = _placed(replace(asked, batch_size=1), stated)
     breakdown = _with_evidence(estimate_vram(question), findings)
     required = int(breakdown.required_gib)
     finding = best(findings, "model.id") or best(findings, "model.layers")
@@ -104,9 +109,10 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
     shape = _shape(findings)
     builds = method is not None and method.value == "pretrain"
     trains = method is not None
-    layers = best(findings, "model.layers")
-    # Numbers in the code of a library are many models' numbers; without training only what the run itself sets counts.
-    is_meant = trains or (layers is not None and layers.confidence is Confidence.HIGH)
+    layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
+    # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
+    is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
+    is_meant = trains or is_whole
     if shape is not None and is_meant and (named is None or builds):
         return shape
     if named is None:

@@ -48,9 +48,8 @@ class RequirementsFile:
 
 def clean_requirement(text: str) -> str | None:
     """Return one requirement as pip takes it, without comment and options; None where it is none."""
-    bare = (
-        re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().strip("\"'").rstrip(",\\").strip()
-    )
+    bare = re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().rstrip(",\\").strip()
+    bare = re.sub(r"^([\"'])(.*)\1$", r"\2", bare)
     bare = re.split(r"\s+--(?:hash|global-option|config-settings)", bare, maxsplit=1)[0].strip()
     bare = re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare)
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
@@ -221,13 +220,13 @@ def _placed(source: Source, text: str, is_optional: bool, is_library: bool) -> D
 
 def _listed(node: ast.AST, lists: dict[str, list[str]], table: dict[str, str]) -> list[str]:
     """Return the texts of a list expression: constants, names of lists, entries of a table."""
-    found: list[str] = []
+    found: list[tuple[int, int, list[str]]] = []
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and inner.id in lists:
-            found.extend(lists[inner.id])
+            found.append((inner.lineno, inner.col_offset, lists[inner.id]))
         elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-            found.append(table.get(package_name(inner.value), inner.value))
-    return found
+            found.append((inner.lineno, inner.col_offset, [table.get(package_name(inner.value), inner.value)]))
+    return [text for _, _, texts in sorted(found, key=lambda item: item[:2]) for text in texts]
 
 
 def _poetry(table: dict[str, Any]) -> list[str]:

@@ -207,6 +207,11 @@ def _chunked_loss(scope: Scope) -> Finding | None:
     """Return that logits are never held whole, where a fused or chunked loss is switched on."""
     found = look_up(scope, ("use_liger_kernel", "use_liger", "enable_liger_kernel", "liger_kernel", "cut_cross_entropy",
                             "liger_fused_linear_cross_entropy"))  # fmt: skip
+    plugin = next(
+        (s for _, tier in scope.tiers for s in tier if s.key == "plugins" and "cut_cross_entropy" in s.text), None
+    )
+    if plugin is not None:
+        return Finding("training.chunked_loss", "on", "the plugin for it is named", Confidence.HIGH, plugin.evidence)
     if not is_on(found) or found is None:
         return None
     return Finding("training.chunked_loss", "on", f"`{found.setting.key}` is on", found.confidence, found.evidence)

@@ -59,11 +59,13 @@ def _gpu_need(checkout: Checkout) -> Finding | None:
         if found is not None and not (is_library and _is_beside(source)):
             evidence = Evidence(source.path, found[1])
             return Finding("gpu.use", "yes", f"`{found[0]}` is imported", Confidence.HIGH, evidence)
-    return _need_by_command(checkout)
+    return _need_by_command(checkout, is_library=is_library)
 
 
-def _need_by_command(checkout: Checkout) -> Finding | None:
+def _need_by_command(checkout: Checkout, *, is_library: bool) -> Finding | None:
     run = primary_run(checkout)
+    if is_library and (run is None or run.script is None or _is_beside(run.script)):
+        return None
     if run is not None:
         return Finding("gpu.use", "yes", f"`{run.shown}` needs one", Confidence.MEDIUM, run.evidence)
     tool = next((command for command in launch_commands(checkout) if command.is_tool), None)

@@ -104,7 +104,7 @@ def _by_last_word() -> Mapping[str, ModelFacts]:
 
 def _bare(name: str) -> str:
     """Return a last word without suffixes, with one kind of dash; timm's training recipe behind a dot goes too."""
-    plain = re.sub(r"\.[a-z][\w.]*$", "", name.replace("_", "-"))
+    plain = re.sub(r"\.[a-z][\w.-]*$", "", name.replace("_", "-"))
     return _SUFFIXES.sub("", plain)
 
 

@@ -26,6 +26,7 @@ FULL_ACTIVATION = 34  # bytes per token, hidden unit and layer at 16 bit
 CHECKPOINT_BYTES = 2  # what gradient checkpointing keeps per token, hidden unit and layer
 LOGIT_BYTES = 8  # logits and their gradient, 4 bytes each
 ADAPTER_BYTES = 16  # weight, gradient and two moments of a trainable adapter parameter
+PAGED_ADAPTER_BYTES = 8  # a paged optimizer's moments go to main memory when the card is full
 
 # How far off published measurements the sum is, below and above (mean absolute errors, wider where it is known to be low).
 _RANGES = {
@@ -132,6 +133,8 @@ def _weight_terms(question: VramQuestion) -> list[MemoryTerm]:
         return _trained_terms(question)
     model = question.model
     size = _stored_gb(model, question.weight_bits)
+    if question.method is Method.QLORA:
+        size += model.embedding_b * 2  # peft's preparation for k-bit training turns what is not quantized to 32 bit
     shown = {4: "4 bit", 8: "8 bit", 16: "16 bit", 32: "32 bit"}[question.weight_bits]
     parts = question.gpu_count if question.sharding in {Sharding.ZERO3, Sharding.TENSOR} else 1
     terms = [
@@ -139,8 +142,9 @@ def _weight_terms(question: VramQuestion) -> list[MemoryTerm]:
     ]
     if question.method in {Method.LORA, Method.QLORA}:
         trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
+        each = PAGED_ADAPTER_BYTES if "paged" in question.optimizer.lower() else ADAPTER_BYTES
         basis = f"rank {question.lora_rank}, {trainable * 1000:.3g} M trainable parameters, {question.optimizer}"
-        terms.append(_term("adapters", trainable * ADAPTER_BYTES, basis))
+        terms.append(_term("adapters", trainable * each, basis))
     return terms
 
 

@@ -21,7 +21,10 @@ CLOUDS_WITHOUT_SPOT_PRICE = frozenset({"runpod", "vast", "lambda"})
 
 @functools.cache
 def bundled_offers() -> OfferTable:
-    """Return the snapshot's offers per cloud, in the file's order."""
+    """Return the snapshot's offers per cloud, in the file's order.
+
+    Regions stay open: the snapshot names one per row as an example, which says nothing of where else it is rented.
+    """
     text = resources.files("gpu_lol_action").joinpath("data/gpu_prices.csv").read_text(encoding="utf-8")
     table: dict[str, list[Offer]] = {}
     for row in csv.DictReader(text.splitlines()):
@@ -38,7 +41,6 @@ def _offer(row: Mapping[str, str]) -> Offer | None:
         return None
     cloud = row["cloud"]
     spot = Decimal(row["spot_price_usd_per_hour"]) if row["spot_price_usd_per_hour"] else None
-    region = row["region_example"]
     return Offer(
         cloud=cloud,
         accelerator=row["accelerator"],
@@ -49,7 +51,6 @@ def _offer(row: Mapping[str, str]) -> Offer | None:
         memory_gib_per_gpu=_memory_gib(row),
         vcpus=float(row["vcpus"]) if row["vcpus"] else None,
         memory_gib=float(row["memory_gib"]) if row["memory_gib"] else None,
-        regions=(region,) if region else (),
     )
 
 

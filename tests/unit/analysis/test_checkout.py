@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.analysis import checkout as checkout_module
+from gpu_lol_action.analysis.as_json import analysis_json
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.paths import Form, Role
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    return root
+
+
+def test_roles_say_what_a_file_may_speak_for(tmp_path: Path) -> None:
+    files = {
+        "train.py": "import torch\n",
+        "tests/test_train.py": "import vllm\n",
+        "src/conftest.py": "import vllm\n",
+        "third_party/apex/setup.py": "import vllm\n",
+        "node_modules/x/a.py": "import vllm\n",
+        "docs/conf.py": "import vllm\n",
+        "README.md": "hello\n",
+        "requirements.txt": "torch\n",
+        "poetry.lock": "vllm\n",
+        "data/train.csv": "a,b\n",
+    }
+    found = {source.path: source.role for source in read_checkout(write(tmp_path, files)).sources}
+    assert found == {
+        "README.md": Role.DOCUMENTATION,
+        "docs/conf.py": Role.ASIDE,
+        "requirements.txt": Role.PACKAGES,
+        "src/conftest.py": Role.ASIDE,
+        "tests/test_train.py": Role.ASIDE,
+        "train.py": Role.WORKLOAD,
+    }
+
+
+def test_links_and_special_files_are_never_followed(tmp_path: Path) -> None:
+    outside = write(tmp_path / "outside", {"secret.py": "import vllm\n"})
+    inside = write(tmp_path / "inside", {"a.py": "import torch\n"})
+    (inside / "link.py").symlink_to(outside / "secret.py")
+    (inside / "folder").symlink_to(outside)
+    (inside / "loop").symlink_to(inside)
+    os.mkfifo(inside / "pipe.py")
+    (inside / ".gpu-lol.yaml").symlink_to(outside / "secret.py")
+    found = read_checkout(inside)
+    assert [source.path for source in found.sources] == ["a.py"]
+    assert found.spec_text is None
+    assert found.files_skipped >= 4
+
+
+def test_bounds_hold_and_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkout_module, "MAX_FILES", 5)
+    monkeypatch.setattr(checkout_module, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr(checkout_module, "MAX_DEPTH", 2)
+    files = {f"a{n}.py": "x = 1\n" for n in range(9)} | {"big.py": "#" * 2000, "a/b/c/d.py": "y = 1\n"}
+    found = read_checkout(write(tmp_path, files))
+    assert len(found.sources) == 5
+    assert found.files_skipped == 5
+    assert found.notes == ("folders more than 2 levels deep were not read",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 3000 + ")" * 3000,
+        "+".join(["1"] * 30000),
+        "x = " + "[" * 500,
+        "def broken(:\n",
+        "\x00\x01",
+        "print 'python 2'",
+        "a" * 400_000,
+        "x=" + "-" * 20000 + "1",
+    ],
+)
+def test_a_hostile_program_is_answered(tmp_path: Path, text: str) -> None:
+    found = read_checkout(write(tmp_path, {"a.py": text, "b.py": "import torch\n"}))
+    assert [source.path for source in found.sources] == ["a.py", "b.py"]
+    assert analyze(found).files_read == 2
+
+
+def test_bytes_that_are_no_text_are_read_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"\xff\xfeimport torch\n")
+    (tmp_path / os.fsdecode(b"\xff.py")).write_bytes(b"import vllm\n")
+    (tmp_path / "b\u202e.py").write_bytes(b"import vllm\n")
+    found = read_checkout(tmp_path)
+    assert [source.path for source in found.sources] == ["a.py"]
+
+
+def test_notebook_cells_are_code_with_lines_of_the_file(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["import vllm\n"]},
+        {"cell_type": "code", "source": ["!pip install torch\n", "import torch\n"]},
+        {"cell_type": "code", "source": "model.backward()\nx = 1"},
+    ]
+    text = json.dumps({"cells": cells}, indent=1)
+    (source,) = read_checkout(write(tmp_path, {"a.ipynb": text})).sources
+    assert source.form is Form.NOTEBOOK
+    assert source.code is not None
+    (imported,) = source.code.imports
+    assert imported.module == "torch"
+    assert "import torch" in text.split("\n")[imported.line - 1]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"cells": 3}', '{"cells": [1, {"cell_type": "code", "source": [3]}]}']
+)
+def test_a_broken_notebook_has_no_code(tmp_path: Path, text: str) -> None:
+    (source,) = read_checkout(write(tmp_path, {"a.ipynb": text})).sources
+    assert source.code is None or source.code.imports == ()
+
+
+def test_the_order_in_which_a_disk_lists_files_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = os.scandir
+    order = random.Random(7)  # noqa: S311 - the same disorder in every run
+
+    @contextlib.contextmanager
+    def shuffled(path: Path) -> Iterator[list[os.DirEntry[str]]]:
+        with scan(path) as entries:
+            found = list(entries)
+        order.shuffle(found)
+        yield found
+
+    examples = sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
+    answers = {json.dumps([analysis_json(analyze(read_checkout(path))) for path in examples])}
+    monkeypatch.setattr(os, "scandir", shuffled)
+    for _ in range(5):
+        answers.add(json.dumps([analysis_json(analyze(read_checkout(path))) for path in examples]))
+    monkeypatch.undo()
+    assert len(answers) == 1

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_lol_action.analysis.checkout import Source, read_checkout
+from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands, parse_command
+from gpu_lol_action.analysis.paths import Form, Role
+
+SOURCE = Source("run.sh", Form.SHELL, Role.WORKLOAD, "")
+
+
+def parsed(text: str) -> LaunchCommand:
+    found = parse_command(text, {}, SOURCE, 1)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "target", "processes"),
+    [
+        ("python train.py", "python", "train.py", None),
+        ("python3 -u src/train.py --lr 1e-4", "python", "src/train.py", None),
+        ("torchrun --standalone --nproc_per_node=8 train.py", "torchrun", "train.py", 8),
+        ("torchrun --nproc-per-node 4 --nnodes 2 train.py", "torchrun", "train.py", 4),
+        ("python -m torch.distributed.launch --nproc_per_node 2 train.py", "torchrun", "train.py", 2),
+        ("CUDA_VISIBLE_DEVICES=0,1,2 python train.py", "python", "train.py", 3),
+        ("accelerate launch --num_processes 4 train.py --lr 1", "accelerate", "train.py", 4),
+        ("accelerate launch -m axolotl.cli.train x.yml", "accelerate", "axolotl.cli.train", None),
+        ("deepspeed --num_gpus=8 train.py --deepspeed ds.json", "deepspeed", "train.py", 8),
+        ("deepspeed --include localhost:0,1 train.py", "deepspeed", "train.py", 2),
+        ("uv run python train.py", "python", "train.py", None),
+        ("llamafactory-cli train configs/sft.yaml", "llamafactory-cli", "llamafactory-cli train", None),
+        ("vllm serve a/b --tensor-parallel-size 2", "vllm", "vllm serve", 2),
+        (
+            "tune run --nproc_per_node 2 full_finetune_distributed --config x",
+            "tune",
+            "tune full_finetune_distributed",
+            2,
+        ),
+        ("mpirun -np 16 python train.py", "mpirun", "train.py", 16),
+    ],
+)
+def test_parse_command(text: str, tool: str, target: str, processes: int | None) -> None:
+    found = parsed(text)
+    assert (found.tool, found.target, found.processes) == (tool, target, processes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "ls", "pip install torch", "python -m pip install x", "python -m pytest", "vllm →", "echo torchrun", "cd x"],
+)
+def test_parse_command_ignores_what_starts_nothing(text: str) -> None:
+    assert parse_command(text, {}, SOURCE, 1) is None
+
+
+def test_options_and_configurations() -> None:
+    found = parsed("accelerate launch --config_file a.yaml train.py --config b.yaml --batch-size=4 --bf16 model.lr=3")
+    assert found.options == {
+        "config_file": "a.yaml",
+        "config": "b.yaml",
+        "batch_size": "4",
+        "bf16": "True",
+        "model.lr": "3",
+    }
+    assert found.configs == ("a.yaml", "b.yaml")
+
+
+def test_commands_are_read_from_fences_and_scripts_with_variables(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(
+        "run python not_this.py\n```sh\nMODEL=a/b-7b\npython train.py \\\n  --model $MODEL\n```\nor `python other.py --x 1`\n"
+    )
+    (tmp_path / "go.sh").write_text("N=${GPUS:-4}\ntorchrun --nproc_per_node=$N train.py && python eval.py\n")
+    found = launch_commands(read_checkout(tmp_path))
+    shown = [(str(item.evidence), item.target, item.processes, item.options.get("model")) for item in found]
+    assert shown == [
+        ("README.md:4", "train.py", None, "a/b-7b"),
+        ("README.md:7", "other.py", None, None),
+        ("go.sh:2", "train.py", 4, None),
+        ("go.sh:2", "eval.py", None, None),
+    ]
+
+
+@given(st.text(max_size=300))
+def test_any_line_is_answered(text: str) -> None:
+    found = parse_command(text, {"X": "y"}, SOURCE, 1)
+    assert found is None or found.target

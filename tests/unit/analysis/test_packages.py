@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.package_files import clean_requirement, package_name
+
+Build = Callable[[Mapping[str, str]], Checkout]
+
+
+def found(checkout: Checkout) -> list[str]:
+    return [f.value for f in packages.detect(checkout) if f.field == "dependencies.requirements"]
+
+
+@pytest.mark.parametrize(
+    ("line", "requirement"),
+    [
+        ("torch==2.5.1  # pinned", "torch==2.5.1"),
+        (
+            "transformers[torch]>=4.40,<5; python_version >= '3.9'",
+            "transformers[torch]>=4.40,<5; python_version >= '3.9'",
+        ),
+        ("git+https://github.com/huggingface/peft.git@main", "git+https://github.com/huggingface/peft.git@main"),
+        ("-e git+https://github.com/a/b.git#egg=b", "git+https://github.com/a/b.git#egg=b"),
+        ("numpy --hash=sha256:abc", "numpy"),
+        ("# torch", None),
+        ("--extra-index-url https://x", None),
+        ("-e .", None),
+        ("./wheels/x.whl", None),
+        ("../../etc/passwd", None),
+        ("flask && curl x", None),
+        ("'torch',", "torch"),
+        ("a\x00b", None),
+        ("x" * 500, None),
+    ],
+)
+def test_clean_requirement(line: str, requirement: str | None) -> None:
+    assert clean_requirement(line) == requirement
+
+
+@given(st.text(max_size=200))
+def test_clean_requirement_gives_one_printable_line_or_none(line: str) -> None:
+    cleaned = clean_requirement(line)
+    assert cleaned is None or (
+        cleaned.isprintable() and not cleaned.startswith(("-", ".", "/")) and package_name(cleaned)
+    )
+
+
+def test_included_files_are_followed_and_constraints_are_not(checkout: Build) -> None:
+    files = {
+        "requirements.txt": "-r requirements/base.txt\n-c constraints.txt\npeft\n-r ../outside.txt\n-r requirements.txt\n",
+        "requirements/base.txt": "torch\n",
+        "constraints.txt": "numpy==1.0\n",
+        "requirements-dev.txt": "pytest\n",
+    }
+    assert found(checkout(files)) == ["peft", "torch"]
+
+
+def test_pyproject_gives_dependencies_and_no_groups(checkout: Build) -> None:
+    text = '[project]\ndependencies = ["torch>=2"]\noptional-dependencies = {dev = ["pytest"]}\n[dependency-groups]\ntest = ["ruff"]\n'
+    assert found(checkout({"pyproject.toml": text})) == ["torch>=2"]
+
+
+def test_poetry_versions_become_pips(checkout: Build) -> None:
+    text = '[tool.poetry]\nname = "x"\n[tool.poetry.dependencies]\npython = "^3.10"\ntorch = "^2.3"\npeft = "0.13.0"\ntrl = {git = "https://x.org/trl.git"}\nrich = {version = "*", optional = true}\n'
+    assert found(checkout({"pyproject.toml": text})) == ["torch>=2.3,<3", "peft==0.13.0", "git+https://x.org/trl.git"]
+
+
+def test_setup_py_lists_and_tables_are_resolved_without_running_it(checkout: Build) -> None:
+    text = (
+        "raise SystemExit('never run')\n_deps = ['torch>=1.4', 'pillow<11']\ndeps = {d.split('>')[0]: d for d in _deps}\n"
+        "install_requires = [deps['torch'], 'regex']\nextras = {'x': ['vllm']}\nsetup(install_requires=install_requires, extras_require=extras)\n"
+    )
+    assert found(checkout({"setup.py": text})) == ["torch>=1.4", "regex"]
+
+
+def test_setup_cfg(checkout: Build) -> None:
+    text = "[options]\ninstall_requires =\n    torch\n    regex>=1\n[options.extras_require]\ndev = pytest\n"
+    assert found(checkout({"setup.cfg": text})) == ["torch", "regex>=1"]
+
+
+def test_environment_yml_gets_pips_names(checkout: Build) -> None:
+    text = "dependencies:\n  - python=3.8.5\n  - pip\n  - cudatoolkit=11.3\n  - pytorch=1.11.0\n  - conda-forge::opencv\n  - pip:\n    - kornia==0.6\n    - -e .\n"
+    tree = checkout({"environment.yml": text})
+    assert found(tree) == ["torch==1.11.0", "opencv-python-headless", "kornia==0.6"]
+    assert [f.value for f in packages.detect(tree) if f.field == "environment.python_version"] == ["3.8.5"]
+
+
+def test_pipfile(checkout: Build) -> None:
+    assert found(checkout({"Pipfile": '[packages]\ntorch = "*"\n[dev-packages]\npytest = "*"\n'})) == ["torch"]
+
+
+def test_dockerfile_and_documentation_lines(checkout: Build) -> None:
+    files = {
+        "Dockerfile": "RUN pip install --no-cache-dir torch==2.5.1 \\\n    peft && rm -rf x\n",
+        "README.md": "```\npip install -r requirements.txt\npip install wandb\n```\n",
+    }
+    assert found(checkout(files)) == ["torch==2.5.1", "peft", "wandb"]
+
+
+def test_imports_fill_in_where_nothing_is_declared(checkout: Build) -> None:
+    program = "import os, cv2, torch.nn, sklearn.svm, mine\nfrom PIL import Image\ntry:\n  import apex\nexcept ImportError: pass\n"
+    assert found(checkout({"a.py": program, "mine.py": "import yaml\n", "tests/t.py": "import vllm\n"})) == [
+        "opencv-python-headless", "pillow", "pyyaml", "scikit-learn", "torch",
+    ]  # fmt: skip
+
+
+def test_with_a_list_only_the_run_adds_imports(checkout: Build) -> None:
+    files = {
+        "requirements.txt": "torch\n",
+        "train.py": "import torch, wandb\nloss.backward()\nif __name__ == '__main__': pass\n",
+        "export.py": "import tensorflow\n",
+    }
+    assert found(checkout(files)) == ["torch", "wandb"]
+
+
+def test_findings_name_the_line(checkout: Build) -> None:
+    tree = checkout(
+        {"requirements.txt": "# list\ntorch\n", "pyproject.toml": '[project]\ndependencies = [\n  "peft",\n]\n'}
+    )
+    assert {f.value: str(f.evidence) for f in packages.detect(tree)} == {
+        "torch": "requirements.txt:2",
+        "peft": "pyproject.toml:3",
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "Pipfile", "requirements.txt", "Dockerfile"]
+)
+@pytest.mark.parametrize(
+    "text", ["", "[[[[", "\x00", "a: &a [*a]", "[project]\ndependencies = 3\n", "install_requires=", "FROM"]
+)
+def test_broken_lists_are_answered(checkout: Build, name: str, text: str) -> None:
+    assert found(checkout({name: text})) in ([], ["FROM"], ["install-requires="])

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_lol_action.analysis.python_code import PythonCode, read_python
+
+
+def resolved(program: str, call: str, keyword: str) -> str | None:
+    code = read_python(program)
+    found = next(item for item in code.calls if item.last == call)
+    return code.resolve(found.keyword(keyword))
+
+
+@pytest.mark.parametrize(
+    ("program", "value"),
+    [
+        ("f(x=4 * 1024)", "4096"),
+        ("f(x=2**20)", "1048576"),
+        ("f(x=1e-4)", "0.0001"),
+        ("N = 12 * 8\nf(x=N)", "96"),
+        ("p.add_argument('--batch-size', default=16)\nf(x=args.batch_size)", "16"),
+        ("p.add_argument('-b', '--bs', dest='size', default=3)\nf(x=args.size)", "3"),
+        ("p.add_argument('--fast', action='store_true')\nf(x=args.fast)", "False"),
+        ("class C:\n  model: str = 'a/b'\nf(x=config.model)", "a/b"),
+        ("class C:\n  size: int = field(default=7)\nf(x=c.size)", "7"),
+        ("def main(model='a/b'):\n  f(x=model)", "a/b"),
+        ("def main(*, model='a/b'):\n  f(x=model)", "a/b"),
+        ("f(x=os.environ.get('M', 'a/b'))", "a/b"),
+        ("f(x=int(os.getenv('N', '5')))", "5"),
+        ("f(x=torch.bfloat16)", "torch.bfloat16"),
+        ("f(x=['q', 'v'])", "q,v"),
+        ("CONFIG = {'lr': 1e-3, 'batch': 4}\nf(x=batch)", "4"),
+        ("flags.DEFINE_integer('n', 9, '')\nf(x=FLAGS.n)", "9"),
+        ("f(x=9 ** 99 ** 99)", None),
+        ("f(x=unknown)", None),
+        ("f(x=10 // 0)", None),
+    ],
+)
+def test_values_are_followed_to_what_a_program_starts_with(program: str, value: str | None) -> None:
+    assert resolved(program, "f", "x") == value
+
+
+def test_imports_know_whether_they_always_run() -> None:
+    program = "import torch\ntry:\n  import vllm\nexcept ImportError:\n  pass\ndef f():\n  import jax\n"
+    found = {item.module: item.is_optional for item in read_python(program).imports}
+    assert found == {"torch": False, "vllm": True, "jax": True}
+
+
+def test_the_main_guard_is_no_condition() -> None:
+    code = read_python("if __name__ == '__main__':\n  import torch\n")
+    assert code.has_main
+    assert not code.imports[0].is_optional
+
+
+def test_strings_that_look_like_code_are_none() -> None:
+    assert read_python("x = 'import torch; model.from_pretrained(\"a/b\")'").calls == ()
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    assert isinstance(read_python(text), PythonCode)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_lol_action.estimation.model_facts import find_model, shape_model
+
+
+@pytest.mark.parametrize(
+    ("name", "billions", "source"),
+    [
+        ("Qwen/Qwen2.5-7B-Instruct", 7.62, "table"),
+        ("decapoda-research/llama-7b-hf", 6.74, "table"),
+        ("unsloth/llama-3-8b-bnb-4bit", 8.03, "table"),
+        ("llama-2-7b-chat/", 6.74, "table"),
+        ("mistralai/Devstral-Small-2505", 23.57, "table"),
+        ("vit_base_patch16_224", 0.0866, "table"),
+        ("resnet152", 0.0602, "table"),
+        ("gpt2", 0.124, "table"),
+        ("somebody/our-own-13b-chat", 13.0, "name"),
+        ("somebody/moe-8x7b", 46.5, "name"),
+        ("somebody/tiny-350m", 0.35, "name"),
+    ],
+)
+def test_find_model_knows_the_size(name: str, billions: float, source: str) -> None:
+    found = find_model(name)
+    assert found is not None
+    assert found.parameters_b == pytest.approx(billions, rel=0.01)
+    assert found.source == source
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "d900eceeded7be9e1b7d2", "a 256 batch_size", "F402\nBASE_MODEL", "170 bpm", "16bit", "64 Bit", "300B tokens",
+        "data/train-7b.json", "climbmix-400b", "", "x", "/" * 300, "somebody/model", "32b",
+    ],
+)  # fmt: skip
+def test_find_model_takes_no_number_for_a_size_that_is_none(name: str) -> None:
+    assert find_model(name) is None
+
+
+def test_a_size_from_a_name_takes_the_shape_of_its_family() -> None:
+    found = find_model("open-r1/Qwen2.5-Math-7B-RoPE-300k")
+    assert found is not None
+    assert (found.hidden_size, found.layers) == (3584, 28)
+    assert "Qwen" in found.note
+
+
+def test_shape_model_counts_gpt2() -> None:
+    facts = shape_model("own", layers=12, hidden_size=768, vocabulary=50257)
+    assert facts.parameters_b == pytest.approx(0.124, rel=0.02)
+
+
+@given(st.text(max_size=150))
+def test_find_model_answers_any_text(text: str) -> None:
+    found = find_model(text)
+    assert found is None or found.parameters_b > 0

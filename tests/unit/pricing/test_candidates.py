@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from gpu_lol_action.domain.gpus import UnknownAccelerator, accelerators
+from gpu_lol_action.domain.offer import Ladder, Offer, OfferTable, Requirement
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Command
+from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, Software, WorkloadType
+from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from, select_region
+from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
+
+IMAGE = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
+BOTH = ("runpod", "lambda")
+
+
+def ladder(requirement: Requirement, offers: OfferTable | None = None, cap: str | None = None) -> Ladder:
+    table = bundled_offers() if offers is None else offers
+    return rank_candidates(RankRequest(requirement, table, SNAPSHOT, timedelta(hours=2), Decimal(cap) if cap else None))
+
+
+def need(gib: float, count: int = 1, **more: object) -> Requirement:
+    return replace(Requirement(gib, count, clouds=BOTH, base_image=IMAGE), **more)  # type: ignore[arg-type]  # test data
+
+
+def reason(found: Ladder, cloud: str, label: str) -> str:
+    return next(item.reason for item in found.rejected if (item.offer.cloud, item.offer.label) == (cloud, label))
+
+
+def test_cheapest_first_with_what_the_lease_costs() -> None:
+    found = ladder(need(22))
+    assert found.best is not None
+    assert found.best.offer.label == "RTXA5000:1"
+    assert found.best.lease_usd == Decimal("0.54")
+    prices = [candidate.price_usd_per_hour for candidate in found.candidates]
+    assert prices == sorted(prices)
+    assert found.best.why == "23.7 GiB usable, 22 needed"
+
+
+def test_every_offer_of_the_clouds_is_a_candidate_or_has_a_reason() -> None:
+    found = ladder(need(40, 2))
+    assert len(found.candidates) + len(found.rejected) == sum(len(bundled_offers()[cloud]) for cloud in BOTH)
+    assert all(item.reason for item in found.rejected)
+    assert {c.offer.cloud for c in found.candidates} <= set(BOTH)
+
+
+def test_rejections_name_what_is_wrong() -> None:
+    found = ladder(need(40), cap="1.00")
+    assert reason(found, "runpod", "RTX4090:1") == "23.7 GiB usable, 40 needed"
+    assert reason(found, "runpod", "A40:2") == "1 cards are enough"
+    assert reason(found, "runpod", "A100-80GB:1") == "$1.39/h is over the limit of $1.00/h"
+    assert reason(found, "runpod", "MI300X:1").startswith("no NVIDIA card")
+    assert "cannot launch" in reason(found, "runpod", "B300:1")
+    assert "torch 2.7" in reason(found, "runpod", "RTX5090:1")
+    assert "ARM" in reason(found, "lambda", "GH200:1")
+    assert "Turing" in reason(found, "lambda", "RTX6000:1")
+    assert "of 8 cards" in reason(ladder(need(40, 8)), "runpod", "A40:4")
+
+
+def test_a_named_card_is_found_under_each_clouds_name() -> None:
+    found = ladder(need(40, accelerator="A6000"))
+    assert [(c.offer.cloud, c.offer.accelerator) for c in found.candidates] == [
+        ("runpod", "RTXA6000"),
+        ("lambda", "A6000"),
+    ]
+
+
+def test_a_named_card_is_held_to_its_marketed_size() -> None:
+    assert ladder(need(24, accelerator="RTX4090")).best is not None  # gpu-lol's files say 24 for a 24 GB card
+    assert ladder(need(25, accelerator="RTX4090")).best is None
+    assert ladder(need(24)).best != ladder(need(24, accelerator="RTX4090")).best
+
+
+def test_alternatives_are_taken_too() -> None:
+    found = ladder(need(22, accelerator="RTX4090", alternatives=("A40",)))
+    assert {c.offer.accelerator for c in found.candidates} == {"RTX4090", "A40"}
+
+
+def test_an_old_card_is_taken_only_when_named() -> None:
+    assert ladder(need(15, 8, accelerator="V100")).best is not None
+    assert all(c.offer.accelerator != "V100" for c in ladder(need(15, 8)).candidates)
+
+
+def test_a_larger_count_is_taken_where_the_exact_one_is_not_rented() -> None:
+    found = ladder(need(70, 3, clouds=("lambda",)))
+    assert found.best is not None
+    assert found.best.offer.label == "H100:4"
+    assert "fewest it is rented with" in found.best.why
+
+
+def test_spot_prices_that_mean_nothing_are_not_believed() -> None:
+    assert all(
+        o.spot_price_usd_per_hour is None for cloud in ("runpod", "vast", "lambda") for o in bundled_offers()[cloud]
+    )
+    offer = replace(bundled_offers()["vast"][0], spot_price_usd_per_hour=Decimal("0.00"))
+    found = ladder(need(20, clouds=("vast",), use_spot=True), {"vast": (offer,)})
+    assert found.best is not None
+    assert found.best.price_usd_per_hour == offer.price_usd_per_hour
+    assert "no spot price" in found.best.why
+    assert "no spot machines" in reason(ladder(need(20, use_spot=True)), "lambda", "A10:1")
+
+
+def test_region_counts_only_where_the_catalog_says_where() -> None:
+    here = replace(bundled_offers()["runpod"][0], regions=("US", "CA"))
+    assert ladder(need(20, clouds=("runpod",), region="CA"), {"runpod": (here,)}).best is not None
+    assert ladder(need(20, clouds=("runpod",), region="RO"), {"runpod": (here,)}).best is None
+    assert ladder(need(20, region="RO")).best is not None
+    assert select_region(need(20, region="RO")) == "RO"
+
+
+def test_ties_and_order_of_offers_do_not_matter() -> None:
+    table = {cloud: list(offers) for cloud, offers in bundled_offers().items()}
+    first = ladder(need(22))
+    order = random.Random(7)  # noqa: S311 - the same disorder in every run
+    for _ in range(5):
+        for offers in table.values():
+            order.shuffle(offers)
+        shuffled = ladder(need(22), {cloud: tuple(offers) for cloud, offers in table.items()})
+        assert (shuffled.candidates, shuffled.rejected) == (first.candidates, first.rejected)
+
+
+def test_no_gpu_asked_for_gives_an_empty_ladder() -> None:
+    found = ladder(need(0, 0))
+    assert (found.candidates, found.rejected) == ((), ())
+
+
+def test_requirement_follows_spec_then_command() -> None:
+    spec = EnvironmentSpec(Hardware("A40", 2, 40, disk_gb=80, cpus=8), Software(IMAGE))
+    plain = requirement_from(spec, Policy())
+    assert plain == Requirement(40.0, 2, "A40", BOTH, min_disk_gb=80, cpus=8, base_image=IMAGE)
+    asked = requirement_from(
+        spec, Policy(), Command("up", "", gpu="h100:4", cloud="lambda", image="x/y:z", use_spot=True)
+    )
+    assert asked == Requirement(0.0, 4, "H100", ("lambda",), use_spot=True, min_disk_gb=80, cpus=8, base_image="x/y:z")
+    assert isinstance(requirement_from(spec, Policy(), Command("up", "", gpu="H1000")), UnknownAccelerator)
+    assert requirement_from(EnvironmentSpec(meta=Meta(workload_type=WorkloadType.CPU_ONLY)), Policy()).gpu_count == 0  # type: ignore[union-attr]  # a spec alone is never unknown
+
+
+@pytest.mark.parametrize("cloud", ["runpod", "lambda", "vast"])
+def test_every_offer_of_the_snapshot_is_whole(cloud: str) -> None:
+    offers: tuple[Offer, ...] = bundled_offers()[cloud]
+    assert offers
+    for offer in offers:
+        assert offer.price_usd_per_hour > 0
+        assert offer.accelerator in accelerators()
+        assert 1 < offer.memory_gib_per_gpu < 300
