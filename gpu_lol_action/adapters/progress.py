@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable
 
 
-
 class JobProgress:
     """Phases as lines of the job's log, through ``log``, which lets nothing be taken for a workflow command."""
 
