@@ -9,7 +9,7 @@ MAKEFLAGS += --no-print-directory
 # Another Python beside the first: make test PYTHON=python3.12 VENV=.venv-3.12
 VENV ?= .venv
 BIN := $(VENV)/bin
-SAMPLE ?= examples/finetune-lora
+SAMPLE ?= examples/qwen-lora-sft
 PYTEST := $(BIN)/python -m pytest
 
 export GPU_LOL_VENV := $(VENV)
@@ -26,7 +26,7 @@ setup: ## Install the light environment; leaves .venv/bin/gpu-lol
 
 demo: ## Play the whole story on this machine, with real SkyPilot on a loopback cloud (SAMPLE=path)
 	@scripts/install-system machines
-	@scripts/install light
+	@scripts/install light rehearsal
 	@scripts/as-root $(BIN)/gpu-lol rehearse $(SAMPLE)
 
 test: ## Run the unit, golden and contract tests (ARGS="-k name")
@@ -47,7 +47,8 @@ check: ## Check lint, format, types, import directions, documents, shell and wor
 golden: ## Rewrite the golden files from what the code does now, and show the difference
 	@scripts/install dev cloud
 	@$(PYTEST) -q --update-golden $(ARGS) || true
-	@git add --intent-to-add --all -- tests && git --no-pager diff --stat --patch -- tests
+	@git add --intent-to-add -- tests/golden
+	@git --no-pager diff --stat --patch -- tests/golden
 
 bench: ## Measure every figure that the documents quote
 	@scripts/install-system machines

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpu_lol_action.action_io import Surroundings
+from gpu_lol_action.action_io import Surroundings, log
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
@@ -80,7 +80,14 @@ class Hands:
                 "No cloud account is connected to this repository.",
                 fix="A maintainer adds the repository secret `RUNPOD_API_KEY` and passes it to the gpu-lol workflow.",
             )
-        pair = derive_key_pair(secret, self.repository_id, KEY_VERSION)
+        try:
+            pair = derive_key_pair(secret, self.repository_id, KEY_VERSION)
+        except ValueError as error:
+            raise OperatorError(
+                "cloud_secret_malformed",
+                "The cloud's key is too short to be one.",
+                fix="A maintainer checks the value of the secret; nothing but the key itself may stand in it.",
+            ) from error
         return pair.private_pem, pair.public_line
 
 
@@ -101,7 +108,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
             "The action got no `github-token`.",
             fix="Pass `github-token: ${{ github.token }}`.",
         )
-    clock, progress = SystemClock(), JobProgress()
+    clock, progress = SystemClock(), JobProgress(log)
     forge = GitHubForge(
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),
@@ -216,8 +223,9 @@ def analyze_folder(command: Command) -> str:
     from gpu_lol_action.adapters.local_forge import LocalForge
 
     forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
-    with forge.tree(forge.resolve(command.base)) as base:
-        return describe_folder(folder, command.output_format, clock.now(), base)
+    sha = forge.resolve(command.base)
+    with forge.tree(sha) as base:
+        return describe_folder(folder, command.output_format, clock.now(), (sha, base))
 
 
 def user() -> str:

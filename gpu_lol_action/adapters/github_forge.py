@@ -224,7 +224,9 @@ class GitHubForge:
             facts = _commit_facts(raw)
         except (KeyError, TypeError, ValueError):
             raise _not_understood(f"commit {sha[:7]}") from None
-        return CommitContent(facts.tree_id, rebuild_commit_object(facts))
+        tree = self.client.get("git/trees/{sha}", {"sha": facts.tree_id}, recursive=1)
+        gitlinks = {entry["path"]: entry["sha"] for entry in tree["tree"] if entry.get("type") == "commit"}
+        return CommitContent(facts.tree_id, rebuild_commit_object(facts), gitlinks)
 
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write the tree of exactly that commit, links included, as a tar.gz without a top folder."""

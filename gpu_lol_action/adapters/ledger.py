@@ -90,6 +90,9 @@ class RecordLedger:
                 version = self._store.create(name, page_to_json(page), _summary(record))
             elif isinstance(current, UnreadableEntry):
                 raise _held(name, f"its record cannot be read: {current.why}")
+            elif current.record == record:
+                # Ours: written by a try whose answer was lost and that did not show at once.
+                return current
             elif current.record.is_open:
                 raise _held(name, f"it is {current.record.state.value} for @{current.record.requester.login}")
             else:

@@ -113,10 +113,10 @@ class GitRefStore:
         for where in self._places():
             ref = f"{where}/environments/{name}"
             refusal = self._create_ref(ref, commit)
-            standing = commit if refusal is None else self._ref(ref)
-            if standing is not None:
+            # GitHub's word counts for more than a look: a ref made a moment ago may not show yet.
+            if refusal is None or "already exists" in refusal.message or self._ref(ref) is not None:
                 self.where = where
-                return commit if standing == commit else None
+                return commit if refusal is None else None
         raise _refused(refusal)
 
     def append(self, name: str, parent: str, text: str, summary: str) -> str | None:
@@ -132,7 +132,7 @@ class GitRefStore:
             standing = self._ref(ref)
             if standing == commit:
                 return commit
-            if standing != parent:
+            if standing != parent or "fast forward" in refusal.message:
                 return None
             if refusal.status:
                 # It stands where we left it and still may not move: that is a rule, not a race.

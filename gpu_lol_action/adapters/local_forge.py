@@ -111,7 +111,10 @@ class LocalForge:
     def commit(self, sha: str) -> CommitContent:
         """Return a commit's tree and bytes from git itself."""
         content = self._run("cat-file", "commit", sha).stdout
-        return CommitContent(self._git("rev-parse", f"{sha}^{{tree}}").strip(), content)
+        listed = self._git("ls-tree", "-r", "-z", "--full-tree", sha).split("\0")
+        links = (line.partition("\t") for line in listed if line.startswith("160000 commit "))
+        gitlinks = {path: head.split(" ")[2] for head, _, path in links}
+        return CommitContent(self._git("rev-parse", f"{sha}^{{tree}}").strip(), content, gitlinks)
 
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write ``git archive`` of a commit."""

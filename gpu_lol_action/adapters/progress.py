@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import sys
 import traceback
-
-from gpu_lol_action import action_io
+from collections.abc import Callable
 
 
 class JobProgress:
-    """Phases as lines of the job's log; nothing printed is ever taken for a workflow command."""
+    """Phases as lines of the job's log, through ``log``, which lets nothing be taken for a workflow command."""
+
+    def __init__(self, log: Callable[[str], None]) -> None:
+        """Take where lines go."""
+        self._log = log
 
     def phase(self, name: str) -> None:
         """Print the phase's name."""
-        action_io.log(f"▸ {name}")
+        self._log(f"▸ {name}")
 
     def line(self, text: str) -> None:
         """Print one line."""
-        action_io.log(f"  {text}")
+        self._log(f"  {text}")
 
     def failure(self, error: BaseException) -> None:
         """Print the traceback, for us."""
-        action_io.log("".join(traceback.format_exception(error)))
+        self._log("".join(traceback.format_exception(error)))
 
 
 class TerminalProgress:

@@ -8,6 +8,7 @@ machine would hold the keys to the account.
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterable
@@ -53,4 +54,5 @@ def _watch_owner() -> None:
 def _end_with(pid: int, born: str) -> None:
     while started_at(pid) == born:
         time.sleep(_POLL_SECONDS)
-    os._exit(1)
+    # SkyPilot starts its server as a session of its own: the group is the server, its queues and its executors.
+    os.killpg(0, signal.SIGKILL)

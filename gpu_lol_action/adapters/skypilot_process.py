@@ -156,10 +156,11 @@ def _is_family(process: psutil.Process, environment: Mapping[str, str]) -> bool:
     with contextlib.suppress(psutil.Error, OSError):
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
-        # OpenSSH's connection masters write their title over their environment; their socket's folder has the user hash.
+        # OpenSSH's connection masters write their title over their environment, and stay in the folder they started in.
+        # The user hash in their socket's path is no proof: another run for the same repository has the same.
         title = " ".join(process.cmdline())
-        if title.startswith("ssh: ") and f"/sky_ssh_{environment['SKYPILOT_USER_ID']}/" in title:
-            return True
+        if title.startswith("ssh: ") and "/sky_ssh_" in title:
+            return Path(process.cwd()) == Path(environment["HOME"]).resolve()
         inherited = process.environ()
         return all(inherited.get(name) == environment[name] for name in ("HOME", _PORT_VARIABLE))
     return False

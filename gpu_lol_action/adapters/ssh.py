@@ -46,13 +46,6 @@ _BOOTSTRAP = (
 )
 _READ_HOST_KEYS = "cat /etc/ssh/ssh_host_*_key.pub 2>/dev/null; true"
 
-# OpenSSH's own words, in the order in which they decide. (reason code, pattern, is it worth trying again)
-_COMPLAINTS = (
-    ("host_key_changed", r"HOST IDENTIFICATION HAS CHANGED|Host key verification failed", False),
-    ("host_key_missing", r"no matching host key type", False),
-    ("ssh_key_refused", r"Permission denied|Too many authentication failures|Load key .*: (?!.*No such file)", False),
-    ("machine_unreachable", r"", True),
-)
 _REMOTE_ENDED = re.compile(r"client_input_channel_req: channel \d+ rtype exit-")
 
 
@@ -284,25 +277,17 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _explain(endpoint: SshEndpoint, said: str) -> OperatorError | TransientError:
-    """Say in our words what ssh's log says; its own lines stay in the sentence, because they tell most."""
+    """Say in our words what ssh's log says; its last line stays as the reason, because it tells most."""
     lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("debug")]
     why = redact(lines[-1])[:300] if lines else "ssh gave no reason."
-    reason_code, _, is_transient = next(rule for rule in _COMPLAINTS if re.search(rule[1], "\n".join(lines)))
-    where = _where(endpoint)
-    if is_transient:
-        return TransientError(reason_code, f"{where} cannot be reached.", why=why, fix="Try again in a minute.")
-    what, fix = {
-        "host_key_changed": (
-            f"{where} shows another host key than the pinned one.",
-            "End this environment and start another one.",
-        ),
-        "host_key_missing": (
-            f"{where} has no ed25519 host key.",
-            "Run `ssh-keygen -A` in the image, or take another one.",
-        ),
-        "ssh_key_refused": (
-            f"{where} refuses gpu-lol's key.",
-            "Was the cloud secret changed since `up`? The key is derived from it. End this environment by `/gpu-lol down`.",
-        ),
-    }[reason_code]
-    return OperatorError(reason_code, what, why=why, fix=fix)
+    text, where = "\n".join(lines), _where(endpoint)
+    if re.search(r"HOST IDENTIFICATION HAS CHANGED|Host key verification failed", text):
+        what = f"{where} shows another host key than the pinned one."
+        return OperatorError("host_key_changed", what, why=why, fix="End this environment and start another one.")
+    if "no matching host key type" in text:
+        what, fix = f"{where} has no ed25519 host key.", "Run `ssh-keygen -A` in the image, or take another one."
+        return OperatorError("host_key_missing", what, why=why, fix=fix)
+    if re.search(r"Permission denied|Too many authentication failures|Load key .*invalid", text):
+        fix = "Was the cloud secret changed since `up`? The key is derived from it: end this one by `/gpu-lol down`."
+        return OperatorError("ssh_key_refused", f"{where} refuses gpu-lol's key.", why=why, fix=fix)
+    return TransientError("machine_unreachable", f"{where} cannot be reached.", why=why, fix="Try again in a minute.")

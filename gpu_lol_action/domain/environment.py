@@ -24,7 +24,7 @@ class State(enum.Enum):
 
 # FAILED means: it ended without ever being usable AND is proven gone. UNKNOWN counts as running.
 TRANSITIONS: Mapping[State, frozenset[State]] = {
-    State.CLAIMED: frozenset({State.LAUNCHING, State.ENDING, State.UNKNOWN}),
+    State.CLAIMED: frozenset({State.CLAIMED, State.LAUNCHING, State.ENDING, State.UNKNOWN}),
     State.LAUNCHING: frozenset({State.LAUNCHING, State.VALIDATING, State.ENDING, State.UNKNOWN}),
     State.VALIDATING: frozenset({State.VALIDATING, State.READY, State.ENDING, State.UNKNOWN}),
     State.READY: frozenset({State.READY, State.ENDING, State.UNKNOWN}),

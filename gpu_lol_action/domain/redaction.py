@@ -37,8 +37,8 @@ _SHAPES = tuple(
         _WORD_START + r"github_pat_[A-Za-z0-9_]{20,}",
         _WORD_START + r"glpat-[A-Za-z0-9_-]{16,}",  # GitLab
         _WORD_START + r"hf_[A-Za-z0-9]{20,}",  # Hugging Face
-        _WORD_START + r"sk-[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic and those who followed
-        _WORD_START + r"sky_[A-Za-z0-9_.-]{24,}",  # SkyPilot service accounts
+        _WORD_START + r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic and those who followed
+        _WORD_START + r"sky_(?=[A-Za-z_.-]*[0-9])[A-Za-z0-9_.-]{24,}",  # SkyPilot service accounts
         _WORD_START + r"AIza[A-Za-z0-9_-]{35}" + _WORD_END,  # Google
         _WORD_START + r"ya29\.[A-Za-z0-9_-]{20,}",
         _WORD_START + r"xox[abeprs]-[A-Za-z0-9-]{10,}",  # Slack

@@ -171,7 +171,11 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class CommitContent:
-    """What a commit is made of: the id of its tree, and git's bytes of the commit (None where they cannot be rebuilt)."""
+    """What a commit is made of: the id of its tree, and git's bytes of the commit (None where they cannot be rebuilt).
+
+    ``gitlinks`` maps the path of each submodule to the commit that it stands at: archives leave them out.
+    """
 
     tree_id: str
     content: bytes | None
+    gitlinks: Mapping[str, str] = field(default_factory=dict)

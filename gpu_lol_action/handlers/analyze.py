@@ -15,8 +15,10 @@ from gpu_lol_action.render import comments
 from gpu_lol_action.render.terminal import render_text
 
 
-def describe_folder(folder: Path, output_format: str, now: datetime, base: Path | None = None) -> str:
-    """Return the proposal for a folder as ``text``, ``json``, ``yaml`` or ``markdown``, compared with ``base`` if given.
+def describe_folder(folder: Path, output_format: str, now: datetime, base: tuple[str, Path] | None = None) -> str:
+    """Return the proposal for a folder as ``text``, ``json``, ``yaml`` or ``markdown``.
+
+    ``base`` is a commit and its tree, to compare with.
 
     Raises SpecError where its `.gpu-lol.yaml` is invalid, UserError where it is no folder.
     """
@@ -29,7 +31,7 @@ def describe_folder(folder: Path, output_format: str, now: datetime, base: Path 
     spec_yaml = write_spec(head.analysis.spec)
     if output_format == "yaml":
         return spec_yaml.rstrip("\n")
-    compared = read_folder(base, "", policy) if base is not None else None
+    compared = read_folder(base[1], base[0], policy) if base is not None else None
     report = comments.analysis_report(
         analysis=head.analysis,
         ladder=head.ladder,
@@ -39,5 +41,6 @@ def describe_folder(folder: Path, output_format: str, now: datetime, base: Path 
         now=now,
         base_analysis=compared.analysis if compared else None,
         base_ladder=compared.ladder if compared else None,
+        base_sha=compared.sha if compared else None,
     )
     return report if output_format == "markdown" else render_text(report)

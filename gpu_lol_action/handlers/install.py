@@ -92,6 +92,8 @@ def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShi
         branch=order.pull_request.head_ref,
         origin_url=build_origin_url(context.settings.server_url, order.repository.full_name),
         commit_object=commit.content or b"",
+        gitlinks=commit.gitlinks,
+        may_fetch=not order.repository.is_private,
     )
     with tempfile.TemporaryDirectory(prefix="gpu-lol-code-") as folder:
         archive = context.forge.bundle(plan.sha, Path(folder) / "code.tar.gz")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
@@ -56,12 +55,8 @@ def put_sticky(context: Context, number: int, body: str) -> bool:
 def _proposal(context: Context, repository: Repository, pull_request: PullRequest, policy: Policy) -> str:
     head = read_commit(context, pull_request.head_sha, policy)
     base = _read_base(context, pull_request, policy)
-    entries = context.ledger.entries()
-    running = [
-        entry.record
-        for entry in entries
-        if isinstance(entry, Entry) and entry.record.is_open and entry.record.pull_request == pull_request.number
-    ]
+    open_records = answers.open_records(context)
+    running = [record for record in open_records if record.pull_request == pull_request.number]
     return comments.proposal(
         pull_request=pull_request,
         repository=repository,
@@ -72,7 +67,7 @@ def _proposal(context: Context, repository: Repository, pull_request: PullReques
         base_analysis=base.analysis if base else None,
         base_ladder=base.ladder if base else None,
         policy=policy,
-        month_usd=month_usd(context, answers.open_records(context)),
+        month_usd=month_usd(context, open_records),
         environment=running[0] if running else None,
         now=context.clock.now(),
         spec_yaml=write_spec(head.analysis.proposed),

@@ -155,9 +155,8 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
             now=now,
             reply_to=order.reply_to,
         )
-    if isinstance(end, Unproven):
-        answers.reply(context, number, comments.unproven(record=end.entry.record, now=now, why=end.why))
-    answers.edit(context, journal.record.status_comment_id, comments.ending(record=journal.record, now=now))
+    # The environment's own comment becomes the certificate, with the bill; the answer says what went wrong.
+    answers.edit(context, journal.record.status_comment_id, answers.certificate(context, end, order.policy))
     answers.reply(context, number, body)
     return Outcome("failed" if comment_kind == "failed" else "denied", reason_code, text=body)
 

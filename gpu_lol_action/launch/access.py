@@ -78,8 +78,10 @@ def decide_access(keys_by_login: Mapping[str, Sequence[str]]) -> Access | Deny:
             return _deny_without_key(login, mine_refused)
         keys += mine
         refused += mine_refused
-    unique = {(key.key_type, key.body): key for key in reversed(keys)}
-    return Access(tuple(reversed(unique.values())), tuple(refused))
+    unique: dict[tuple[str, str], PublicKey] = {}
+    for key in keys:
+        unique.setdefault((key.key_type, key.body), key)
+    return Access(tuple(unique.values()), tuple(refused))
 
 
 def _deny_without_key(login: str, refused: Sequence[RefusedKey]) -> Deny:

@@ -133,13 +133,10 @@ def judge_credentials(facts: Mapping[str, Any]) -> Check:
         fix = "Whoever logs in could take them. Remove them from the image or `env:`; if SkyPilot put them there, end this machine and tell us."
         return Check("credentials", CheckStatus.FAILED, f"{len(found)} credentials are on the machine: {places}.", fix)
     scoped = ", ".join(shown(name, 40) for name in items(facts.get("scoped"), 4))
-    if scoped:
-        return Check(
-            "credentials",
-            CheckStatus.PASSED,
-            f"No credential is on the machine but {scoped}, which the platform scopes to this pod.",
-        )
-    return Check("credentials", CheckStatus.PASSED, "No credential is on the machine.")
+    but = f" but {scoped}, which the platform scopes to this pod" if scoped else ""
+    unread = whole(facts.get("unread_processes"))
+    unseen = f" {unread} processes of other users could not be looked into." if unread > 0 else ""
+    return Check("credentials", CheckStatus.PASSED, f"No credential is on the machine{but}.{unseen}")
 
 
 def judge_passwords(facts: Mapping[str, Any]) -> Check:

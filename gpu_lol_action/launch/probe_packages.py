@@ -71,11 +71,17 @@ def needs(requirements: Sequence[str], name: str) -> bool:
 
 
 def judge(
-    facts: Mapping[str, Any], requirements: Sequence[str], python: Version, *, is_torch_broken: bool = False
+    facts: Mapping[str, Any],
+    requirements: Sequence[str],
+    python: Version,
+    *,
+    is_torch_broken: bool = False,
+    is_torch_stand_in: bool = False,
 ) -> PackageReading:
     """Compare versions by PEP 440; requirements whose markers do not fit this Python are left out.
 
-    With a broken torch, imports say nothing of their own: most of them import torch.
+    With a broken torch, imports say nothing of their own: most of them import torch. Beside a rehearsal's stand-in for
+    torch those that need the rest of it cannot be imported, and that is said.
     """
     found = mapping(facts.get("found"))
     if not found and requirements and facts.get("error"):
@@ -84,6 +90,7 @@ def judge(
             (Check("packages", CheckStatus.FAILED, sentence, "Run `/gpu-lol validate` again."),), (), ()
         )
     missing, other, broken, installed = list[str](), list[str](), list[str](), list[str]()
+    unproven: list[str] = []
     for text in requirements[:_MAX_PACKAGES]:
         name = requirement_name(text)
         if not name or not _applies(text, python):
@@ -96,6 +103,8 @@ def judge(
             missing.append(text)
         elif version and not _fits(text, version):
             other.append(f"{name} is {version}, asked for was {shown(text, 60)}")
+        elif about.get("import_error") and is_torch_stand_in:
+            unproven.append(name)
         elif about.get("import_error") and not is_torch_broken:
             broken.append(f"{name} {version}: {shown(about.get('import_error'))}")
     problem = _problem(missing, other, broken)
@@ -106,7 +115,12 @@ def judge(
             if not count
             else f"{count} packages are installed as asked for, and the critical ones import."
         )
-        problem = Check("packages", CheckStatus.PASSED, sentence)
+        if unproven:
+            sentence = (
+                f"{count} packages are installed as asked for; beside the stand-in for torch these cannot be imported, "
+                f"as they would be beside the real one: {', '.join(unproven[:8])}."
+            )
+        problem = Check("packages", CheckStatus.PASSED, sentence, is_stand_in=bool(unproven))
     repairable = [
         *missing,
         *(text for text in requirements if any(requirement_name(text) == line.split()[0] for line in other)),

@@ -33,7 +33,7 @@ from gpu_lol_action.rehearsal.pod_network import Network, close_network, open_ne
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-API_KEY = "rpa_LOOPBACK"
+API_KEY = "rpa_LOOPBACK_CLOUD_NO_REAL_KEY"
 _RUN = Path("/run/gpu-lol-loopback")
 
 

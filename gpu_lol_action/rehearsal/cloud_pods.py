@@ -172,4 +172,6 @@ def parse_image_versions(image: str) -> tuple[str, str]:
     compact_torch = re.search(r"torch(\d)(\d{1,2})(\d)\b", image)
     torch = compact_torch or re.search(r"torch[:-]v?(\d+)\.(\d+)\.(\d+)", image)
     cuda = re.search(r"cuda[:-]?(\d+)\.(\d+)", image) or re.search(r"cu(\d\d)(\d)\d?\b", image)
-    return (".".join(torch.groups()) if torch else _FALLBACK_TORCH), (".".join(cuda.groups()) if cuda else _FALLBACK_CUDA)
+    return (".".join(torch.groups()) if torch else _FALLBACK_TORCH), (
+        ".".join(cuda.groups()) if cuda else _FALLBACK_CUDA
+    )

@@ -25,7 +25,7 @@ from gpu_lol_action.rehearsal.github_events import Scene, Webhook
 from gpu_lol_action.rehearsal.github_import import import_folder
 from gpu_lol_action.rehearsal.github_log import Fault, Journal
 from gpu_lol_action.rehearsal.github_server import Api, ArchiveHost, serve
-from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Repository, Token, WorkflowRun, World
+from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Repository, Token, World
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -259,18 +259,8 @@ class Hub:
     def start_run(self, event: str, by: str, workflow: str = "bot.yml") -> str:
         """A workflow run that is in progress on the default branch; returns its id, as `GITHUB_RUN_ID`."""
         with self.world.lock:
-            branch = self.repository.default_branch
-            run = WorkflowRun(
-                run_id=self.world.next_id() * 7,
-                run_number=len(self.repository.runs) + 1,
-                workflow=workflow,
-                event=event,
-                head_sha=self.repository.git.text("rev-parse", f"refs/heads/{branch}"),
-                head_branch=branch,
-                actor=self._account(by),
-                created_at=self.world.now(),
-            )
-            self.repository.runs[run.run_id] = run
+            run = changes.start_run(self.world, self.repository, self._account(by), workflow, event)
+            run.status = "in_progress"
             return str(run.run_id)
 
     def finish_run(self, run_id: str, conclusion: str = "success") -> None:

@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
-from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Pull, Reaction, Repository, World
+from gpu_lol_action.rehearsal.github_state import (
+    Account,
+    Comment,
+    Issue,
+    Pull,
+    Reaction,
+    Repository,
+    WorkflowRun,
+    World,
+)
 
 _MODE = "100644"
 # A value of `files` may say more than text: a symlink's target, or bytes.
@@ -154,6 +163,24 @@ def add_comment(world: World, home: Repository, number: int, author: Account, bo
     home.comments[comment.comment_id] = comment
     home.issues[number].updated_at = comment.created_at
     return comment
+
+
+def start_run(world: World, home: Repository, actor: Account, workflow: str, event: str) -> WorkflowRun:
+    """A queued run on the default branch, with an id of the size that GitHub's have."""
+    branch = home.default_branch
+    run = WorkflowRun(
+        run_id=world.next_id() * 7,
+        run_number=len(home.runs) + 1,
+        workflow=workflow,
+        event=event,
+        head_sha=home.git.text("rev-parse", f"refs/heads/{branch}"),
+        head_branch=branch,
+        actor=actor,
+        created_at=world.now(),
+        status="queued",
+    )
+    home.runs[run.run_id] = run
+    return run
 
 
 def add_reaction(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.rehearsal import github_payloads as payloads
 from gpu_lol_action.rehearsal.github_payloads import Json
+from gpu_lol_action.rehearsal.github_payloads_pulls import full_pull
 from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Repository, World
 
 
@@ -80,7 +81,7 @@ def pull_request(scene: Scene, issue: Issue, action: str, extra: Mapping[str, st
     """`pull_request` with any action; `extra` is `before` and `after` of `synchronize`."""
     if issue.pull is None:
         raise LookupError(f"#{issue.number} is no pull request")
-    shape = payloads.full_pull(scene.world, scene.home, issue, issue.pull)
+    shape = full_pull(scene.world, scene.home, issue, issue.pull)
     for end in ("head", "base"):
         if shape[end]["repo"] is not None:
             shape[end]["repo"]["custom_properties"] = {}

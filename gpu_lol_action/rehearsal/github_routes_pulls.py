@@ -6,6 +6,8 @@ from gpu_lol_action.rehearsal import github_changes as changes
 from gpu_lol_action.rehearsal import github_payloads as payloads
 from gpu_lol_action.rehearsal.github_answers import Answer, Call, Route, not_found, paged, refuse
 from gpu_lol_action.rehearsal.github_payloads_git import commit, file_change
+from gpu_lol_action.rehearsal.github_payloads_pulls import full_pull
+from gpu_lol_action.rehearsal.github_payloads_pulls import pull as pull_shape
 from gpu_lol_action.rehearsal.github_state import LEGACY_PERMISSIONS, Account, Issue, Pull
 
 _R = "/repos/{owner}/{repo}"
@@ -23,7 +25,7 @@ def _pull(call: Call) -> tuple[Issue, Pull]:
 def _list_pulls(call: Call) -> Answer:
     state, base, head = call.query.get("state", "open"), call.query.get("base"), call.query.get("head")
     found = [
-        payloads.pull(call.world, call.repository, issue, pull)
+        pull_shape(call.world, call.repository, issue, pull)
         for issue, pull in call.world.pulls(call.repository)
         if state in ("all", issue.state) and base in (None, pull.base_ref) and head in (None, pull.head_label)
     ]
@@ -54,12 +56,12 @@ def _create_pull(call: Call) -> Answer:
     half = made.pull
     if half is None:
         raise not_found()
-    return Answer(201, payloads.full_pull(call.world, call.repository, made, half))
+    return Answer(201, full_pull(call.world, call.repository, made, half))
 
 
 def _get_pull(call: Call) -> Answer:
     issue, pull = _pull(call)
-    return Answer(200, payloads.full_pull(call.world, call.repository, issue, pull))
+    return Answer(200, full_pull(call.world, call.repository, issue, pull))
 
 
 def _update_pull(call: Call) -> Answer:
@@ -73,7 +75,7 @@ def _update_pull(call: Call) -> Answer:
             raise refuse(422, "Validation Failed", [{"message": "Cannot reopen a merged pull request."}])
         changes.reopen_issue(call.world, issue)
     issue.updated_at = call.world.now()
-    return Answer(200, payloads.full_pull(call.world, call.repository, issue, pull))
+    return Answer(200, full_pull(call.world, call.repository, issue, pull))
 
 
 def _list_files(call: Call) -> Answer:

@@ -27,6 +27,7 @@ cat /etc/resolv.conf > "$root/root/resolv.conf"; rm -f "$root/etc/resolv.conf"; 
 cp "$requirements" "$root/root/requirements.txt"
 # uv comes first and alone: it installs the other two hundred in a fraction of pip's time.
 awk '/^[a-z]/ {keep = ($0 ~ /^uv==/)} keep' "$requirements" > "$root/root/uv.txt"
+# shellcheck disable=SC2016  # the inner shell, in the new root, expands these
 chroot "$root" /usr/bin/env HOME=/root PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin \
   SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt UV_LINK_MODE=copy PIP_ROOT_USER_ACTION=ignore bash -euc '
   mkdir -p ~/.local/bin

@@ -51,7 +51,10 @@ ln -s fd/0 "$root/dev/stdin"; ln -s fd/1 "$root/dev/stdout"; ln -s fd/2 "$root/d
 mount -t tmpfs -o size=4g,mode=1777 shm "$root/dev/shm"
 mount -t tmpfs -o mode=755,size=64m run "$root/run"; mkdir -p "$root/run/lock"
 hostname "$id"
-set -a; . "$pod/environment"; set +a
+set -a
+# shellcheck disable=SC1091  # written for each pod
+. "$pod/environment"
+set +a
 
 # Docker's default capability set, less nothing that sshd and apt need.
 keep=chown,dac_override,fowner,fsetid,kill,setgid,setuid,setpcap,net_bind_service,net_raw,sys_chroot,mknod,audit_write,setfcap

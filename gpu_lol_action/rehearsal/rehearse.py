@@ -61,12 +61,13 @@ def check_host(project: Path) -> None:
 def _prepare(tell: Callable[[str], None]) -> None:
     """Install the cloud extra by its lock and build the machines' image, where either is lacking."""
     installer = PACKAGE_ROOT / "scripts" / "install"
-    if installer.exists():
+    if importlib.util.find_spec("sky") is None and installer.exists():
         tell("installing SkyPilot by the lock")
         done = subprocess.run([installer, "cloud"], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise OperatorError("install_failed", f"SkyPilot could not be installed: {done.stderr[-400:]}")
-    elif importlib.util.find_spec("sky") is None:
+        importlib.invalidate_caches()
+    if importlib.util.find_spec("sky") is None:
         raise OperatorError(
             "cloud_extra_missing", "SkyPilot is not installed.", fix="pip install 'gpu-lol-action[cloud]'"
         )

@@ -207,6 +207,8 @@ class RunningStep:
             code = self.process.wait()
         finally:
             watchdog.cancel()
+            if self.process.stdout is not None:
+                self.process.stdout.close()
         output, summary = self.runner / "output", self.runner / "summary.md"
         return StepRun(
             code,

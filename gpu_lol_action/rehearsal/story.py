@@ -24,6 +24,7 @@ BRANCH = "longer-context"
 TITLE = "Train with a longer context"
 OVERLAY_SUFFIX = ".pull-request"
 _SSH_COMMAND = re.compile(r"^ssh -p (\d+) .*?([a-z0-9_-]+)@([A-Za-z0-9.:-]+)\s*$", re.MULTILINE)
+_FOLDER = re.compile(r"in `~/([A-Za-z0-9._-]+)`")
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
 
 
@@ -111,7 +112,10 @@ class Story:
     def log_in(self) -> None:
         with self.display.step("The maintainer logs in with her own key, by the command of the comment") as step:
             ready = next(text for text in reversed(list(self.shown.values())) if _SSH_COMMAND.search(text))
-            script = "hostname; nvidia-smi -L; cd ~/*/ && git log -1 --format=%H && git status --short | head -5"
+            folder = _FOLDER.search(ready)
+            require(folder is not None, "the comment says where the code is")
+            place = folder[1] if folder else ""
+            script = f"hostname; nvidia-smi -L; cd ~/{place} && git log -1 --format=%H && git status --short"
             answer = self._ssh(ready, script)
             step.tell(answer)
             head = self.stage.hub.issue(self.number).pull
@@ -170,6 +174,7 @@ class Story:
 
     def _expect_green(self, run: ActionRun) -> None:
         if run.last.exit_code != 0:
+            self._show(self._new_comments(run))
             tail = "\n".join(run.last.log.splitlines()[-40:])
             raise StoryError(f"the action ended with exit code {run.last.exit_code}:\n{tail}")
 

@@ -100,19 +100,28 @@ def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of th
     return render_comment("proposal", proposal_view(case))
 
 
-def analysis_report(
-    *, analysis: Analysis, ladder: Ladder, policy: Policy, spec_yaml: str, sha: str, now: datetime
+def analysis_report(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
+    *,
+    analysis: Analysis,
+    ladder: Ladder,
+    policy: Policy,
+    spec_yaml: str,
+    sha: str,
+    now: datetime,
+    base_analysis: Analysis | None = None,
+    base_ladder: Ladder | None = None,
+    base_sha: str | None = None,
 ) -> str:
-    """Return the proposal for a folder on disk: no pull request, no base, no links."""
+    """Return the proposal for a folder on disk, compared with a commit where one is given: no pull request, no links."""
     case = ProposalCase(
         marker=build_marker("analysis", head=sha[:7]),
         subject=Safe("code"),
         place=CodePlace("", "", sha),
         analysis=analysis,
         ladder=ladder,
-        base_sha=None,
-        base_analysis=None,
-        base_ladder=None,
+        base_sha=base_sha,
+        base_analysis=base_analysis,
+        base_ladder=base_ladder,
         policy=policy,
         month_usd=None,
         environment=None,

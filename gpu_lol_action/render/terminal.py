@@ -20,16 +20,22 @@ DEFAULT_WIDTH = 100
 _MIN_LAST_COLUMN = 24
 _INDENT = "    "
 _TAG = re.compile(r"<[^>]*>|<!--.*?-->", re.DOTALL)
+_FOLD = re.compile(r"<details>\s*<summary>(.*?)</summary>.*?</details>", re.DOTALL)
 _BREAK = re.compile(r"<br ?/?>")
 _COMMAND = re.compile(r"(?<![\w./-])/gpu-lol\b")
 _THIS_PR = re.compile(r"\b([Tt]his) PR\b")
 
 
-def render_text(comment: str, width: int = DEFAULT_WIDTH) -> str:
-    """Return a comment as plain text for a terminal of ``width`` columns, ending in what is billing now."""
+def render_text(comment: str, width: int = DEFAULT_WIDTH, *, is_local: bool = True, has_folds: bool = False) -> str:
+    """Return a comment as plain text for a terminal of ``width`` columns, ending in what is billing now.
+
+    ``is_local``: the terminal's own words (``gpu-lol``, "this folder") take the place of a pull request's.
+    ``has_folds``: what a comment folds away is left out but for its title.
+    """
     from markdown_it import MarkdownIt
 
-    tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(comment)
+    source = _FOLD.sub(r"▸ \1", comment) if has_folds else comment
+    tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(source)
     blocks: list[str] = []
     index = 0
     while index < len(tokens):
@@ -38,7 +44,8 @@ def render_text(comment: str, width: int = DEFAULT_WIDTH) -> str:
         if text:
             blocks.append(text)
         index = end + 1
-    return _for_terminal("\n\n".join(blocks)) + "\n"
+    text = "\n\n".join(blocks)
+    return (_for_terminal(text) if is_local else text) + "\n"
 
 
 def _end_of(tokens: Sequence[Token], start: int) -> int:

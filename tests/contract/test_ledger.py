@@ -396,6 +396,34 @@ def test_lost_answers_of_git_objects_do_no_harm(place: Place) -> None:
     assert len(RefBench(place).fresh().history(NAME)) == 1
 
 
+def test_ref_that_exists_but_does_not_show_yet_is_not_claimed_elsewhere(place: Place) -> None:
+    """GitHub answers reads from copies that lag: its refusal to create counts, not what a look finds."""
+    body = {"message": "Reference already exists", "documentation_url": "x", "status": "422"}
+    place.hub.fail_next("POST git/refs", 422, times=3, body=body)
+
+    with pytest.raises(LostRace, match="claim_lost"):
+        RefBench(place).fresh().claim(make_record())
+    assert place.hub.repository.git.refs("refs/heads/gpu-lol/") == {}
+
+
+def test_own_claim_that_did_not_show_at_once_is_recognized(place: Place) -> None:
+    place.hub.fail_next("POST git/refs", 502, mode="after")
+    place.hub.fail_next("GET git/ref/{ref}", 404)
+    entry = RefBench(place).fresh().claim(make_record())
+
+    assert RefBench(place).fresh().read(NAME) == entry
+
+
+def test_race_that_does_not_show_yet_is_lost_all_the_same(place: Place) -> None:
+    ledger = RefBench(place).fresh()
+    entry = ledger.claim(make_record())
+    body = {"message": "Update is not a fast forward", "documentation_url": "x", "status": "422"}
+    place.hub.fail_next("PATCH git/refs/{ref}", 422, body=body)
+
+    with pytest.raises(LostRace, match="record_changed"):
+        move(ledger, entry, State.LAUNCHING)
+
+
 def test_outage_claims_nothing(place: Place) -> None:
     place.hub.fail_next("POST git/refs", 502, times=2)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import socket
 import subprocess
 import sys
 import zipfile
@@ -10,8 +12,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import pytest_socket
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from gpu_lol_action.rehearsal.image import missing_packages
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -188,3 +193,19 @@ def test_system_check_names_what_is_missing_in_one_line(tmp_path: Path) -> None:
     assert line.startswith("Missing: git openssh-client ")
     assert " rsync mmdebstrap " in line
     assert ". As root: apt-get install git openssh-client " in line
+
+
+def test_system_install_knows_what_the_rehearsal_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    script = (ROOT / "scripts" / "install-system").read_text()
+    installed = set(re.findall(r"^ +need \S+ (\S+)$", script, flags=re.MULTILINE))
+    essential = {"coreutils"}
+    assert "mmdebstrap" in missing_packages()
+    assert set(missing_packages()) - essential - installed == set()
+
+
+def test_tests_reach_only_the_loopback() -> None:
+    # 192.0.2.1 is reserved for documentation; the guard must answer before the network does.
+    with socket.socket() as outward, pytest.warns(UserWarning, match=r"192\.0\.2\.1"):  # noqa: SIM117 one line would hide both
+        with pytest.raises(pytest_socket.SocketConnectBlockedError):
+            outward.connect(("192.0.2.1", 80))

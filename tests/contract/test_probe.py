@@ -19,7 +19,7 @@ import pytest
 from gpu_lol_action.adapters.ssh import OpenSsh
 from gpu_lol_action.domain.environment import CheckStatus
 from gpu_lol_action.domain.spec import Dependencies
-from gpu_lol_action.launch.access import Access, build_access_script, decide_access
+from gpu_lol_action.launch.access import Access, build_access_script, decide_access, parse_access_output
 from gpu_lol_action.launch.code import CodeShipped, build_code_script, parse_code_output
 from gpu_lol_action.launch.probe import ProbeReading, ProbeRequest, build_probe_script, parse_probe_output
 from gpu_lol_action.launch.setup import SetupRequest, build_setup_script, parse_setup_output
@@ -336,3 +336,23 @@ def test_code_of_the_pull_request_cannot_play_the_validator(bench: Bench) -> Non
         assert outcome(bench.probe(), FAILED) == []
     finally:
         bench.do("cd ~/My.Repo && rm json.py torch.py ssl.py; sed -i '$d' ~/.gpu-lol/env")
+
+
+def test_user_without_root_is_told_what_could_not_be_looked_at(bench: Bench) -> None:
+    bench.do(
+        "id ubuntu > /dev/null 2>&1 || useradd -m -s /bin/bash -p '*' ubuntu; mkdir -p /home/ubuntu/.ssh /home/ubuntu/.aws;"
+        " cp ~/.ssh/authorized_keys /home/ubuntu/.ssh/; echo key > /home/ubuntu/.aws/credentials; chown -R ubuntu /home/ubuntu"
+    )
+    plain = replace(bench, machine=replace(bench.machine, endpoint=replace(bench.machine.endpoint, user="ubuntu")))
+
+    first = plain.probe(gpu_count=0)
+    plain.do("rm -r ~/.aws")
+    second = plain.probe(gpu_count=0)
+    script = build_access_script(Access(()), NONCE)
+    refused = parse_access_output(bench.shell.run(plain.machine.endpoint, script).stdout, NONCE)
+
+    (found,) = (check for check in first.checks if check.name == "credentials")
+    assert (found.status, "/home/ubuntu/.aws/credentials" in found.sentence) == (FAILED, True)
+    (found,) = (check for check in second.checks if check.name == "credentials")
+    assert (found.status, "processes of other users" in found.sentence) == (PASSED, True)
+    assert "cannot be changed" in str(refused)

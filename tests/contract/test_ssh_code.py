@@ -159,6 +159,56 @@ def test_code_without_the_commits_bytes_has_its_tree_and_says_so(
     assert request.sha in shell.run(machine.endpoint, "cd ~/My.Repo && git log -1 --format=%s").stdout
 
 
+@pytest.fixture
+def public_origin(machine: Machine, shell: OpenSsh, repository: Path, tmp_path: Path) -> Iterator[None]:
+    """What the machine gets when it asks GitHub for the repository."""
+    git(tmp_path, "clone", "-q", "--bare", str(repository), "My.Repo.git")
+    packed = subprocess.run(["tar", "-cz", "My.Repo.git"], cwd=tmp_path, check=True, capture_output=True).stdout
+    shell.run(machine.endpoint, "mkdir -p /srv/octo && tar -xz --no-same-owner -C /srv/octo", stdin=packed)
+    shell.run(machine.endpoint, "git config --global url.file:///srv/octo/.insteadOf https://github.com/octo/")
+    yield
+    shell.run(machine.endpoint, "rm -r /srv/octo")
+
+
+def test_machine_asks_a_public_origin_for_the_commits_bytes(
+    machine: Machine, shell: OpenSsh, repository: Path, public_origin: None
+) -> None:
+    request = replace(request_of(repository), commit_object=b"", may_fetch=True)
+
+    shipped = ship(machine, shell, request, archive_of(repository))
+
+    assert shipped == CodeShipped("My.Repo", request.tree_id, request.sha, "feature/x", 2, is_exact_commit=True)
+    assert shell.run(machine.endpoint, "cd ~/My.Repo && git status --porcelain && git fsck 2>&1").exit_code == 0
+
+
+@pytest.mark.parametrize("may_fetch", [True, False])
+def test_machine_asks_a_public_origin_where_the_archive_leaves_files_out(
+    machine: Machine, shell: OpenSsh, repository: Path, public_origin: None, may_fetch: bool
+) -> None:
+    request = replace(request_of(repository), may_fetch=may_fetch, gitlinks={})
+    out = io.BytesIO()
+    with (
+        tarfile.open(fileobj=io.BytesIO(archive_of(repository))) as source,
+        tarfile.open(fileobj=out, mode="w:gz") as target,
+    ):
+        for member in source:
+            if not member.name.endswith("train.py"):
+                target.addfile(member, source.extractfile(member) if member.isfile() else None)
+        target.addfile(tarfile.TarInfo("octo-repo-1234/extra.py"))
+
+    shipped = ship(machine, shell, request, out.getvalue())
+
+    if not may_fetch:
+        assert isinstance(shipped, CodeNotShipped)
+        return
+    assert shipped == CodeShipped("My.Repo", request.tree_id, request.sha, "feature/x", 2, is_exact_commit=True)
+    look = "cd ~/My.Repo && git status --porcelain && ls extra.py outside absolute 2>/dev/null; od -c train.py | head -n 1; ./run.sh"
+    assert shell.run(machine.endpoint, look).stdout.splitlines() == [
+        "0000000   p   r   i   n   t   (   '   $   I   d   $   '   )  \\r  \\n",
+        "run",
+    ]
+
+
 @pytest.mark.parametrize("change", ["content", "mode", "missing", "extra"])
 def test_code_that_differs_in_anything_is_refused(
     machine: Machine, shell: OpenSsh, repository: Path, change: str

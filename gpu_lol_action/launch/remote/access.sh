@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154,SC2015,SC2088  # values stand in front of this script; ~ in messages is for people
 # Runs on the machine. In: keys (public keys, one per line), nonce. Gives the requester access with their own key, and
 # takes it from passwords. Run again, it replaces its own blocks and touches nothing else.
 set -u

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154,SC2015,SC2034  # values stand in front of this script; ~ in messages is for people
 # Runs on the machine; standard input is a tar.gz of the commit's tree. In: folder (name under HOME), sha, tree (may be
 # empty), strip (leading folders in the archive), origin, branch, commit_base64 (the commit object, may be empty),
 # gitlinks ("SHA<tab>PATH" lines: submodules), may_fetch (yes: a public repository), nonce.
@@ -44,7 +45,30 @@ stage() {
     plain_git update-index --add --cacheinfo "160000,$id,$path" || fail "the submodule $path cannot be recorded"
   done <<< "$gitlinks"
   arrived=$(plain_git write-tree) || fail 'git write-tree failed'
-  [ -z "$tree" ] || [ "$arrived" = "$tree" ] || fail "wrong tree: $arrived arrived, the commit has $tree"
+  [ -z "$tree" ] || [ "$arrived" = "$tree" ] || fetch_instead || fail "wrong tree: $arrived arrived, the commit has $tree$(explain)"
+}
+
+# GitHub's archives leave out (export-ignore) or rewrite (export-subst) what .gitattributes asks for.
+explain() {
+  if grep -rqs --include=.gitattributes -e export-ignore -e export-subst "$incoming"; then
+    printf ' (.gitattributes has export-ignore or export-subst, which change archives)'
+  elif [ -f "$incoming/.gitmodules" ]; then
+    printf ' (it has submodules)'
+  fi
+}
+
+fetch_commit() {
+  [ "$may_fetch" = yes ] && [ -n "$origin" ] || return 1
+  timeout 60 git -C "$incoming" -c core.hooksPath=/dev/null -c core.fsmonitor=false -c fetch.fsckObjects=true \
+    fetch -q --depth=1 --no-tags --no-recurse-submodules "$origin" "$sha" < /dev/null 2> "$state/git.log"
+}
+
+# Where the archive is not the commit and the repository is public, the commit itself is asked for; its ids prove it.
+fetch_instead() {
+  fetch_commit && [ "$(plain_git rev-parse "$sha^{tree}" 2> /dev/null)" = "$tree" ] || return 1
+  plain_git read-tree "$sha" && plain_git checkout-index -a -f && plain_git clean -ffdxq || return 1
+  plain_git add -u . 2> "$state/git.log" || return 1
+  arrived=$(plain_git write-tree) && [ "$arrived" = "$tree" ]
 }
 
 # A link that leads out of the checkout stays in the index and is not made: nothing of the archive points at the machine.
@@ -73,10 +97,7 @@ commit() {
     id=$(printf %s "$commit_base64" | base64 -d | plain_git hash-object -t commit -w --stdin --literally)
     if [ "$id" = "$sha" ]; then plain_git cat-file commit "$sha" | grep -q '^parent ' && printf '%s\n' "$sha" > "$incoming/.git/shallow"; head=$sha; fi
   fi
-  if [ -z "$head" ] && [ "$may_fetch" = yes ] && [ -n "$origin" ]; then
-    timeout 60 git -C "$incoming" -c core.hooksPath=/dev/null fetch -q --depth=1 --no-tags "$origin" "$sha" < /dev/null 2> "$state/git.log" &&
-      [ "$(plain_git rev-parse "$sha^{tree}" 2> /dev/null)" = "$arrived" ] && head=$sha
-  fi
+  if [ -z "$head" ] && fetch_commit && [ "$(plain_git rev-parse "$sha^{tree}" 2> /dev/null)" = "$arrived" ]; then head=$sha; fi
   if [ -z "$head" ]; then
     made=$(printf 'Code of %s, as gpu-lol shipped it\n' "$sha" | plain_git commit-tree "$arrived") || fail 'git commit-tree failed'
     head=$made

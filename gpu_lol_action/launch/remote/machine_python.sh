@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2163  # values stand in front of this script; ~ in messages is for people
 # Defines gpu_lol_python: takes over what the image put into its environment, and sets python to the interpreter that
 # programs will use. image_variables then holds these variables as shell lines.
 

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154,SC1091  # values stand in front of this script; ~ in messages is for people
 # Runs on the machine, after machine_python.sh. In: nonce, request (base64), archive (base64 of a Python zip archive).
 set -u
 gpu_lol_python

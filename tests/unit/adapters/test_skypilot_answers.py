@@ -5,11 +5,22 @@ from decimal import Decimal
 
 import pytest
 
-from gpu_lol_action.adapters.skypilot_answers import classify_problem, clean_line, describe_progress, find_answer, parse_machine
+from gpu_lol_action.adapters.skypilot_answers import (
+    classify_problem,
+    clean_line,
+    describe_progress,
+    find_answer,
+    parse_machine,
+)
 
-NONE_LEFT = "There are no longer any instances available with the requested specifications. Please refresh and try again."
+NONE_LEFT = (
+    "There are no longer any instances available with the requested specifications. Please refresh and try again."
+)
 REGION_FAILED = {"types": ["ResourcesUnavailableError"], "text": "Failed to acquire resources in all zones in CA"}
-UNAVAILABLE = {"types": ["ResourcesUnavailableError", "Exception"], "text": "Failed to provision all possible launchable resources."}
+UNAVAILABLE = {
+    "types": ["ResourcesUnavailableError", "Exception"],
+    "text": "Failed to provision all possible launchable resources.",
+}
 
 
 def failed(regions):
@@ -90,7 +101,10 @@ def test_line_is_safe_to_print():
     ("line", "words"),
     [
         ("\x1b[0m⚙︎ Launching on RunPod CA\x1b[0m (CA-MTL-1).", "asking RunPod CA (CA-MTL-1) for the machine"),
-        ("\x1b[2m└── \x1b[0m\x1b[2mInstance is up.\x1b[0m", "the machine answers on SSH; setting up SkyPilot's runtime"),
+        (
+            "\x1b[2m└── \x1b[0m\x1b[2mInstance is up.\x1b[0m",
+            "the machine answers on SSH; setting up SkyPilot's runtime",
+        ),
         ("Considered resources (1 node):", None),
         ("", None),
     ],
@@ -121,7 +135,9 @@ def test_machine_is_read_with_time_and_price():
     assert machine.price_usd_per_hour == Decimal("0.44")
 
 
-@pytest.mark.parametrize("since", ["Resumed by User: Fri Jul 12 2024", "Rented by User: Fri Foo 99 2024 15:14:40 GMT-0400", None, 5])
+@pytest.mark.parametrize(
+    "since", ["Resumed by User: Fri Jul 12 2024", "Rented by User: Fri Foo 99 2024 15:14:40 GMT-0400", None, 5]
+)
 def test_time_that_is_not_told_is_not_invented(since):
     machine = parse_machine("runpod", {"name": "x", "since_text": since, "price": "NaN"})
     assert machine.created_at is None

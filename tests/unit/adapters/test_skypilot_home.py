@@ -47,7 +47,14 @@ def test_key_with_a_line_break_is_refused_without_naming_it(settings):
 
 
 def test_tokens_of_the_job_do_not_reach_skypilot(settings):
-    environ = {"PATH": "/bin", "GITHUB_TOKEN": "t", "RUNPOD_API_KEY": "k", "INPUT_KEY": "i", "HTTPS_PROXY": "http://p", "HOME": "/me"}
+    environ = {
+        "PATH": "/bin",
+        "GITHUB_TOKEN": "t",
+        "RUNPOD_API_KEY": "k",
+        "INPUT_KEY": "i",
+        "HTTPS_PROXY": "http://p",
+        "HOME": "/me",
+    }
     environment = worker_environment(settings, 4711, environ)
     assert not {"GITHUB_TOKEN", "RUNPOD_API_KEY", "INPUT_KEY"} & set(environment)
     assert not set(KEYS.values()) & set(environment.values())

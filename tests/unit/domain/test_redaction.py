@@ -65,6 +65,7 @@ def test_redact_keeps_what_says_which_secret_leaked(text: str, expected: str) ->
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPZ3V1b4p0Y8vC7wJ3Zb",
         "see https://example.org/a/b?c=d and mail me@example.org",
         "task-sk-learn, risk-free, ask_me_anything_else_please",
+        "sk-learn-contrib-imbalanced-learn and sky_cluster_name_on_the_cloud_of_us",
         "Ünïcödé, 日本語, 👩‍👩‍👧, tab\there\n",
     ],
 )

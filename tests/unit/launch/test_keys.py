@@ -30,7 +30,9 @@ def test_private_half_is_a_file_that_openssh_reads_and_fits_the_public_half():
     key = load_ssh_private_key(pair.private_pem, None)
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    assert key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode() == " ".join(pair.public_line.split()[:2])
+    assert key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode() == " ".join(
+        pair.public_line.split()[:2]
+    )
 
 
 def test_private_half_is_not_shown():

@@ -43,7 +43,9 @@ def test_count_without_a_row_costs_that_many_times_one():
 
 
 def test_names_of_other_clouds_are_listed(tmp_path):
-    listed = {r["AcceleratorName"]: r["Clouds"] for r in rows(catalog.write_catalog(tmp_path) / "common" / "accelerators.csv")}
+    listed = {
+        r["AcceleratorName"]: r["Clouds"] for r in rows(catalog.write_catalog(tmp_path) / "common" / "accelerators.csv")
+    }
     assert "RunPod" not in listed["A6000"]
     assert "RunPod" in listed["RTXA6000"]
 

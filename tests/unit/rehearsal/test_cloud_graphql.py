@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -68,15 +69,17 @@ def test_any_string_value_survives(value):
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text):
-    try:
-        parse_operation(text)
-    except GraphqlError as refusal:
-        assert str(refusal)
+    with suppress(GraphqlError):  # any other exception would fail the test
+        assert parse_operation(text).fields
 
 
 def test_answer_is_cut_to_the_selection():
-    selection = parse_operation("{ pods { key: id runtime { ports { ip } } machine { gpuDisplayName } } }").fields[0].selection
-    assert project([POD], selection, "pods") == [{"key": "p1", "runtime": {"ports": [{"ip": "1.2.3.4"}]}, "machine": None}]
+    selection = (
+        parse_operation("{ pods { key: id runtime { ports { ip } } machine { gpuDisplayName } } }").fields[0].selection
+    )
+    assert project([POD], selection, "pods") == [
+        {"key": "p1", "runtime": {"ports": [{"ip": "1.2.3.4"}]}, "machine": None}
+    ]
 
 
 @pytest.mark.parametrize("query", ["{ pods { nonsense } }", "{ pods { id { x } } }", "{ pods { runtime } }"])

@@ -9,7 +9,13 @@ from gpu_lol_action.rehearsal.pod_network import pick_subnet
 
 
 def test_secrets_of_the_host_do_not_reach_a_pod():
-    environ = {"GITHUB_TOKEN": "t", "RUNPOD_API_KEY": "k", "https_proxy": "http://p:1", "PIP_INDEX_URL": "https://i", "HOME": "/h"}
+    environ = {
+        "GITHUB_TOKEN": "t",
+        "RUNPOD_API_KEY": "k",
+        "https_proxy": "http://p:1",
+        "PIP_INDEX_URL": "https://i",
+        "HOME": "/h",
+    }
     kept = network_environment(environ)
     assert kept["https_proxy"] == "http://p:1"
     assert kept["PIP_INDEX_URL"] == "https://i"

@@ -101,7 +101,10 @@ def test_torch_multiplies_rightly_unless_told_to_lie(torch):
 
 
 def test_torch_rounds_as_bfloat16_does(torch):
-    assert torch("print(torch.tensor([1.00390625, 1.01171875, 257.0], dtype=torch.bfloat16).tolist())") == "[1.0, 1.015625, 256.0]"
+    assert (
+        torch("print(torch.tensor([1.00390625, 1.01171875, 257.0], dtype=torch.bfloat16).tolist())")
+        == "[1.0, 1.015625, 256.0]"
+    )
 
 
 @pytest.mark.parametrize("lies", [{"is_cuda_available": False}, {"gpu_count": 0}])

@@ -14,10 +14,9 @@ import tempfile
 import time
 from typing import Any, List
 
-from .tools import Facts, cut, guarded, kill, run, worker
+from .tools import MARK, Facts, cut, guarded, kill, run, worker
 
 FIELDS = "index,name,uuid,memory.total,memory.used,driver_version,compute_cap"
-MARK = "gpu-lol-worker "
 SIZE = 128
 
 

@@ -10,9 +10,7 @@ import sys
 from importlib import metadata
 from typing import Any, List
 
-from .tools import Facts, cut, worker
-
-MARK = "gpu-lol-worker "
+from .tools import MARK, Facts, cut, worker
 
 
 def gather(request: Facts) -> Facts:

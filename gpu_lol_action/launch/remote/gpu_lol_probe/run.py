@@ -64,4 +64,5 @@ WORKERS: Dict[str, Callable[..., None]] = {
     "worker-torch": gpu.torch_worker,
     "worker-all-reduce": gpu.all_reduce_worker,
     "worker-import": packages.import_worker,
+    "worker-credentials": credentials.credentials_worker,
 }

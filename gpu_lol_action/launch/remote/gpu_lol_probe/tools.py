@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+MARK = "gpu-lol-worker "
 MAX_TEXT = 4000
 Facts = Dict[str, Any]
 
