@@ -82,7 +82,7 @@ def detect_all(checkout: Checkout) -> tuple[Finding, ...]:
 
 def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     """Return the models that findings name, surest first: what a look-up may be asked about."""
-    named = [finding for finding in findings if finding.field == "model.id"]
+    named = [finding for finding in findings if finding.field in {"model.unsized_id", "model.id"}]
     return tuple(dict.fromkeys(f.value for f in sorted(named, key=lambda f: -f.confidence)))
 
 

@@ -31,7 +31,8 @@ _SERVING_TARGET = re.compile(
 _SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 # Steps before or after the run itself.
 _BESIDE = re.compile(
-    r"prepare|preprocess|download|convert|export|eval|test|data|merge|upload|install|benchmark", re.IGNORECASE
+    r"prepare|preprocess|download|convert|export|eval|test|data|merge|upload|install|benchmark|delinearize|quantize|fetch",
+    re.IGNORECASE,
 )
 _NAMES = (
     "train",

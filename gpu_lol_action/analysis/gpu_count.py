@@ -37,6 +37,12 @@ def _configured(checkout: Checkout) -> list[Finding]:
     """Return the count that the run's options, configuration or program set."""
     scope = scope_of(checkout)
     number = look_up_number(scope, _KEYS, 1, 64)
+    if (
+        number is not None
+        and number.setting.key == "num_processes"
+        and number.evidence.path.endswith((".py", ".ipynb"))
+    ):
+        number = look_up_number(scope, _KEYS[1:], 1, 64)  # in a program it counts processes of any kind
     if number is None or number.confidence is Confidence.LOW:
         return []
     count = as_number(number.text) or 1

@@ -104,6 +104,9 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
     """
     named = best(findings, "model.id")
     method = best(findings, "training.method")
+    unsized = best(findings, "model.unsized_id")
+    if unsized is not None and (named is None or unsized.confidence > named.confidence):
+        return known.get(unsized.value)
     if named is not None and named.confidence is Confidence.LOW:
         named = None
     shape = _shape(findings)
@@ -157,7 +160,7 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         weight_bits=16 if bits == 32 and method is Method.LORA else bits,
         optimizer=_text(findings, "training.optimizer") or "adamw",
         batch_size=int(_text(findings, "training.batch_size") or (DEFAULT_BATCH if trains else 1)),
-        sequence_length=length,
+        sequence_length=max(1, length // int(_text(findings, "training.sequence_parallel") or 1)),
         is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
         sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
@@ -199,7 +202,8 @@ def _published(findings: tuple[Finding, ...], breakdown: MemoryBreakdown, model:
 
 def _without_model(findings: tuple[Finding, ...], count: int) -> MemoryNeed:
     """Return what documentation says, or the default, where no model was recognized."""
-    gap = "no model of a known size was recognized"
+    unsized = best(findings, "model.unsized_id")
+    gap = f"the size of `{unsized.value}` is not known" if unsized else "no model of a known size was recognized"
     memory = best(findings, "documented.memory_gb")
     cards = [finding for finding in findings if finding.field == "documented.card"]
     card = min(cards, key=lambda finding: accelerators()[finding.value].memory_gib, default=None)

@@ -26,6 +26,10 @@ _NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+# What looks like an id of the Hub and is a path of this machine.
+_NOT_THE_HUB = re.compile(
+    r"\.(?:json|bin|pth?|ckpt|safetensors|txt)$|^(?:data|outputs?|out|models?|ckpts?|checkpoints?)/"
+)
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 _SHAPES = {
     "model.layers": (("n_layer", "num_layers", "num_hidden_layers", "n_layers", "depth"), 1, 400),
@@ -39,6 +43,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     """Return models by how near the run they are named, then the shape that the run builds."""
     found = [*_from_options(checkout), *_from_commands(checkout), *_from_run(checkout), *_from_code(checkout),
              *_from_config_json(checkout)]  # fmt: skip
+    found += _unsized(checkout)
     unique: dict[str, Finding] = {}
     for finding in found:
         unique.setdefault(finding.value, finding)
@@ -78,6 +83,18 @@ def _from_run(checkout: Checkout) -> Iterator[Finding]:
         for source in import_closure(checkout, run.script):
             confidence = Confidence.HIGH if source is run.script else Confidence.MEDIUM
             yield from _loads(source, confidence)
+
+
+def _unsized(checkout: Checkout) -> Iterator[Finding]:
+    """Yield ids of the Hub that the run names and whose size nothing here tells: a look-up may."""
+    for confidence, settings in scope_of(checkout).tiers[:3]:
+        for setting in settings:
+            name = setting.text.strip()
+            if setting.key not in MODEL_KEYS[:4] or not _HUB_ID.fullmatch(name) or _NOT_THE_HUB.search(name):
+                continue
+            if _model_name(name) is None and checkout.find_named(name) is None:
+                why = f"`{setting.key}` is `{name}`, whose size is not known"
+                yield Finding("model.unsized_id", name, why, confidence, setting.evidence)
 
 
 def _from_commands(checkout: Checkout) -> Iterator[Finding]:

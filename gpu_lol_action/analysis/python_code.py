@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 MAX_NODES = 200_000
 _MAX_TEXT = 300
+_TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # except* came with Python 3.11
 # What may hold a statement or a call; names, constants and operators need no visit, which halves the time.
 _INNER = (ast.stmt, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Dict, ast.List,
           ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred, ast.UnaryOp,
@@ -138,7 +139,7 @@ def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
         node, is_optional = pending.pop()
         count += 1
         yield node, is_optional
-        guards = isinstance(node, (ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or (
+        guards = isinstance(node, (*_TRIES, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or (
             isinstance(node, ast.If) and not _is_main(node)
         )
         inner = is_optional or guards

@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.domain.finding import Confidence, Evidence
 
-_UNSET = frozenset({"", "none", "null", "auto", "required", "???"})
+_UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def as_number(text: str) -> int | None:
 
 def is_on(found: Found | None) -> bool:
     """Whether a switch is set."""
-    return found is not None and found.text.strip().strip("\"'").lower() in {"true", "1", "yes", "on"}
+    return found is not None and found.text.strip().strip("\"'").lower() in {"true", "1", "yes", "on", "auto"}
 
 
 def _of_code(source: Source) -> tuple[Setting, ...]:

@@ -22,6 +22,7 @@ _OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
+_PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_parallel_size")
 _RANK = ("lora_r", "lora_rank", "lora_dim", "rank", "r")
 
 
@@ -37,6 +38,7 @@ def detect(checkout: Checkout) -> list[Finding]:
         _bits(scope),
         _sharding(checkout, run, scope),
     ]
+    found += [_number("training.sequence_parallel", scope, _PARALLEL, 2, 64)]
     found += [
         _number("training.batch_size", scope, _BATCH, 1, 4096),
         _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000),

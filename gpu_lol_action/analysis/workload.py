@@ -80,6 +80,7 @@ def _touches_a_device(checkout: Checkout) -> bool:
     used = {name for source in programs if source.code for name in source.code.imported()} & GPU_MODULES
     if (
         not programs
+        or not used
         or used - {"torch", "torchvision"}
         or any(command.is_launcher for command in launch_commands(checkout))
     ):

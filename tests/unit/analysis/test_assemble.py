@@ -223,3 +223,49 @@ def test_every_finding_has_a_place_and_a_sentence(checkout: Build) -> None:
         assert finding.evidence.path
         assert finding.why
         assert isinstance(finding.confidence, Confidence)
+
+
+def test_a_model_of_unknown_size_is_named_and_may_be_looked_up(checkout: Build) -> None:
+    tree = checkout(
+        {
+            "config.yml": SFT.format(adapter="lora", length=1024, saving="true").replace(
+                "Qwen/Qwen2.5-7B", "me/private-small"
+            )
+        }
+    )
+    plain = analyze(tree)
+    assert plain.breakdown is None
+    assert "the size of `me/private-small` is not known; 12 GiB were assumed" in plain.not_understood
+    assert named_models(plain.findings) == ("me/private-small",)
+    told = analyze(
+        tree, None, {"me/private-small": ModelFacts("me/private-small", "llm", 24.0, 5120, 40, 32, 8, 131072, "hub")}
+    )
+    assert told.breakdown is not None
+    assert (told.spec.hardware.vram_required_gb or 0) > 48
+
+
+@pytest.mark.parametrize(
+    ("line", "precision"),
+    [
+        ("bf16: auto", "bf16"),
+        ("fp16: true", "fp16"),
+        ("mixed_precision: bf16", "bf16"),
+        ("torch_dtype: float32", "fp32"),
+    ],
+)
+def test_precision_as_configurations_write_it(checkout: Build, line: str, precision: str) -> None:
+    text = SFT.format(adapter="lora", length=1024, saving="true").replace("bf16: true", line)
+    assert value(analyze(checkout({"config.yml": text})), "training.precision") == precision
+
+
+def test_processes_of_a_program_are_no_gpus(checkout: Build) -> None:
+    program = TRAIN.format(model="gpt2") + "parser.add_argument('--num-processes', default=6)\n"
+    assert analyze(checkout({"train.py": program})).spec.hardware.gpu_count == 1
+
+
+def test_sequence_parallel_divides_the_activations(checkout: Build) -> None:
+    plain = analyze(checkout({"config.yml": SFT.format(adapter="lora", length=8192, saving="true")}))
+    split = analyze(
+        checkout({"config.yml": SFT.format(adapter="lora", length=8192, saving="true") + "context_parallel_size: 4\n"})
+    )
+    assert (split.spec.hardware.vram_required_gb or 0) < (plain.spec.hardware.vram_required_gb or 0)
