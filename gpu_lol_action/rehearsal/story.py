@@ -6,7 +6,9 @@ Every step checks what it claims; one that does not hold ends the story with Sto
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +24,6 @@ from gpu_lol_action.rehearsal.stage import ActionRun, Stage
 AUTHOR = "researcher"
 BRANCH = "longer-context"
 TITLE = "Train with a longer context"
-OVERLAY_SUFFIX = ".pull-request"
 _SSH_COMMAND = re.compile(r"^ssh -p (\d+) .*?([a-z0-9_-]+)@([A-Za-z0-9.:-]+)\s*$", re.MULTILINE)
 _FOLDER = re.compile(r"in `~/([A-Za-z0-9._-]+)`")
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
@@ -255,13 +256,20 @@ class Story:
 
 
 def change_of(project: Path) -> dict[str, str | bytes]:
-    """Return the files that the pull request changes: those of ``NAME.pull-request`` beside the project, else a note."""
-    overlay = project.with_name(project.name + OVERLAY_SUFFIX)
-    if overlay.is_dir():
-        return {
-            str(path.relative_to(overlay)): path.read_bytes() for path in sorted(overlay.rglob("*")) if path.is_file()
-        }
-    return {"REHEARSAL.md": "This file makes a pull request of a rehearsal; nothing else was changed.\n"}
+    """Return the files that the pull request changes: what ``NAME.patch`` beside the project does, else a note."""
+    patch = project.with_name(project.name + ".patch")
+    if not patch.is_file():
+        return {"REHEARSAL.md": "This file makes a pull request of a rehearsal; nothing else was changed.\n"}
+    with tempfile.TemporaryDirectory(prefix="gpu-lol-patch-") as name:
+        changed = Path(name) / "project"
+        shutil.copytree(project, changed, symlinks=True)
+        subprocess.run(["git", "apply", str(patch.resolve())], cwd=changed, check=True)
+        files = {path.relative_to(changed): path.read_bytes() for path in changed.rglob("*") if path.is_file()}
+    return {
+        str(path): content
+        for path, content in sorted(files.items())
+        if not (project / path).is_file() or (project / path).read_bytes() != content
+    }
 
 
 def require(condition: bool, claim: str) -> None:  # noqa: FBT001  reads as a sentence

@@ -40,7 +40,7 @@ def test_check_requirement_allows_names_versions_and_https(text: str) -> None:
     [
         "",
         " ",
-        "--index-url https://evil.example/simple",
+        "--index-url https://evil.example/index",
         "-r /etc/passwd",
         "-e .",
         "torch --hash=sha256:00",
