@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import ast
-import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.python_values import Value, dotted_name, value_of
+
 MAX_NODES = 200_000
-_MAX_TEXT = 300
 _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # except* came with Python 3.11
 # What may hold a statement or a call; names, constants and operators need no visit, which halves the time.
 _INNER = (ast.stmt, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Dict, ast.List,
           ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred, ast.UnaryOp,
           ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.keyword,
           ast.withitem, ast.ExceptHandler, ast.arguments, ast.match_case)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """An argument or default as text; ``reference`` is the last word of a name that stands for it (``args.model``)."""
-
-    text: str | None
-    reference: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,100 +154,12 @@ def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def _call(node: ast.Call, line: int) -> Call | None:
-    name = _dotted(node.func)
+    name = dotted_name(node.func)
     if name is None:
         return None
-    arguments = tuple(_value(argument) for argument in node.args[:12])
-    keywords = tuple((word.arg, _value(word.value)) for word in node.keywords[:80] if word.arg)
+    arguments = tuple(value_of(argument) for argument in node.args[:12])
+    keywords = tuple((word.arg, value_of(word.value)) for word in node.keywords[:80] if word.arg)
     return Call(name, arguments, keywords, line)
-
-
-def _dotted(node: ast.AST) -> str | None:
-    """Return ``a.b.c`` for a chain of names; a call in the middle counts as its own name (``Model().to``)."""
-    words: list[str] = []
-    for _ in range(12):
-        if isinstance(node, ast.Attribute):
-            words.append(node.attr)
-            node = node.value
-        elif isinstance(node, ast.Call):
-            node = node.func
-        elif isinstance(node, ast.Subscript):
-            node = node.value
-        elif isinstance(node, ast.Name):
-            return ".".join([node.id, *reversed(words)])
-        else:
-            break
-    return ".".join(reversed(words)) or None
-
-
-def _value(node: ast.AST, depth: int = 0) -> Value:
-    if isinstance(node, ast.Constant):
-        return Value(str(node.value)[:_MAX_TEXT] if isinstance(node.value, (str, int, float, bool)) else None)
-    if depth > 4:
-        return Value(None)
-    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
-        number = _number(node)
-        return Value(f"{number:g}" if isinstance(number, float) else str(number) if number is not None else None)
-    if isinstance(node, ast.Name):
-        return Value(None, node.id)
-    if isinstance(node, ast.Attribute):
-        dotted = _dotted(node) or ""
-        return Value(dotted, None) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, node.attr)
-    if isinstance(node, (ast.List, ast.Tuple)):
-        parts = [_value(item, depth + 1).text for item in node.elts[:40]]
-        return Value(",".join(part for part in parts if part is not None)[:_MAX_TEXT] or None)
-    if isinstance(node, ast.Call):
-        return _from_environment(node, depth)
-    if isinstance(node, ast.IfExp):
-        return _value(node.body, depth + 1)
-    return Value(None)
-
-
-def _from_environment(node: ast.Call, depth: int) -> Value:
-    """Return the fallback of ``os.environ.get("X", "fallback")``, ``int(...)`` around it, or of ``field(default=...)``."""
-    name = (_dotted(node.func) or "").rpartition(".")[2]
-    if name in {"get", "getenv"} and len(node.args) == 2:
-        return _value(node.args[1], depth + 1)
-    if name in {"int", "float", "str", "Path"} and len(node.args) == 1:
-        return _value(node.args[0], depth + 1)
-    if name in {"field", "Field", "Option", "Argument"}:
-        default = next((word.value for word in node.keywords if word.arg == "default"), None)
-        return _value(default, depth + 1) if default is not None else Value(None)
-    return Value(None)
-
-
-def _number(node: ast.AST, depth: int = 0) -> float | int | None:
-    """Return what plain arithmetic gives (``12 * 8``, ``2**20``, ``-1``), within bounds."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
-        return node.value if abs(node.value) < 1e15 else None
-    if depth > 8:
-        return None
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _number(node.operand, depth + 1)
-        return -inner if inner is not None else None
-    if not isinstance(node, ast.BinOp):
-        return None
-    left, right = _number(node.left, depth + 1), _number(node.right, depth + 1)
-    if left is None or right is None:
-        return None
-    return _arithmetic(node.op, left, right)
-
-
-def _arithmetic(operator: ast.operator, left: float, right: float) -> float | int | None:
-    if isinstance(operator, ast.Add):
-        return left + right
-    if isinstance(operator, ast.Sub):
-        return left - right
-    if isinstance(operator, ast.Mult):
-        return left * right
-    if isinstance(operator, ast.FloorDiv) and right:
-        return left // right
-    if isinstance(operator, ast.Div) and right:
-        return left / right
-    if isinstance(operator, ast.Pow) and 0 <= right <= 40 and abs(left) <= 10:
-        power = math.pow(abs(left), right) if left else 0.0
-        return int(power) if power.is_integer() else power
-    return None
 
 
 def _option(call: Call) -> list[Default]:
@@ -292,7 +196,7 @@ def _assigned(node: ast.Assign | ast.AnnAssign) -> list[tuple[str, str, bool]]:
         if isinstance(node.value, ast.Dict):
             found.extend(_entries(node.value))
             continue
-        text = _value(node.value).text
+        text = value_of(node.value).text
         if text is not None:
             found.append((name, text, is_option))
     return found
@@ -302,7 +206,7 @@ def _entries(node: ast.Dict) -> list[tuple[str, str, bool]]:
     """Return the constant entries of a dictionary: configurations are often written so."""
     found: list[tuple[str, str, bool]] = []
     for key, value in zip(node.keys[:200], node.values[:200], strict=False):
-        text = _value(value).text if isinstance(value, (ast.Constant, ast.BinOp)) else None
+        text = value_of(value).text if isinstance(value, (ast.Constant, ast.BinOp)) else None
         if (
             isinstance(key, ast.Constant)
             and isinstance(key.value, str)
@@ -322,7 +226,7 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[ast.
         for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
         if value is not None
     ]
-    values = [(argument, _value(value).text) for argument, value in pairs]
+    values = [(argument, value_of(value).text) for argument, value in pairs]
     return [(argument, text) for argument, text in values if text is not None]
 
 
