@@ -24,6 +24,8 @@ from gpu_lol_action.estimation.vram import (
 DEFAULT_GIB = 12
 # The largest card that is rented widely; a run that needs more is divided over several.
 LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
+LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
+MOST_CARDS = 8
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
 DEFAULT_TRAINING_LENGTH = 1024
@@ -179,7 +181,11 @@ def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, i
         return spread, stated
     if estimate_vram(question).required_gib <= LARGE_CARD_GIB:
         return question, 1
-    count = least_cards(question, LARGE_CARD_GIB) or 8
+    count = least_cards(question, LARGE_CARD_GIB)
+    if count is None:
+        # Activations and logits are on every card: what dividing does not help runs on one larger card, if on any.
+        fits_one = estimate_vram(question).required_gib <= LARGEST_CARD_GIB
+        count = 1 if fits_one else MOST_CARDS
     return (sharded(question, count) if count > 1 else question), count
 
 

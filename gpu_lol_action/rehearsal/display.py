@@ -50,9 +50,7 @@ class Display:
 
     def said(self, author: str, body: str) -> None:
         """Show a comment as a panel."""
-        text = Text(
-            render_text(body, min(self.console.width, MAX_WIDTH) - 8, is_local=False, has_folds=True).rstrip()
-        )
+        text = Text(render_text(body, min(self.console.width, MAX_WIDTH) - 8, is_local=False, has_folds=True).rstrip())
         panel = Panel(text, title=escape(author), title_align="left", border_style="blue")
         self.console.print(Padding(panel, (0, 0, 0, 4)))
 

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -55,15 +56,15 @@ class Scene:
 
 
 @pytest.fixture(scope="session")
-def image() -> object:
+def image() -> Path:
     """Build the machines' image, or find it in the cache."""
     return ensure_image()
 
 
 @pytest.fixture
-def stage(image: object) -> Iterator[Stage]:
+def stage(image: Path) -> Iterator[Stage]:
     """Both stand-ins, running."""
-    with Stage() as stage:
+    with Stage(image=image) as stage:
         stage.open_cloud()
         yield stage
 

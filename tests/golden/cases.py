@@ -89,10 +89,30 @@ def breakdown(activations: float, expected: float, low: float, high: float, toke
 
 def findings(tokens: int) -> tuple[Finding, ...]:
     return (
-        Finding("model.id", "Qwen/Qwen2.5-7B", "model loaded, 7.62 B parameters", Confidence.HIGH, Evidence("train.py", 31)),
-        Finding("training.method", "LoRA", "adapter of rank 16 on `q_proj`, `v_proj`", Confidence.HIGH, Evidence("train.py", 54)),
-        Finding("training.max_seq_length", str(tokens), "longest sequence trained on", Confidence.HIGH, Evidence("train.py", 88)),
-        Finding("documentation.memory", "fits on a 24 GB card", "the README's own figure", Confidence.LOW, Evidence("README.md", 40)),
+        Finding(
+            "model.id", "Qwen/Qwen2.5-7B", "model loaded, 7.62 B parameters", Confidence.HIGH, Evidence("train.py", 31)
+        ),
+        Finding(
+            "training.method",
+            "LoRA",
+            "adapter of rank 16 on `q_proj`, `v_proj`",
+            Confidence.HIGH,
+            Evidence("train.py", 54),
+        ),
+        Finding(
+            "training.max_seq_length",
+            str(tokens),
+            "longest sequence trained on",
+            Confidence.HIGH,
+            Evidence("train.py", 88),
+        ),
+        Finding(
+            "documentation.memory",
+            "fits on a 24 GB card",
+            "the README's own figure",
+            Confidence.LOW,
+            Evidence("README.md", 40),
+        ),
     )
 
 
@@ -113,7 +133,9 @@ def analysis(tokens: int = 4096) -> Analysis:
 
 
 def offer(accelerator: str, price: str, gib: float, cloud: str = "runpod", count: int = 1) -> Offer:
-    return Offer(cloud, accelerator, count, f"{count}x_{accelerator}", Decimal(price), None, gib, 16, 117.0, ("US", "CA"))
+    return Offer(
+        cloud, accelerator, count, f"{count}x_{accelerator}", Decimal(price), None, gib, 16, 117.0, ("US", "CA")
+    )
 
 
 def candidate(of: Offer, why: str = "", speed: float | None = None) -> Candidate:
@@ -128,19 +150,35 @@ H100 = offer("H100", "2.99", 79.2, "lambda")
 BIG = Requirement(memory_gib_per_gpu=46, gpu_count=1, clouds=("runpod", "lambda"))
 LADDER = Ladder(
     BIG,
-    (candidate(A100, "A40 has 45.0 GiB: less than the range's top"), candidate(SXM, "faster link"), candidate(H100, "", 2.1)),
-    (Rejected(A40, "45.0 GiB are less than 46"), Rejected(offer("H100", "23.12", 79.2, count=8), "over $3.00/h, the policy's limit")),
+    (
+        candidate(A100, "A40 has 45.0 GiB: less than the range's top"),
+        candidate(SXM, "faster link"),
+        candidate(H100, "", 2.1),
+    ),
+    (
+        Rejected(A40, "45.0 GiB are less than 46"),
+        Rejected(offer("H100", "23.12", 79.2, count=8), "over $3.00/h, the policy's limit"),
+    ),
     SOURCE,
 )
 SMALL_LADDER = Ladder(replace(BIG, memory_gib_per_gpu=27), (candidate(A40, "cheapest"), candidate(A100)), (), SOURCE)
-NO_FIT = Ladder(replace(BIG, memory_gib_per_gpu=640), (), (Rejected(A100, "79.3 GiB are less than 640"), Rejected(H100, "79.2 GiB are less than 640")), SOURCE)
+NO_FIT = Ladder(
+    replace(BIG, memory_gib_per_gpu=640),
+    (),
+    (Rejected(A100, "79.3 GiB are less than 640"), Rejected(H100, "79.2 GiB are less than 640")),
+    SOURCE,
+)
 NO_NEED = Ladder(replace(BIG, memory_gib_per_gpu=0, gpu_count=0), (), (), SOURCE)
 CPU = replace(
     analysis(),
     spec=spec(None, None, WorkloadType.CPU_ONLY),
     proposed=spec(None, None, WorkloadType.CPU_ONLY),
     breakdown=None,
-    findings=(Finding("meta.workload_type", "cpu-only", "only scikit-learn is imported", Confidence.HIGH, Evidence("fit.py", 3)),),
+    findings=(
+        Finding(
+            "meta.workload_type", "cpu-only", "only scikit-learn is imported", Confidence.HIGH, Evidence("fit.py", 3)
+        ),
+    ),
     not_understood=(),
 )
 HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE5vdEFSZWFsS2V5QnV0VGhpcnR5VHdvQnl0ZXM="
@@ -192,7 +230,9 @@ READY = replace(
     checks=CHECKS,
     packages=("transformers==4.57.1", "peft==0.17.0", "trl==0.24.0"),
 )
-ENDING = replace(READY, state=State.ENDING, tombstone=Tombstone("requester", "down", NOW), absences=(NOW + timedelta(seconds=9),))
+ENDING = replace(
+    READY, state=State.ENDING, tombstone=Tombstone("requester", "down", NOW), absences=(NOW + timedelta(seconds=9),)
+)
 CLOSED = replace(
     ENDING,
     state=State.CLOSED,
@@ -211,7 +251,11 @@ FAILED = replace(
 STAND_IN = replace(
     READY,
     is_rehearsal=True,
-    checks=(replace(CHECKS[0], is_stand_in=True), replace(CHECKS[1], is_stand_in=True, status=CheckStatus.FAILED, fix="rent another card"), *CHECKS[2:]),
+    checks=(
+        replace(CHECKS[0], is_stand_in=True),
+        replace(CHECKS[1], is_stand_in=True, status=CheckStatus.FAILED, fix="rent another card"),
+        *CHECKS[2:],
+    ),
 )
 
 
@@ -239,7 +283,9 @@ _FROM_FILE = replace(
     analysis(),
     spec=spec("A40", 24),
     spec_path=".gpu-lol.yaml",
-    differences=(SpecDifference("hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"),),
+    differences=(
+        SpecDifference("hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"),
+    ),
 )
 _WORST = {"worst_case_at": NOW + timedelta(hours=3)}
 
@@ -321,7 +367,10 @@ def _hostile_analysis() -> Analysis:
 
 _HOSTILE_OFFER = replace(A100, accelerator=HOSTILE, cloud=HOSTILE)
 _HOSTILE_LADDER = Ladder(
-    BIG, (candidate(_HOSTILE_OFFER, HOSTILE), candidate(_HOSTILE_OFFER, HOSTILE)), (Rejected(_HOSTILE_OFFER, HOSTILE),), PriceSource(HOSTILE, date(2026, 11, 20))
+    BIG,
+    (candidate(_HOSTILE_OFFER, HOSTILE), candidate(_HOSTILE_OFFER, HOSTILE)),
+    (Rejected(_HOSTILE_OFFER, HOSTILE),),
+    PriceSource(HOSTILE, date(2026, 11, 20)),
 )
 _DENY = Deny(
     "budget_exceeded",
@@ -329,12 +378,18 @@ _DENY = Deny(
     "it costs about $92.48, and $11.20 of $50 are spent this month.",
     "A maintainer raises `budget.month_usd` in `.github/gpu-lol.yml` on `main`, or take what the code needs:\n/gpu-lol up",
 )
-_BAD_SETUP = Explanation("Setting up the machine failed", "`pip install -r requirements.txt` ended with 1.", "Correct it in this PR, then:\n/gpu-lol up")
+_BAD_SETUP = Explanation(
+    "Setting up the machine failed",
+    "`pip install -r requirements.txt` ended with 1.",
+    "Correct it in this PR, then:\n/gpu-lol up",
+)
 _LOG = "Collecting torch==9.9\n\x1b[31mERROR: No matching distribution found for torch==9.9\x1b[0m\n"
 
 CASES: Mapping[str, Callable[[], str]] = {
     "proposal_dearer": _proposal,
-    "proposal_cheaper": lambda: _proposal(analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER),
+    "proposal_cheaper": lambda: _proposal(
+        analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER
+    ),
     "proposal_same": lambda: _proposal(base_analysis=analysis(), base_ladder=LADDER),
     "proposal_first": lambda: _proposal(**_NO_BASE),
     "proposal_installing": lambda: _proposal(**_NO_BASE, is_installing=True),
@@ -346,17 +401,25 @@ CASES: Mapping[str, Callable[[], str]] = {
     "proposal_fits_now": lambda: _proposal(base_ladder=NO_FIT),
     "proposal_no_fit": lambda: _proposal(ladder=NO_FIT),
     "proposal_from_file": lambda: _proposal(analysis=_FROM_FILE),
-    "proposal_unrecognized": lambda: _proposal(**_NO_BASE, analysis=replace(analysis(), breakdown=None, spec=spec("RTX4090", None))),
+    "proposal_unrecognized": lambda: _proposal(
+        **_NO_BASE, analysis=replace(analysis(), breakdown=None, spec=spec("RTX4090", None))
+    ),
     "proposal_hostile": lambda: _proposal(
         pull_request=replace(PULL_REQUEST, title=HOSTILE, head_ref=HOSTILE, head_repository=HOSTILE, head_sha=HOSTILE),
-        analysis=_hostile_analysis(), ladder=_HOSTILE_LADDER, base_sha=HOSTILE, base_analysis=analysis(), spec_yaml=HOSTILE,
+        analysis=_hostile_analysis(),
+        ladder=_HOSTILE_LADDER,
+        base_sha=HOSTILE,
+        base_analysis=analysis(),
+        spec_yaml=HOSTILE,
     ),
     "analysis_report": lambda: comments.analysis_report(
         analysis=analysis(), ladder=LADDER, policy=POLICY, spec_yaml=SPEC_YAML, sha=PULL_REQUEST.head_sha, now=NOW
     ),
     "launching": _launching,
     "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),
-    "launching_hostile": lambda: _launching(record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)),
+    "launching_hostile": lambda: _launching(
+        record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)
+    ),
     "ready": _ready,
     "ready_rehearsal": lambda: _ready(STAND_IN),
     "ready_hostile": lambda: _ready(_hostile_record(READY), HOSTILE, HOSTILE),
@@ -365,61 +428,114 @@ CASES: Mapping[str, Callable[[], str]] = {
     "already_running_launching": lambda: comments.already_running(record=LAUNCHING, now=NOW, reply_to=REPLY),
     "status": lambda: comments.status(
         entries=(READY, replace(LAUNCHING, name="gl-ahreaa-131", pull_request=131), CLOSED),
-        unreadable=(), now=NOW, gpu_use={"gl-ahreaa-128": "87 %, 38.7 GiB"}, reply_to=REPLY,
+        unreadable=(),
+        now=NOW,
+        gpu_use={"gl-ahreaa-128": "87 %, 38.7 GiB"},
+        reply_to=REPLY,
     ),
     "status_one": lambda: comments.status(entries=(READY,), unreadable=(), now=NOW, reply_to=REPLY),
     "status_none": lambda: comments.status(entries=(CLOSED,), unreadable=(), now=NOW, reply_to=REPLY),
-    "status_unreadable": lambda: comments.status(entries=(READY,), unreadable=("`gl-ahreaa-9`: no JSON",), now=NOW, reply_to=REPLY),
+    "status_unreadable": lambda: comments.status(
+        entries=(READY,), unreadable=("`gl-ahreaa-9`: no JSON",), now=NOW, reply_to=REPLY
+    ),
     "status_hostile": lambda: comments.status(
-        entries=(_hostile_record(READY), _hostile_record(LAUNCHING)), unreadable=(HOSTILE,), now=NOW, gpu_use={HOSTILE: HOSTILE}
+        entries=(_hostile_record(READY), _hostile_record(LAUNCHING)),
+        unreadable=(HOSTILE,),
+        now=NOW,
+        gpu_use={HOSTILE: HOSTILE},
     ),
     "dry_run_hostile": lambda: _dry_run(_HOSTILE_LADDER, (HOSTILE,)),
     "spec_error": lambda: comments.spec_error(
-        error=SpecError("spec_invalid", "there is no key `hardwear`", path=".gpu-lol.yaml", line=3, why="Did you mean `hardware`?", fix="Rename the key."),
-        pull_request=PULL_REQUEST, now=NOW,
+        error=SpecError(
+            "spec_invalid",
+            "there is no key `hardwear`",
+            path=".gpu-lol.yaml",
+            line=3,
+            why="Did you mean `hardware`?",
+            fix="Rename the key.",
+        ),
+        pull_request=PULL_REQUEST,
+        now=NOW,
     ),
     "spec_error_hostile": lambda: comments.spec_error(
-        error=SpecError("spec_invalid", HOSTILE, path=HOSTILE, line=3, why=HOSTILE, fix=HOSTILE), pull_request=PULL_REQUEST, now=NOW
+        error=SpecError("spec_invalid", HOSTILE, path=HOSTILE, line=3, why=HOSTILE, fix=HOSTILE),
+        pull_request=PULL_REQUEST,
+        now=NOW,
     ),
-    "ending_unknown": lambda: comments.ending(record=replace(ENDING, state=State.UNKNOWN), now=NOW + timedelta(seconds=20)),
+    "ending_unknown": lambda: comments.ending(
+        record=replace(ENDING, state=State.UNKNOWN), now=NOW + timedelta(seconds=20)
+    ),
     "ending_gone": lambda: comments.ending(record=CLOSED, now=NOW + timedelta(seconds=20)),
     "ending": lambda: comments.ending(record=ENDING, now=NOW + timedelta(seconds=20)),
     "ending_hostile": lambda: comments.ending(record=_hostile_record(ENDING), now=NOW),
-    "unproven": lambda: comments.unproven(record=replace(ENDING, state=State.UNKNOWN, absences=()), now=NOW, why="RunPod did not answer in 5 minutes."),
+    "unproven": lambda: comments.unproven(
+        record=replace(ENDING, state=State.UNKNOWN, absences=()), now=NOW, why="RunPod did not answer in 5 minutes."
+    ),
     "unproven_hostile": lambda: comments.unproven(record=_hostile_record(ENDING), now=NOW, why=HOSTILE),
     "torn_down": lambda: _torn_down(CLOSED),
     "torn_down_failed": lambda: _torn_down(FAILED),
-    "torn_down_rehearsal": lambda: _torn_down(replace(CLOSED, is_rehearsal=True, tombstone=Tombstone("maintainer", "pull_request_closed", NOW))),
-    "torn_down_before_asking": lambda: _torn_down(replace(CLAIMED, state=State.CLOSED, tombstone=Tombstone("requester", "down", NOW))),
+    "torn_down_rehearsal": lambda: _torn_down(
+        replace(CLOSED, is_rehearsal=True, tombstone=Tombstone("maintainer", "pull_request_closed", NOW))
+    ),
+    "torn_down_before_asking": lambda: _torn_down(
+        replace(CLAIMED, state=State.CLOSED, tombstone=Tombstone("requester", "down", NOW))
+    ),
     "torn_down_hostile": lambda: _torn_down(_hostile_record(FAILED)),
     "no_capacity": lambda: comments.no_capacity(
         record=replace(LAUNCHING, state=State.FAILED, attempts=LAUNCHING.attempts[:1] * 4), policy=POLICY, now=NOW
     ),
-    "no_capacity_hostile": lambda: comments.no_capacity(record=replace(_hostile_record(FAILED), use_spot=True), policy=POLICY, now=NOW),
-    "denied": lambda: comments.denied(reason=_DENY, command_line="/gpu-lol up --gpu H100:8 --hours 4", record=None, now=NOW, reply_to=REPLY),
+    "no_capacity_hostile": lambda: comments.no_capacity(
+        record=replace(_hostile_record(FAILED), use_spot=True), policy=POLICY, now=NOW
+    ),
+    "denied": lambda: comments.denied(
+        reason=_DENY, command_line="/gpu-lol up --gpu H100:8 --hours 4", record=None, now=NOW, reply_to=REPLY
+    ),
     "denied_hostile": lambda: comments.denied(
-        reason=Deny("permission_denied", HOSTILE, HOSTILE, HOSTILE), command_line=HOSTILE, record=_hostile_record(READY), now=NOW
+        reason=Deny("permission_denied", HOSTILE, HOSTILE, HOSTILE),
+        command_line=HOSTILE,
+        record=_hostile_record(READY),
+        now=NOW,
     ),
     "failed": lambda: comments.failed(
-        explanation=_BAD_SETUP, reason_code="setup_failed", log_tail=_LOG, record=FAILED, run_url="https://github.com/acme/qwen-sft/actions/runs/9001", now=NOW
+        explanation=_BAD_SETUP,
+        reason_code="setup_failed",
+        log_tail=_LOG,
+        record=FAILED,
+        run_url="https://github.com/acme/qwen-sft/actions/runs/9001",
+        now=NOW,
     ),
     "failed_hostile": lambda: comments.failed(
-        explanation=Explanation(HOSTILE, HOSTILE, HOSTILE), reason_code="setup_failed", log_tail=HOSTILE, record=_hostile_record(READY), run_url=HOSTILE, now=NOW
+        explanation=Explanation(HOSTILE, HOSTILE, HOSTILE),
+        reason_code="setup_failed",
+        log_tail=HOSTILE,
+        record=_hostile_record(READY),
+        run_url=HOSTILE,
+        now=NOW,
     ),
     "problem": lambda: comments.problem(
-        problem=ParseProblem("/gpu-lol up --gpu A100-90GB", "There is no accelerator `A100-90GB`", ("A100-80GB", "A100"), "up"), now=NOW, reply_to=REPLY
+        problem=ParseProblem(
+            "/gpu-lol up --gpu A100-90GB", "There is no accelerator `A100-90GB`", ("A100-80GB", "A100"), "up"
+        ),
+        now=NOW,
+        reply_to=REPLY,
     ),
-    "problem_hostile": lambda: comments.problem(problem=ParseProblem(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), HOSTILE), now=NOW, reply_to=REPLY),
+    "problem_hostile": lambda: comments.problem(
+        problem=ParseProblem(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), HOSTILE), now=NOW, reply_to=REPLY
+    ),
     "help": lambda: comments.help(topic=None, open_records=(), now=NOW, reply_to=REPLY),
     "help_up": lambda: comments.help(topic="up", open_records=(READY,), now=NOW, reply_to=REPLY),
     "help_terminal": lambda: comments.help(topic=None, open_records=(), now=NOW, door=DoorKind.TERMINAL),
     "help_hostile": lambda: comments.help(topic=HOSTILE, open_records=(), now=NOW, reply_to=REPLY),
     "nothing_to_tear_down": lambda: comments.nothing_to_tear_down(now=NOW, pull_request=128, reply_to=REPLY),
     "dry_run": lambda: _dry_run(ladder=LADDER),
-    "dry_run_refused": lambda: _dry_run(refusals=("this would pass the month's budget: $2.78 on top of $49.20 of $50",)),
+    "dry_run_refused": lambda: _dry_run(
+        refusals=("this would pass the month's budget: $2.78 on top of $49.20 of $50",)
+    ),
     "dry_run_no_fit": lambda: _dry_run(ladder=NO_FIT),
     "sweep_summary": lambda: comments.sweep_summary(
-        lines=(("gl-ahreaa-128", "ended", "lease_over"), ("gl-ahreaa-131", "left alone", "lease until 16:05 UTC")), open_records=(), now=NOW
+        lines=(("gl-ahreaa-128", "ended", "lease_over"), ("gl-ahreaa-131", "left alone", "lease until 16:05 UTC")),
+        open_records=(),
+        now=NOW,
     ),
     "sweep_summary_empty": lambda: comments.sweep_summary(lines=(), open_records=(), now=NOW, is_dry_run=True),
     "sweep_summary_trouble": lambda: comments.sweep_summary(
@@ -428,8 +544,13 @@ CASES: Mapping[str, Callable[[], str]] = {
             ("lambda", "nothing concluded", "Lambda did not answer"),
             ("gl-ahreaa-9", "held: its record cannot be read", "no JSON"),
         ),
-        open_records=(ENDING,), now=NOW,
+        open_records=(ENDING,),
+        now=NOW,
     ),
-    "sweep_summary_hostile": lambda: comments.sweep_summary(lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW),
-    "internal_error": lambda: comments.internal_error(run_url="https://github.com/acme/qwen-sft/actions/runs/9001", record=READY, now=NOW, reply_to=REPLY),
+    "sweep_summary_hostile": lambda: comments.sweep_summary(
+        lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW
+    ),
+    "internal_error": lambda: comments.internal_error(
+        run_url="https://github.com/acme/qwen-sft/actions/runs/9001", record=READY, now=NOW, reply_to=REPLY
+    ),
 }

@@ -89,11 +89,33 @@ def test_hostile_text_stays_text(name: str) -> None:
     html = _html(CASES[name]())
     outside = re.sub(r"(?s)<pre.*?</pre>|^<!--.*?-->", "", html)
     tags = {tag.lower() for tag in re.findall(r"</?([a-zA-Z][a-zA-Z0-9]*)", outside)}
-    assert tags <= {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "strong", "a", "details", "summary", "ul", "li", "br", "sub"}
+    assert tags <= {
+        "h3",
+        "p",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "code",
+        "strong",
+        "a",
+        "details",
+        "summary",
+        "ul",
+        "li",
+        "br",
+        "sub",
+    }
     assert outside.count("<h3>") == 1
     links = re.findall(r'href="([^"]*)"', html)
     assert all(link.startswith(("https://github.com/", "https://vscode.dev/")) for link in links)
-    prose = re.sub(r"(?s)<code>.*?</code>", "", re.sub(r"<[a-z/][^>]*>", "", outside.replace("<code>", "\x00").replace("</code>", "\x01")))
+    prose = re.sub(
+        r"(?s)<code>.*?</code>",
+        "",
+        re.sub(r"<[a-z/][^>]*>", "", outside.replace("<code>", "\x00").replace("</code>", "\x01")),
+    )
     prose = re.sub(r"(?s)\x00.*?\x01", "", prose)
     assert "{{" not in _unfenced(CASES[name]())
     for active in ("@everyone", "#1 ", "GH-2", "https://evil", "www.evil", "\u202e", "\u200bn", "\x1b", "\x07"):

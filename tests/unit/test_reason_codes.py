@@ -58,4 +58,6 @@ def test_every_row_is_a_code(code: str) -> None:
 
 
 def test_no_code_has_two_exception_classes() -> None:
-    assert {code: names & EXCEPTIONS for code, names in codes_of_the_code().items() if len(names & EXCEPTIONS) > 1} == {}
+    assert {
+        code: names & EXCEPTIONS for code, names in codes_of_the_code().items() if len(names & EXCEPTIONS) > 1
+    } == {}

@@ -123,6 +123,13 @@ def test_a_model_too_large_for_one_card_is_divided(checkout: Build) -> None:
     assert (found.spec.hardware.vram_required_gb or 0) <= 79
 
 
+def test_activations_that_dividing_does_not_shrink_ask_for_one_larger_card(checkout: Build) -> None:
+    config = SFT.format(adapter="lora", length=8192, saving="false")
+    found = analyze(checkout({"config.yml": config}))
+    assert found.spec.hardware.gpu_count == 1
+    assert 80 < (found.spec.hardware.vram_required_gb or 0) < 139
+
+
 def test_documentation_speaks_where_no_model_is_known(checkout: Build) -> None:
     program = "import torch\nloss.cuda().backward()\n"
     assert analyze(checkout({"train.py": program})).spec.hardware.vram_required_gb == 12
