@@ -58,10 +58,10 @@ def certificate(context: Context, end: Ended | Unproven, policy: Policy) -> str:
     record, now = end.entry.record, context.clock.now()
     if isinstance(end, Unproven):
         return comments.unproven(record=record, now=now, why=end.why)
-    return comments.torn_down(
-        record=record,
-        policy=policy,
-        now=now,
-        pr_usd=pull_request_usd(context, record),
-        month_usd=month_usd(context, open_records(context)),
-    )
+    try:
+        pr_usd, spent_usd = pull_request_usd(context, record), month_usd(context, open_records(context))
+    except GpuLolError as error:
+        # The machine is gone all the same; only the totals are missing.
+        context.progress.line(f"the totals could not be read: {error.explanation.what}")
+        return comments.ending(record=record, now=now)
+    return comments.torn_down(record=record, policy=policy, now=now, pr_usd=pr_usd, month_usd=spent_usd)

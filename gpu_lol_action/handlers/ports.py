@@ -118,6 +118,10 @@ class Ledger(Protocol):
         """Return the newest record of every environment of this repository, closed ones too, by name."""
         ...
 
+    def history(self, name: str) -> Sequence[Entry | UnreadableEntry]:
+        """Return every record that a name ever had, newest first."""
+        ...
+
     def bills_usd(self, since: datetime) -> Decimal:
         """Return the sum of the bills closed since then, over the whole history."""
         ...
