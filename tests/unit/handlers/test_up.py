@@ -62,7 +62,6 @@ def show_card(bench: Bench) -> None:
     assert card is not None
     gpu = bench.shell.facts[0]["gpu"]
     gpu["driver"]["gpus"][0]["name"] = card.name
-    print(card)
 
 
 def launches(bench: Bench) -> list[str]:
