@@ -15,12 +15,19 @@ from gpu_lol_action.render import comments
 
 
 def reply(context: Context, number: int, body: str) -> Posted | None:
-    """Post an answer. A refusal is shown in the log, where the job summary repeats the text."""
+    """Post an answer. A refusal is no reason to fail: the job summary has every text, and a warning says so."""
     try:
         return context.forge.post_comment(number, context.redact(body))
     except GpuLolError as error:
-        context.progress.line(f"the comment could not be posted: {error.explanation.what}")
+        warn_unposted(context, error)
         return None
+
+
+def warn_unposted(context: Context, error: GpuLolError) -> None:
+    """Say where the text of a comment is that could not be posted, and why it could not."""
+    what = error.explanation.what.rstrip(".")
+    fix = f" {error.explanation.fix}" if error.explanation.fix else ""
+    context.progress.warn(f"A comment could not be posted ({what}); its text is in the job summary.{fix}")
 
 
 def edit(context: Context, comment_id: int | None, body: str) -> None:

@@ -198,6 +198,10 @@ class Progress(Protocol):
         """Show one line of what is going on, already safe to print."""
         ...
 
+    def warn(self, text: str) -> None:
+        """Show one line that must not be overlooked."""
+        ...
+
     def failure(self, error: BaseException) -> None:
         """Keep what an unexpected error says for us, in the log and nowhere else."""
         ...

@@ -15,7 +15,7 @@ from pathlib import Path
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
-from gpu_lol_action.errors import OperatorError, TransientError, UserError
+from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
 HEAD = "abc1234" + "0" * 33
@@ -116,6 +116,9 @@ class ScriptedForge:
     trees: dict[str, Path] = field(default_factory=dict)
     posted: list[Posted] = field(default_factory=list)
     reactions: list[tuple[int, str]] = field(default_factory=list)
+    edits: int = 0
+    asked: list[str] = field(default_factory=list)
+    role_error: GpuLolError | None = None
     dead_runs: set[str] = field(default_factory=set)
     is_read_only: bool = False
     unreadable: set[str] = field(default_factory=set)
@@ -124,12 +127,17 @@ class ScriptedForge:
         return self.repo
 
     def pull_request(self, number: int) -> PullRequest:
+        self.asked.append("pull_request")
         return self.pull
 
     def role(self, login: str) -> str:
+        self.asked.append("role")
+        if self.role_error is not None:
+            raise self.role_error
         return self.roles.get(login, "none")
 
     def react(self, comment_id: int, content: str) -> None:
+        self.asked.append("react")
         self.reactions.append((comment_id, content))
 
     def post_comment(self, number: int, body: str) -> Posted:
@@ -141,10 +149,12 @@ class ScriptedForge:
     def edit_comment(self, comment_id: int, body: str) -> None:
         if self.is_read_only:
             raise TransientError("github_refused", "this token may not write")
+        self.edits += 1
         self.posted[comment_id - 1] = replace(self.posted[comment_id - 1], body=body)
 
     def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
-        return [posted for posted in self.posted if posted.body.startswith(marker_prefix)]
+        ours = [posted for posted in self.posted if posted.author == self.me()]
+        return [posted for posted in ours if posted.body.startswith(marker_prefix)]
 
     def ssh_keys(self, login: str) -> Sequence[str]:
         return self.keys.get(login, [])
@@ -210,12 +220,16 @@ class QuietProgress:
 
     lines: list[str] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def phase(self, name: str) -> None:
         self.lines.append(f"▸ {name}")
 
     def line(self, text: str) -> None:
         self.lines.append(text)
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
 
     def failure(self, error: BaseException) -> None:
         self.failures.append(error)
