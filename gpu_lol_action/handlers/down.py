@@ -45,9 +45,10 @@ def mark_closed(context: Context, event: PullRequestClosed) -> bool:
 def _bury(context: Context, entries: Sequence[Entry | UnreadableEntry], tombstone: Tombstone) -> bool:
     """Write what tombstones can be written; the step with the cloud writes the others, or says why it cannot."""
     for entry in entries:
+        if isinstance(entry, UnreadableEntry):
+            continue
         try:
-            if isinstance(entry, Entry):
-                write_tombstone(context, entry, tombstone)
+            write_tombstone(context, entry, tombstone)
         except GpuLolError as error:
             context.progress.line(f"no tombstone for {entry.record.name} yet: {error.explanation.what}")
     return bool(entries)
@@ -126,9 +127,7 @@ def _is_of(entry: Entry | UnreadableEntry, repository: Repository, number: int) 
 
 def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
     """Return what an order means: all of the pull request, the named profile, or the only one there is."""
-    of_pull_request = [
-        e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)
-    ]
+    of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)]
     if order.pull_request_number is None:
         of_pull_request = [
             e for e in of_pull_request if isinstance(e, Entry) and e.record.requester.login == order.requester.login

@@ -109,7 +109,9 @@ def scene(stage: Stage, tmp_path: Path, request: pytest.FixtureRequest) -> Itera
     assert stage.hub.problems() == []
 
 
-def put_record(ledger: RecordLedger, repository_id: int, number: int | None, login: str = "maintainer") -> EnvironmentRecord:
+def put_record(
+    ledger: RecordLedger, repository_id: int, number: int | None, login: str = "maintainer"
+) -> EnvironmentRecord:
     """A machine on record that is ready, on an address of this machine where nobody answers."""
     now = datetime.now(timezone.utc)
     claim = EnvironmentRecord(
@@ -350,7 +352,8 @@ def test_what_a_comment_says_stays_data(scene: Scene, start: int) -> None:
     run = scene.light(dataclasses.replace(event, payload={**event.payload, "comment": comment}))
     assert run.exit_code == 0, run.log
     results = json.loads(run.outputs["result"])["results"]
-    assert [result["decision"] for result in results] == ["denied" if "help" not in l else "done" for l in comment["body"].split("\n\n")]
+    asked = HOSTILE_LINES[start : start + 5]
+    assert [result["decision"] for result in results] == ["done" if "help" in line else "denied" for line in asked]
     assert_harmless(scene, run)
 
 
@@ -364,7 +367,9 @@ def test_titles_branches_and_file_names_stay_data(stage: Stage, scene: Scene) ->
         ".gpu-lol.yaml": SPEC,
         "requirements.txt": "torch\n<script>alert(1)</script>\n@everyone\n::error::forged\n",
     }
-    opened = stage.hub.open_pull_request("researcher", files, title="</details>\n::error::forged @everyone", branch=name)
+    opened = stage.hub.open_pull_request(
+        "researcher", files, title="</details>\n::error::forged @everyone", branch=name
+    )
     other = Scene(stage, int(opened.number or 0), scene.guard)
     run = other.light(opened)
     assert run.exit_code == 0, run.log
@@ -593,9 +598,7 @@ def terminal(tmp_path: Path) -> Terminal:
         (["up", "--dry-run"], 2, "", "RUNPOD_API_KEY"),
     ],
 )
-def test_the_terminal_exits_as_it_answers(
-    terminal: Terminal, words: list[str], code: int, out: str, err: str
-) -> None:
+def test_the_terminal_exits_as_it_answers(terminal: Terminal, words: list[str], code: int, out: str, err: str) -> None:
     done = terminal.run(*words)
     assert done.returncode == code, done.stderr
     assert out in done.stdout
@@ -670,5 +673,3 @@ def test_a_ledger_that_cannot_be_written_is_the_users_to_mend(terminal: Terminal
     done = terminal.run("sweep")
     assert done.returncode == 2, done.stderr
     assert "XDG_STATE_HOME" in done.stderr
-
-

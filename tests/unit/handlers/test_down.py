@@ -155,8 +155,12 @@ def second_profile(bench: Bench) -> Entry:
     )
     entry = bench.ledger.update(entry, asked)
     bench.cloud.running[bench.cloud.name_on_cloud(name)] = START
-    entry = bench.ledger.update(entry, replace(asked, state=State.VALIDATING, ssh=SshEndpoint("203.0.113.8", 22, "root")))
-    return bench.ledger.update(entry, replace(entry.record, state=State.READY, ready_at=START, launcher_stopped_at=START))
+    entry = bench.ledger.update(
+        entry, replace(asked, state=State.VALIDATING, ssh=SshEndpoint("203.0.113.8", 22, "root"))
+    )
+    return bench.ledger.update(
+        entry, replace(entry.record, state=State.READY, ready_at=START, launcher_stopped_at=START)
+    )
 
 
 def test_down_without_a_name_ends_everything_of_the_pull_request(bench: Bench) -> None:
@@ -201,7 +205,9 @@ def test_a_record_that_cannot_be_read_is_never_nothing_to_tear_down(bench: Bench
     bench.ledger._store.create(environment_name(5, 12), "{not json", "x")
     bench.forge.pull = replace(bench.forge.pull, number=number)
     outcome = handle_down(bench.context, bench.order("/gpu-lol down"))
-    closed = handle_closed(bench.context, PullRequestClosed(bench.forge.repo, bench.forge.pull, Requester("bob")), POLICY)
+    closed = handle_closed(
+        bench.context, PullRequestClosed(bench.forge.repo, bench.forge.pull, Requester("bob")), POLICY
+    )
     if number == 1:
         assert outcome.reason_code == closed.reason_code == "nothing_to_tear_down"
         return
@@ -213,7 +219,9 @@ def test_a_record_that_cannot_be_read_is_never_nothing_to_tear_down(bench: Bench
 def test_a_down_that_meets_a_newer_claim_leaves_it_alone(bench: Bench) -> None:
     stale = bench.running()
     handle_down(bench.context, bench.order("/gpu-lol down"))
-    newer = replace(bench.record, state=State.CLAIMED, run_id="99", tombstone=None, closed_at=None, bill=None, absences=())
+    newer = replace(
+        bench.record, state=State.CLAIMED, run_id="99", tombstone=None, closed_at=None, bill=None, absences=()
+    )
     bench.ledger.claim(newer)
     end = end_environment(bench.context, stale, Tombstone("ada", "down", bench.clock.now()), POLICY)
     assert isinstance(end, Ended)

@@ -56,7 +56,9 @@ def test_somebody_elses_comment_with_our_marker_is_not_ours(bench: Bench) -> Non
     assert len(bench.texts) == 2
 
 
-@pytest.mark.parametrize(("changes", "why"), [({"is_draft": True}, "draft"), ({"author_is_bot": True}, "author_is_bot")])
+@pytest.mark.parametrize(
+    ("changes", "why"), [({"is_draft": True}, "draft"), ({"author_is_bot": True}, "author_is_bot")]
+)
 def test_drafts_and_bots_get_no_proposal_unless_a_person_asks(
     bench: Bench, changes: dict[str, object], why: str
 ) -> None:
@@ -136,6 +138,6 @@ def test_comments_that_cannot_be_listed_leave_the_outcome(bench: Bench) -> None:
     def refuse(number: int, marker_prefix: str) -> list[Posted]:
         raise TransientError("github_unreachable", "it answered 502")
 
-    bench.forge.find_comments = refuse  # type: ignore[assignment,method-assign]  # an outage
+    bench.forge.find_comments = refuse  # type: ignore[method-assign]  # an outage
     assert propose(bench)[0] == "done"
     assert bench.texts == [], "without knowing what is there, a second proposal would be posted"
