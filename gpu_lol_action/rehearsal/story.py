@@ -136,6 +136,7 @@ class Story:
 
     def tear_down(self) -> None:
         with self.display.step("/gpu-lol down, on another runner with an empty HOME: teardown, proof, bill") as step:
+            self.stage.has_catalogs = False
             self._command("/gpu-lol down", step.tell)
             fresh = self._new_comments()
             require(self._pods() == [], "the cloud has no machine left")
