@@ -113,22 +113,39 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
     if step.is_first and is_insider:
         context.forge.react(event.comment_id, "eyes")
     number = event.pull_request_number
+    is_heard = is_insider
     try:
         role, policy = context.forge.role(event.author.login), load_policy()
         if step.is_first and role not in policy.roles and not _has_open_command(parsed):
             return _turn_away(context, event, role, policy)
+        is_heard = True
         if step.is_first and not is_insider:
             context.forge.react(event.comment_id, "eyes")
         pull_request = _pinned(context, context.forge.pull_request(number))
     except GpuLolError as error:
-        return Run((_failure(context, number, error),))
+        if not is_heard:
+            # Perhaps a stranger: while it cannot be told, a reaction has to do.
+            context.forge.react(event.comment_id, "confused")
+        return Run((_failure(context, number if is_heard else None, error),))
     scene = _Scene(event, pull_request, policy, role, step)
-    results = tuple(
-        _guard(context, number, partial(_judge, context, command, scene), index)
-        for index, command in enumerate(parsed)
-        if step.only is None or index in step.only
-    )
-    return Run(results, pinned_sha=pull_request.head_sha)
+    return Run(_in_order(context, parsed, scene), pinned_sha=pull_request.head_sha)
+
+
+def _in_order(context: Context, parsed: Sequence[Command | ParseProblem], scene: _Scene) -> tuple[Result, ...]:
+    """Carry out a comment's commands in its order: what follows a deferred one waits with it, as `down` then `up`."""
+    results: list[Result] = []
+    waiting: Result | None = None
+    for index, command in enumerate(parsed):
+        if scene.step.only is not None and index not in scene.step.only:
+            continue
+        if waiting is not None and isinstance(command, Command):
+            results.append(replace(waiting, index=index))
+            continue
+        action = partial(_judge, context, command, scene)
+        results.append(_guard(context, scene.event.pull_request_number, action, index))
+        if results[-1].outcome.decision == "deferred":
+            waiting = results[-1]
+    return tuple(results)
 
 
 def _has_open_command(parsed: Sequence[Command | ParseProblem]) -> bool:

@@ -9,9 +9,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from gpu_lol_action.action_io import Surroundings, log
+from gpu_lol_action.action_io import Surroundings, annotate, log
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
@@ -108,7 +109,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
             "The action got no `github-token`.",
             fix="Pass `github-token: ${{ github.token }}`.",
         )
-    clock, progress = SystemClock(), JobProgress(log)
+    clock, progress = SystemClock(), JobProgress(log, partial(annotate, "warning"))
     forge = GitHubForge(
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),

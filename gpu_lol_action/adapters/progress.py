@@ -10,9 +10,10 @@ from collections.abc import Callable
 class JobProgress:
     """Phases as lines of the job's log, through ``log``, which lets nothing be taken for a workflow command."""
 
-    def __init__(self, log: Callable[[str], None]) -> None:
-        """Take where lines go."""
+    def __init__(self, log: Callable[[str], None], annotate: Callable[[str], None]) -> None:
+        """Take where lines go, and where warnings do."""
         self._log = log
+        self._annotate = annotate
 
     def phase(self, name: str) -> None:
         """Print the phase's name."""
@@ -21,6 +22,10 @@ class JobProgress:
     def line(self, text: str) -> None:
         """Print one line."""
         self._log(f"  {text}")
+
+    def warn(self, text: str) -> None:
+        """Print a line that the run's page shows."""
+        self._annotate(text)
 
     def failure(self, error: BaseException) -> None:
         """Print the traceback, for us."""
@@ -37,6 +42,10 @@ class TerminalProgress:
     def line(self, text: str) -> None:
         """Print one line."""
         print(f"  {text}", file=sys.stderr, flush=True)
+
+    def warn(self, text: str) -> None:
+        """Print one line."""
+        print(f"! {text}", file=sys.stderr, flush=True)
 
     def failure(self, error: BaseException) -> None:
         """Print the traceback, with where to report it."""

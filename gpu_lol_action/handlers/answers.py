@@ -15,12 +15,19 @@ from gpu_lol_action.render import comments
 
 
 def reply(context: Context, number: int, body: str) -> Posted | None:
-    """Post an answer. A refusal is shown in the log, where the job summary repeats the text."""
+    """Post an answer. A refusal is no reason to fail: the job summary has every text, and a warning says so."""
     try:
         return context.forge.post_comment(number, context.redact(body))
     except GpuLolError as error:
-        context.progress.line(f"the comment could not be posted: {error.explanation.what}")
+        warn_unposted(context, error)
         return None
+
+
+def warn_unposted(context: Context, error: GpuLolError) -> None:
+    """Say where the text of a comment is that could not be posted, and why it could not."""
+    what = error.explanation.what.rstrip(".")
+    fix = f" {error.explanation.fix}" if error.explanation.fix else ""
+    context.progress.warn(f"A comment could not be posted ({what}); its text is in the job summary.{fix}")
 
 
 def edit(context: Context, comment_id: int | None, body: str) -> None:
@@ -58,10 +65,10 @@ def certificate(context: Context, end: Ended | Unproven, policy: Policy) -> str:
     record, now = end.entry.record, context.clock.now()
     if isinstance(end, Unproven):
         return comments.unproven(record=record, now=now, why=end.why)
-    return comments.torn_down(
-        record=record,
-        policy=policy,
-        now=now,
-        pr_usd=pull_request_usd(context, record),
-        month_usd=month_usd(context, open_records(context)),
-    )
+    try:
+        pr_usd, spent_usd = pull_request_usd(context, record), month_usd(context, open_records(context))
+    except GpuLolError as error:
+        # The machine is gone all the same; only the totals are missing.
+        context.progress.line(f"the totals could not be read: {error.explanation.what}")
+        return comments.ending(record=record, now=now)
+    return comments.torn_down(record=record, policy=policy, now=now, pr_usd=pr_usd, month_usd=spent_usd)

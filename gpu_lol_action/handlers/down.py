@@ -8,7 +8,8 @@ from gpu_lol_action.domain.environment import Tombstone
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Outcome, PullRequestClosed
+from gpu_lol_action.domain.request import Outcome, PullRequestClosed, Repository
+from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, write_tombstone
@@ -20,12 +21,7 @@ def mark_down(context: Context, order: Order) -> bool:
 
     Returns whether there is anything to end: only then is the cloud needed.
     """
-    entries = _entries_of(context, order)
-    tombstone = Tombstone(order.requester.login, "down", context.clock.now())
-    for entry in entries:
-        if isinstance(entry, Entry):
-            write_tombstone(context, entry, tombstone)
-    return bool(entries)
+    return _bury(context, _entries_of(context, order), Tombstone(order.requester.login, "down", context.clock.now()))
 
 
 def handle_down(context: Context, order: Order) -> Outcome:
@@ -43,10 +39,17 @@ def handle_down(context: Context, order: Order) -> Outcome:
 
 def mark_closed(context: Context, event: PullRequestClosed) -> bool:
     """Write the tombstones of a closed pull request at once; return whether there is anything to end."""
-    entries = [e for e in _open_entries(context) if _is_of(e, event.pull_request.number)]
+    return _bury(context, _entries_closed(context, event), _closing(context, event))
+
+
+def _bury(context: Context, entries: Sequence[Entry | UnreadableEntry], tombstone: Tombstone) -> bool:
+    """Write what tombstones can be written; the step with the cloud writes the others, or says why it cannot."""
     for entry in entries:
-        if isinstance(entry, Entry):
-            write_tombstone(context, entry, _closing(context, event))
+        try:
+            if isinstance(entry, Entry):
+                write_tombstone(context, entry, tombstone)
+        except GpuLolError as error:
+            context.progress.line(f"no tombstone for {entry.record.name} yet: {error.explanation.what}")
     return bool(entries)
 
 
@@ -57,11 +60,10 @@ def _closing(context: Context, event: PullRequestClosed) -> Tombstone:
 
 def handle_closed(context: Context, event: PullRequestClosed, policy: Policy) -> Outcome:
     """End every machine of a pull request that was closed or merged."""
-    number = event.pull_request.number
-    entries = [e for e in _open_entries(context) if _is_of(e, number)]
+    entries = _entries_closed(context, event)
     if not entries:
         return Outcome("ignored", "nothing_to_tear_down")
-    return end_all(context, entries, _closing(context, event), policy, number)
+    return end_all(context, entries, _closing(context, event), policy, event.pull_request.number)
 
 
 def end_all(
@@ -73,11 +75,16 @@ def end_all(
 ) -> Outcome:
     """End each environment and say so; an end that is not proven makes the outcome a failure."""
     texts, is_proven = [], True
+    unreadable = [entry.name for entry in entries if isinstance(entry, UnreadableEntry)]
+    if unreadable:
+        is_proven = False
+        body = comments.status(entries=[], unreadable=unreadable, now=context.clock.now())
+        texts.append(body)
+        answers.reply(context, number, body)
     for entry in entries:
         if isinstance(entry, UnreadableEntry):
-            is_proven = False
             continue
-        end: Ended | Unproven = end_environment(context, entry, tombstone, policy)
+        end = _end(context, entry, tombstone, policy)
         is_proven = is_proven and isinstance(end, Ended)
         body = answers.certificate(context, end, policy)
         texts.append(body)
@@ -86,6 +93,14 @@ def end_all(
     if is_proven:
         return Outcome("done", "torn_down", text="\n\n".join(texts))
     return Outcome("failed", "teardown_unproven", text="\n\n".join(texts))
+
+
+def _end(context: Context, entry: Entry, tombstone: Tombstone, policy: Policy) -> Ended | Unproven:
+    """End one environment; an error about this one must not keep the next from being ended."""
+    try:
+        return end_environment(context, entry, tombstone, policy)
+    except GpuLolError as error:
+        return Unproven(entry, error.explanation.what)
 
 
 def _epitaph(context: Context, end: Ended | Unproven) -> str:
@@ -97,13 +112,23 @@ def _open_entries(context: Context) -> list[Entry | UnreadableEntry]:
     return [entry for entry in context.ledger.entries() if isinstance(entry, UnreadableEntry) or entry.record.is_open]
 
 
-def _is_of(entry: Entry | UnreadableEntry, number: int) -> bool:
-    return isinstance(entry, Entry) and entry.record.pull_request == (number or None)
+def _entries_closed(context: Context, event: PullRequestClosed) -> list[Entry | UnreadableEntry]:
+    return [e for e in _open_entries(context) if _is_of(e, event.repository, event.pull_request.number)]
+
+
+def _is_of(entry: Entry | UnreadableEntry, repository: Repository, number: int) -> bool:
+    """Whether a record is of this pull request; of one that cannot be read, its name tells."""
+    if isinstance(entry, Entry):
+        return entry.record.pull_request == (number or None)
+    name = environment_name(repository.repository_id, number) if number else ""
+    return bool(name) and f"{entry.name}-".startswith(f"{name}-")
 
 
 def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
     """Return what an order means: all of the pull request, the named profile, or the only one there is."""
-    of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.pull_request.number)]
+    of_pull_request = [
+        e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)
+    ]
     if order.pull_request_number is None:
         of_pull_request = [
             e for e in of_pull_request if isinstance(e, Entry) and e.record.requester.login == order.requester.login

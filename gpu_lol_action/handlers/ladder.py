@@ -110,7 +110,10 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
             provider_config=dict(answer.provider_config),
         )
         return answer
-    journal.entry = dataclasses.replace(journal.entry, record=dataclasses.replace(journal.record, attempts=attempts))
+    # Written with the next change. What was refused for certain is no request any more for which a bill could run.
+    asked_at = None if answer.is_certain else journal.record.launch_asked_at
+    record = dataclasses.replace(journal.record, attempts=attempts, launch_asked_at=asked_at)
+    journal.entry = dataclasses.replace(journal.entry, record=record)
     if answer.kind == "cancelled":
         journal.stop_if_buried()
     if not answer.is_certain:

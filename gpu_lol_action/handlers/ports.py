@@ -118,6 +118,10 @@ class Ledger(Protocol):
         """Return the newest record of every environment of this repository, closed ones too, by name."""
         ...
 
+    def history(self, name: str) -> Sequence[Entry | UnreadableEntry]:
+        """Return every record that a name ever had, newest first."""
+        ...
+
     def bills_usd(self, since: datetime) -> Decimal:
         """Return the sum of the bills closed since then, over the whole history."""
         ...
@@ -192,6 +196,10 @@ class Progress(Protocol):
 
     def line(self, text: str) -> None:
         """Show one line of what is going on, already safe to print."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """Show one line that must not be overlooked."""
         ...
 
     def failure(self, error: BaseException) -> None:

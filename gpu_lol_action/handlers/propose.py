@@ -40,15 +40,21 @@ def handle_propose(
 
 
 def put_sticky(context: Context, number: int, body: str) -> bool:
-    """Create or edit the one proposal comment, found by marker and author; return whether anything changed."""
+    """Create or edit the one proposal comment, found by marker and author; return whether anything changed.
+
+    A fork's pull request may have a token that cannot write: then the job summary has the text, and the outcome stands.
+    """
     body = context.redact(body)
-    existing = context.forge.find_comments(number, PROPOSAL_PREFIX)
-    if not existing:
-        context.forge.post_comment(number, body)
-        return True
-    if existing[0].body.strip() == body.strip():
-        return False
-    context.forge.edit_comment(existing[0].comment_id, body)
+    try:
+        existing = context.forge.find_comments(number, PROPOSAL_PREFIX)
+        if not existing:
+            context.forge.post_comment(number, body)
+        elif existing[0].body.strip() == body.strip():
+            return False
+        else:
+            context.forge.edit_comment(existing[0].comment_id, body)
+    except GpuLolError as error:
+        answers.warn_unposted(context, error)
     return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.request import CommentCreated, Deny, ParseProblem
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
@@ -39,7 +40,7 @@ def tell_error(context: Context, error: GpuLolError, number: int | None) -> str:
         explanation=error.explanation,
         reason_code=error.reason_code,
         log_tail="",
-        record=None,
+        record=_running(context, number),
         run_url=context.settings.run_url,
         now=context.clock.now(),
     )
@@ -48,10 +49,21 @@ def tell_error(context: Context, error: GpuLolError, number: int | None) -> str:
     return body
 
 
+def _running(context: Context, number: int | None) -> EnvironmentRecord | None:
+    """Return a machine of this pull request that is billing whatever went wrong, as far as that can be looked up."""
+    if number is None:
+        return None
+    try:
+        return next((r for r in answers.open_records(context) if r.pull_request == number), None)
+    except GpuLolError:
+        return None
+
+
 def tell_internal_error(context: Context, error: BaseException, number: int | None) -> str:
     """Tell that we failed, without what failed: the log has that, for us."""
     context.progress.failure(error)
-    body = comments.internal_error(record=None, run_url=context.settings.run_url, now=context.clock.now())
+    record = _running(context, number)
+    body = comments.internal_error(record=record, run_url=context.settings.run_url, now=context.clock.now())
     if number is not None:
         answers.reply(context, number, body)
     return body

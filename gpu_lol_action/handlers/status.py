@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from gpu_lol_action.domain.commands import DoorKind
@@ -13,6 +14,7 @@ from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.render import comments
 
+_NUMBER = re.compile(r"[0-9]{1,9}")
 GPU_USE_TIMEOUT = timedelta(seconds=10)
 GPU_USE_SCRIPT = "nvidia-smi --query-gpu=utilization.gpu,memory.used,memory.total --format=csv,noheader,nounits"
 
@@ -61,7 +63,7 @@ def _gpu_use(context: Context, record: EnvironmentRecord) -> str:
     except GpuLolError:
         return ""
     rows = [[part.strip() for part in row.split(",")] for row in output.stdout.splitlines() if row.count(",") == 2]
-    if output.exit_code != 0 or not rows or not all(p.isdigit() for p in rows[0]):
+    if output.exit_code != 0 or not rows or not all(_NUMBER.fullmatch(part) for part in rows[0]):
         return ""
     use, used_mib, total_mib = (int(part) for part in rows[0])
     return f"{use} %, {used_mib / 1024:.1f} of {total_mib / 1024:.1f} GiB"

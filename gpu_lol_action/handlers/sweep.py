@@ -70,7 +70,11 @@ def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry
         if isinstance(entry, UnreadableEntry):
             found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
         elif entry.record.is_open:
-            found.lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
+            try:
+                found.lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
+            except GpuLolError as error:
+                # The next record's machine costs money all the same.
+                found.lines.append(SweepLine(entry.record.name, Verdict.UNPROVEN, error.explanation.what))
     for cloud in context.settings.clouds:
         try:
             prefix = repository_prefix(repository_id)

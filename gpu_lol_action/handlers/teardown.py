@@ -21,7 +21,7 @@ from gpu_lol_action.domain.environment import (
 )
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.errors import LostRace, TransientError
+from gpu_lol_action.errors import GpuLolError, LostRace, TransientError
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.pricing.budget import month_start
 
@@ -76,21 +76,29 @@ def write_tombstone(context: Context, entry: Entry, tombstone: Tombstone) -> Ent
 
 
 def end_environment(
-    context: Context, entry: Entry, tombstone: Tombstone, policy: Policy, *, is_launcher: bool = False
+    context: Context, entry: Entry, tombstone: Tombstone, policy: Policy, *, is_launcher: bool | None = None
 ) -> Ended | Unproven:
-    """End the machine behind ``entry`` for good. ``is_launcher``: this very run launched it and has stopped."""
+    """End the machine behind ``entry`` for good.
+
+    ``is_launcher``: this very run launched it and has stopped (True), or could not stop its own launch (False); None
+    where another run launches, which gets its time to stop.
+    """
     entry = write_tombstone(context, entry, tombstone)
     if not entry.record.is_open:
         return Ended(entry)
     if is_launcher:
         entry = mark_launcher_stopped(context, entry)
     try:
-        entry = _await_launcher(context, entry)
-        if not _is_launcher_stopped(context, entry.record):
-            return Unproven(entry, "the run that launches it has not stopped yet")
+        if is_launcher is None:
+            entry = _await_launcher(context, entry)
+            if not entry.record.is_open:
+                return Ended(entry)
+        # Also where the launcher still lives: what it has rented so far costs nothing from here on.
         _teardown(context, entry.record)
+        if is_launcher is False or not _is_launcher_stopped(context, entry.record):
+            return Unproven(entry, "the run that launches it has not stopped yet")
         absences = _prove_absence(context, entry.record, policy)
-    except TransientError as error:
+    except GpuLolError as error:
         return Unproven(_as_unknown(context, entry), error.explanation.what)
     return Ended(_close(context, entry, absences))
 
@@ -98,7 +106,7 @@ def end_environment(
 def mark_launcher_stopped(context: Context, entry: Entry) -> Entry:
     """Write down that nothing launches any more on behalf of this record."""
     for _ in range(MAX_WRITE_TRIES):
-        if entry.record.launcher_stopped_at is not None:
+        if entry.record.launcher_stopped_at is not None or not entry.record.is_open:
             return entry
         now = context.clock.now()
         changed = dataclasses.replace(entry.record, launcher_stopped_at=now, updated_at=now)
@@ -110,8 +118,15 @@ def mark_launcher_stopped(context: Context, entry: Entry) -> Entry:
 
 
 def reread(context: Context, entry: Entry) -> Entry:
-    """Return the newest version of a record; raises TransientError where it cannot be read."""
+    """Return the newest version of this claim's record; raises TransientError where it cannot be read.
+
+    A closed name may belong to a newer claim by now, which is none of the caller's business: then the last version of
+    the claim that was meant is returned, which is closed.
+    """
     newest = context.ledger.read(entry.record.name)
+    if isinstance(newest, Entry) and not _is_same_claim(newest, entry):
+        versions = context.ledger.history(entry.record.name)
+        newest = next((e for e in versions if isinstance(e, Entry) and _is_same_claim(e, entry)), None)
     if not isinstance(newest, Entry):
         raise TransientError(
             "record_unreadable",
@@ -122,6 +137,10 @@ def reread(context: Context, entry: Entry) -> Entry:
     return newest
 
 
+def _is_same_claim(one: Entry, other: Entry) -> bool:
+    return (one.record.run_id, one.record.claimed_at) == (other.record.run_id, other.record.claimed_at)
+
+
 def _is_launcher_stopped(context: Context, record: EnvironmentRecord) -> bool:
     if record.launcher_stopped_at is not None or record.launch_asked_at is None:
         # A claim from which nothing was launched: its run sees the tombstone before it asks a cloud.
@@ -130,9 +149,9 @@ def _is_launcher_stopped(context: Context, record: EnvironmentRecord) -> bool:
 
 
 def _await_launcher(context: Context, entry: Entry) -> Entry:
-    """Wait for the launching run to stop itself, ending what it has launched so far all the while."""
+    """Wait for the launching run to stop itself: it looks for a tombstone every few seconds."""
     deadline = context.clock.now() + LAUNCHER_PATIENCE
-    while not _is_launcher_stopped(context, entry.record) and context.clock.now() < deadline:
+    while entry.record.is_open and not _is_launcher_stopped(context, entry.record) and context.clock.now() < deadline:
         context.progress.line("waiting for the launching run to stop itself")
         context.clock.sleep(LAUNCHER_POLL)
         entry = reread(context, entry)
@@ -178,7 +197,7 @@ def _as_unknown(context: Context, entry: Entry) -> Entry:
             entry,
             dataclasses.replace(entry.record, state=State.UNKNOWN, updated_at=context.clock.now()),
         )
-    except (LostRace, TransientError):
+    except GpuLolError:
         return entry
 
 
@@ -213,15 +232,14 @@ def _as_ending(context: Context, entry: Entry) -> Entry:
 def build_bill(record: EnvironmentRecord, until: datetime) -> Bill | None:
     """Return the bill from the launch request to the first proven absence; None where none was asked for.
 
-    It starts before the provider's own clock does, so it never understates.
+    It starts before the provider's own clock does, so it never understates. A request of which it is certain that it
+    was refused has left the record; one that broke off counts as a machine.
     """
-    if record.launch_asked_at is None or record.price_usd_per_hour is None:
+    if record.price_usd_per_hour is None or (record.launch_asked_at is None and not record.attempts):
         return None
-    # The provider had nothing to charge for where no offer was granted.
-    is_machine_granted = record.ready_at is not None or record.ssh is not None
-    duration = until - record.launch_asked_at if is_machine_granted else timedelta(0)
-    usd = record.earlier_cost_usd + cost_usd(record.price_usd_per_hour, duration)
-    return Bill(record.launch_asked_at, until, record.price_usd_per_hour, usd)
+    from_at = record.launch_asked_at or until
+    usd = record.earlier_cost_usd + cost_usd(record.price_usd_per_hour, until - from_at)
+    return Bill(from_at, until, record.price_usd_per_hour, usd)
 
 
 def month_usd(context: Context, open_records: tuple[EnvironmentRecord, ...] = ()) -> Decimal:

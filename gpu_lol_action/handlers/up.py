@@ -74,8 +74,10 @@ def handle_up(context: Context, order: Order) -> Outcome:
     except NoOfferError as none:
         return _fail(journal, none.reason_code, none.explanation, comment_kind="no_capacity")
     except GpuLolError as error:
-        _fail(journal, error.reason_code, error.explanation)
+        outcome = _fail(journal, error.reason_code, error.explanation)
         error.is_told = True
+        if outcome.reason_code != error.reason_code:
+            raise _left_running(journal.record) from error
         raise
     except BaseException as error:
         reason = "cancelled" if isinstance(error, KeyboardInterrupt | SystemExit) else "internal_error"
@@ -134,13 +136,7 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
     """The money rule: end what was launched, say what happened, what it cost, and what is billing now."""
     context, order = journal.context, journal.order
     journal.context.progress.phase("ending what was started")
-    end: Ended | Unproven
-    try:
-        context.cloud().cancel()
-        tombstone = Tombstone(order.requester.login, reason_code, context.clock.now())
-        end = end_environment(context, journal.entry, tombstone, order.policy, is_launcher=True)
-    except GpuLolError as error:
-        end = Unproven(journal.entry, error.explanation.what)
+    end = _compensate(journal, reason_code)
     journal.entry = end.entry
     now, number = context.clock.now(), order.pull_request.number
     if comment_kind == "no_capacity":
@@ -156,9 +152,44 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
             reply_to=order.reply_to,
         )
     # The environment's own comment becomes the certificate, with the bill; the answer says what went wrong.
-    answers.edit(context, journal.record.status_comment_id, answers.certificate(context, end, order.policy))
+    certificate = answers.certificate(context, end, order.policy)
+    answers.edit(context, journal.record.status_comment_id, certificate)
     answers.reply(context, number, body)
+    if isinstance(end, Unproven):
+        # An edit notifies nobody, and this one somebody has to read.
+        answers.reply(context, number, certificate)
+        return Outcome("failed", "teardown_unproven", text=f"{body}\n\n{certificate}")
     return Outcome("failed" if comment_kind == "failed" else "denied", reason_code, text=body)
+
+
+def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
+    """End what this run launched; whatever goes wrong with that is an end that is not proven, never an exception."""
+    context, order = journal.context, journal.order
+    is_stopped = False
+    try:
+        context.cloud().cancel()
+        is_stopped = True
+    except Exception as error:  # noqa: BLE001  a launch that cannot be cancelled is a reason more to end its machine
+        context.progress.failure(error)
+    tombstone = Tombstone(order.requester.login, reason_code, context.clock.now())
+    try:
+        return end_environment(context, journal.entry, tombstone, order.policy, is_launcher=is_stopped)
+    except GpuLolError as error:
+        return Unproven(journal.entry, error.explanation.what)
+    except Exception as error:  # noqa: BLE001  the requester must learn what may still run
+        context.progress.failure(error)
+        return Unproven(journal.entry, "gpu-lol failed on a fault of its own while ending it")
+
+
+def _left_running(record: EnvironmentRecord) -> TransientError:
+    error = TransientError(
+        "teardown_unproven",
+        f"The end of {record.name_on_cloud or record.name} on {record.cloud} could not be proven.",
+        why="It counts as running, and the sweeper tries again.",
+        fix="/gpu-lol down",
+    )
+    error.is_told = True
+    return error
 
 
 def _answer_lost_claim(context: Context, order: Order, plan: UpPlan) -> Outcome:

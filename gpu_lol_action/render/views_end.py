@@ -88,7 +88,7 @@ def torn_down_view(
         was_ready=record.ready_at is not None,
         end=_end(record.tombstone),
         ended=formats.clock(closed_at, now),
-        was_asked_for=record.launch_asked_at is not None,
+        was_asked_for=bill is not None,
         proof=_moments(record.absences),
         lasted=formats.duration(span),
         minutes=Safe(f"{span.total_seconds() / 60:.1f} min"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
-from gpu_lol_action.errors import TransientError
+from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
 HEAD = "abc1234" + "0" * 33
@@ -37,14 +37,19 @@ class JumpingClock:
 
 @dataclass
 class ScriptedCloud:
-    """A cloud with machines in a dictionary. ``answers`` are given to launches in turn; after them each launch works."""
+    """A cloud with machines in a dictionary. ``answers`` are given to launches in turn; after them each launch works.
+
+    An answer that is called may do something first, and raise, or return a refusal, or nothing for a launch that works.
+    """
 
     clock: JumpingClock
-    answers: list[NotLaunched | Callable[[], None]] = field(default_factory=list)
+    answers: list[NotLaunched | Callable[[], NotLaunched | None]] = field(default_factory=list)
     running: dict[str, datetime] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     is_silent: bool = False
     survives_teardowns: int = 0
+    refuses_teardowns_of: set[str] = field(default_factory=set)
+    cancel_raises: BaseException | None = None
     boots_in: timedelta = timedelta(seconds=60)
 
     def warm(self) -> None:
@@ -55,16 +60,18 @@ class ScriptedCloud:
         on_progress("booting")
         self.clock.sleep(self.boots_in)
         if self.answers:
-            answer = self.answers.pop(0)
-            if isinstance(answer, NotLaunched):
+            scripted = self.answers.pop(0)
+            answer = scripted if isinstance(scripted, NotLaunched) else scripted()
+            if answer is not None:
                 return answer
-            answer()
         name = self.name_on_cloud(request.cluster_name)
         self.running[name] = self.clock.now()
         return Launched(name, "US", SshEndpoint("203.0.113.7", 41822, "root"), {})
 
     def cancel(self) -> None:
         self.log.append("cancel")
+        if self.cancel_raises is not None:
+            raise self.cancel_raises
 
     def name_on_cloud(self, cluster_name: str) -> str:
         return f"{cluster_name}-c0ffee00"
@@ -72,6 +79,8 @@ class ScriptedCloud:
     def teardown(self, cloud: str, name_on_cloud: str, provider_config: Mapping[str, str]) -> None:
         self._answer()
         self.log.append(f"teardown {name_on_cloud}")
+        if name_on_cloud in self.refuses_teardowns_of:
+            raise OperatorError("cloud_credentials_refused", "the cloud refuses the key")
         if self.survives_teardowns:
             self.survives_teardowns -= 1
             return
@@ -104,21 +113,31 @@ class ScriptedForge:
     roles: dict[str, str] = field(default_factory=lambda: {"ada": "admin", "bob": "read"})
     keys: dict[str, list[str]] = field(default_factory=lambda: {"ada": [KEY]})
     files: dict[str, str] = field(default_factory=dict)
+    trees: dict[str, Path] = field(default_factory=dict)
     posted: list[Posted] = field(default_factory=list)
     reactions: list[tuple[int, str]] = field(default_factory=list)
+    edits: int = 0
+    asked: list[str] = field(default_factory=list)
+    role_error: GpuLolError | None = None
     dead_runs: set[str] = field(default_factory=set)
     is_read_only: bool = False
+    unreadable: set[str] = field(default_factory=set)
 
     def repository(self) -> Repository:
         return self.repo
 
     def pull_request(self, number: int) -> PullRequest:
+        self.asked.append("pull_request")
         return self.pull
 
     def role(self, login: str) -> str:
+        self.asked.append("role")
+        if self.role_error is not None:
+            raise self.role_error
         return self.roles.get(login, "none")
 
     def react(self, comment_id: int, content: str) -> None:
+        self.asked.append("react")
         self.reactions.append((comment_id, content))
 
     def post_comment(self, number: int, body: str) -> Posted:
@@ -128,10 +147,14 @@ class ScriptedForge:
         return self.posted[-1]
 
     def edit_comment(self, comment_id: int, body: str) -> None:
+        if self.is_read_only:
+            raise TransientError("github_refused", "this token may not write")
+        self.edits += 1
         self.posted[comment_id - 1] = replace(self.posted[comment_id - 1], body=body)
 
     def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
-        return [posted for posted in self.posted if posted.body.startswith(marker_prefix)]
+        ours = [posted for posted in self.posted if posted.author == self.me()]
+        return [posted for posted in ours if posted.body.startswith(marker_prefix)]
 
     def ssh_keys(self, login: str) -> Sequence[str]:
         return self.keys.get(login, [])
@@ -141,7 +164,9 @@ class ScriptedForge:
 
     @contextmanager
     def tree(self, sha: str) -> Iterator[Path]:
-        yield self.folder
+        if sha in self.unreadable:
+            raise UserError("github_not_found", "GitHub has no such archive")
+        yield self.trees.get(sha, self.folder)
 
     def commit(self, sha: str) -> CommitContent:
         return CommitContent("d" * 40, b"tree " + b"d" * 40)
@@ -195,12 +220,16 @@ class QuietProgress:
 
     lines: list[str] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def phase(self, name: str) -> None:
         self.lines.append(f"▸ {name}")
 
     def line(self, text: str) -> None:
         self.lines.append(text)
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
 
     def failure(self, error: BaseException) -> None:
         self.failures.append(error)

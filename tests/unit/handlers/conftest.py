@@ -17,6 +17,7 @@ from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.context import Context, Order, Settings
+from gpu_lol_action.handlers.ports import Shell
 from tests.support.hands import (
     HEAD,
     START,
@@ -37,7 +38,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.clock = JumpingClock()
         self.cloud = ScriptedCloud(self.clock)
-        self.shell = ScriptedShell()
+        self.shell: Shell = ScriptedShell()
         self.forge = ScriptedForge(folder / "tree", pull_request())
         (folder / "tree").mkdir()
         self.ledger = RecordLedger(FileStore(folder / "ledger"))
@@ -55,9 +56,9 @@ class Bench:
             ),
         )
 
-    def order(self, line: str = "/gpu-lol up", **changes: object) -> Order:
+    def order(self, line: str = "/gpu-lol up", *, policy: Policy = POLICY, **changes: object) -> Order:
         command = replace(Command(line.split()[1], line), **changes)  # type: ignore[arg-type]  # keyword bag
-        return Order(command, Requester("ada", 7), self.forge.repo, self.forge.pull, POLICY, 5)
+        return Order(command, Requester("ada", 7), self.forge.repo, self.forge.pull, policy, 5)
 
     def running(self, state: State = State.READY, **changes: object) -> Entry:
         """Put a record of a running machine into ledger and cloud."""
@@ -111,6 +112,16 @@ class Bench:
         entry = self.ledger.read(environment_name(5, 12))
         assert isinstance(entry, Entry)
         return entry.record
+
+    def assert_nothing_bills_unnoticed(self) -> None:
+        """Every machine that runs has an open record, and no closed record has a machine."""
+        records = [e.record for e in self.ledger.entries() if isinstance(e, Entry)]
+        open_names = {record.name_on_cloud for record in records if record.is_open}
+        assert set(self.cloud.running) <= open_names, "a machine costs money that no open record names"
+
+    def settle(self, **changes: object) -> None:
+        """Change the settings of this run."""
+        self.context = replace(self.context, settings=replace(self.context.settings, **changes))  # type: ignore[arg-type]  # keyword bag
 
     @property
     def texts(self) -> list[str]:

@@ -4,9 +4,15 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from gpu_lol_action.domain.environment import Requester, State, Tombstone
+import pytest
+
+from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, SshEndpoint, State, Tombstone
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.request import PullRequestClosed
+from gpu_lol_action.errors import TransientError
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_down
+from gpu_lol_action.handlers.teardown import Ended, end_environment
 from tests.support.hands import START
 from tests.unit.handlers.conftest import POLICY, Bench
 
@@ -117,3 +123,100 @@ def test_a_certificate_that_cannot_be_posted_does_not_undo_the_end(bench: Bench)
     assert outcome.reason_code == "torn_down"
     assert "Nothing is running" in outcome.text
     assert bench.record.state is State.CLOSED
+
+
+def second_profile(bench: Bench) -> Entry:
+    """Another environment of the same pull request."""
+    first = bench.record
+    name = environment_name(5, 12, "big")
+    claim = replace(
+        first,
+        name=name,
+        profile="big",
+        state=State.CLAIMED,
+        cloud=None,
+        name_on_cloud=None,
+        price_usd_per_hour=None,
+        launch_asked_at=None,
+        launcher_stopped_at=None,
+        ready_at=None,
+        ssh=None,
+    )
+    entry = bench.ledger.claim(claim)
+    asked = replace(
+        claim,
+        state=State.LAUNCHING,
+        cloud="runpod",
+        accelerator="A40",
+        accelerator_count=1,
+        price_usd_per_hour=Decimal("0.44"),
+        name_on_cloud=bench.cloud.name_on_cloud(name),
+        launch_asked_at=START,
+    )
+    entry = bench.ledger.update(entry, asked)
+    bench.cloud.running[bench.cloud.name_on_cloud(name)] = START
+    entry = bench.ledger.update(entry, replace(asked, state=State.VALIDATING, ssh=SshEndpoint("203.0.113.8", 22, "root")))
+    return bench.ledger.update(entry, replace(entry.record, state=State.READY, ready_at=START, launcher_stopped_at=START))
+
+
+def test_down_without_a_name_ends_everything_of_the_pull_request(bench: Bench) -> None:
+    bench.running()
+    second_profile(bench)
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    assert bench.cloud.running == {}
+
+
+def test_one_end_that_fails_does_not_keep_the_others_from_ending(bench: Bench) -> None:
+    bench.running()
+    other = second_profile(bench).record
+    assert other.name_on_cloud is not None
+    bench.cloud.refuses_teardowns_of.add(bench.cloud.name_on_cloud(bench.record.name))
+    outcome = handle_down(bench.context, bench.order("/gpu-lol down", is_all=True))
+    assert outcome.reason_code == "teardown_unproven"
+    assert other.name_on_cloud not in bench.cloud.running
+    assert bench.record.state is State.UNKNOWN
+    bench.assert_nothing_bills_unnoticed()
+
+
+def test_one_record_that_cannot_be_written_does_not_keep_the_others_from_ending(bench: Bench) -> None:
+    bench.running()
+    other = second_profile(bench).record
+    update = bench.ledger.update
+
+    def contended(entry: Entry, record: EnvironmentRecord) -> Entry:
+        if record.name == bench.record.name:
+            raise TransientError("github_unreachable", "it did not answer")
+        return update(entry, record)
+
+    bench.ledger.update = contended  # type: ignore[method-assign]  # an outage for one ref
+    outcome = handle_down(bench.context, bench.order("/gpu-lol down", is_all=True))
+    assert outcome.reason_code == "teardown_unproven"
+    assert other.name_on_cloud not in bench.cloud.running
+    assert "may still run" in outcome.text
+    assert bench.record.name in outcome.text
+
+
+@pytest.mark.parametrize("number", [12, 1])
+def test_a_record_that_cannot_be_read_is_never_nothing_to_tear_down(bench: Bench, number: int) -> None:
+    bench.ledger._store.create(environment_name(5, 12), "{not json", "x")
+    bench.forge.pull = replace(bench.forge.pull, number=number)
+    outcome = handle_down(bench.context, bench.order("/gpu-lol down"))
+    closed = handle_closed(bench.context, PullRequestClosed(bench.forge.repo, bench.forge.pull, Requester("bob")), POLICY)
+    if number == 1:
+        assert outcome.reason_code == closed.reason_code == "nothing_to_tear_down"
+        return
+    assert outcome.reason_code == closed.reason_code == "teardown_unproven"
+    assert "counts as running" in bench.texts[-1]
+    assert environment_name(5, 12) in bench.texts[-1]
+
+
+def test_a_down_that_meets_a_newer_claim_leaves_it_alone(bench: Bench) -> None:
+    stale = bench.running()
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    newer = replace(bench.record, state=State.CLAIMED, run_id="99", tombstone=None, closed_at=None, bill=None, absences=())
+    bench.ledger.claim(newer)
+    end = end_environment(bench.context, stale, Tombstone("ada", "down", bench.clock.now()), POLICY)
+    assert isinstance(end, Ended)
+    assert end.entry.record.run_id == "76"
+    assert end.entry.record.bill is not None
+    assert bench.record == newer

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gpu_lol_action.domain.environment import State
+from gpu_lol_action.domain.environment import EnvironmentRecord, State
+from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import repository_prefix
+from gpu_lol_action.errors import TransientError
 from gpu_lol_action.handlers.down import handle_down
 from gpu_lol_action.handlers.sweep import BOOT_GRACE, handle_sweep
 from tests.support.hands import START
@@ -103,3 +105,31 @@ def test_a_closed_record_whose_machine_still_runs_is_ended(bench: Bench) -> None
     bench.cloud.running[bench.cloud.name_on_cloud(bench.record.name)] = START - BOOT_GRACE
     handle_sweep(bench.context, 5, POLICY)
     assert not bench.cloud.running
+
+
+def test_one_record_that_cannot_be_ended_does_not_keep_the_sweep_from_the_others(bench: Bench) -> None:
+    bench.running()
+    orphan = repository_prefix(5) + "99-c0ffee00"
+    bench.cloud.running[orphan] = START - BOOT_GRACE
+    bench.clock.at = START + timedelta(hours=3)
+
+    def refuse(entry: Entry, record: EnvironmentRecord) -> Entry:
+        raise TransientError("github_unreachable", "it did not answer")
+
+    bench.ledger.update = refuse  # type: ignore[method-assign]  # an outage of the ledger's writes
+    outcome = handle_sweep(bench.context, 5, POLICY)
+    assert outcome.reason_code == "sweep_incomplete"
+    assert orphan not in bench.cloud.running
+    assert bench.record.is_open
+    assert bench.ledger.last_sweep() is None
+
+
+def test_a_refused_key_is_said_and_the_record_stays_open(bench: Bench) -> None:
+    bench.running()
+    bench.clock.at = START + timedelta(hours=3)
+    bench.cloud.refuses_teardowns_of.add(bench.cloud.name_on_cloud(bench.record.name))
+    outcome = handle_sweep(bench.context, 5, POLICY)
+    assert outcome.reason_code == "sweep_incomplete"
+    assert "refuses the key" in outcome.text
+    assert bench.record.state is State.UNKNOWN
+    bench.assert_nothing_bills_unnoticed()

@@ -1,0 +1,680 @@
+"""``up`` from the plan to the hand-over, and every way in which it can end early. Nothing may bill unnoticed after any."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from gpu_lol_action.domain.environment import Lease, Requester, State, Tombstone
+from gpu_lol_action.domain.gpus import find_accelerator
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.machine import NotLaunched
+from gpu_lol_action.domain.names import environment_name
+from gpu_lol_action.errors import OperatorError, SpecError, TransientError, UserError
+from gpu_lol_action.handlers import journal
+from gpu_lol_action.handlers.down import handle_down, mark_down
+from gpu_lol_action.handlers.teardown import write_tombstone
+from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
+from tests.support.hands import HEAD, START
+from tests.support.machine import GOOD, GoodMachine
+from tests.unit.handlers.conftest import POLICY, Bench
+
+ONE_CARD = """\
+hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20}
+dependencies: {requirements: [packaging]}
+meta: {name: story, workload_type: training}
+"""
+ANY_CARD = "hardware: {gpu_count: 1, vram_required_gb: 20}\nmeta: {workload_type: training}\n"
+NO_CAPACITY = NotLaunched("no_capacity", "no machine now", is_certain=True)
+
+
+@pytest.fixture
+def machine() -> GoodMachine:
+    return GoodMachine()
+
+
+@pytest.fixture
+def bench(bench: Bench, machine: GoodMachine) -> Iterator[Bench]:
+    """A repository whose spec names one card, and a machine that is all right."""
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(ONE_CARD)
+    bench.shell = machine
+    yield bench
+    bench.assert_nothing_bills_unnoticed()
+
+
+def open_to_any_card(bench: Bench, *clouds: str) -> None:
+    """Name no card and install nothing, so that there is a whole ladder; the machine shows the card that was rented."""
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(ANY_CARD)
+    bench.settle(clouds=clouds or ("runpod",))
+    assert isinstance(bench.shell, GoodMachine)
+    bench.shell.before = lambda _kind: show_card(bench)
+
+
+def show_card(bench: Bench) -> None:
+    assert isinstance(bench.shell, GoodMachine)
+    card = find_accelerator(bench.record.accelerator or "")
+    assert card is not None
+    gpu = bench.shell.facts[0]["gpu"]
+    gpu["driver"]["gpus"][0]["name"] = card.name
+
+
+def launches(bench: Bench) -> list[str]:
+    return [line.removeprefix("launch ") for line in bench.cloud.log if line.startswith("launch ")]
+
+
+def leave_a_machine(bench: Bench, kind: str) -> Callable[[], NotLaunched]:
+    """A try that ended without certainty, and a machine that runs all the same."""
+
+    def answer() -> NotLaunched:
+        bench.cloud.running[bench.cloud.name_on_cloud(environment_name(5, 12))] = bench.clock.now()
+        bench.clock.sleep(timedelta(minutes=15))
+        return NotLaunched(kind, "time was up")
+
+    return answer
+
+
+# --- the way through -----------------------------------------------------------------------------------------------
+
+
+def test_up_hands_over_a_checked_machine(bench: Bench, machine: GoodMachine) -> None:
+    outcome = handle_up(bench.context, bench.order())
+    record = bench.record
+    assert (outcome.decision, outcome.reason_code) == ("done", "launched")
+    assert record.state is State.READY
+    assert record.sha == HEAD
+    assert record.launcher_stopped_at == record.ready_at
+    assert machine.kinds == ["access", "code", "setup", "probe"]
+    assert [phase.name for phase in record.phases] == ["launching", "connecting", "keys", "code", "set-up", "validation"]
+    assert record.ssh is not None
+    assert record.ssh.host_key is not None
+    assert len(bench.texts) == 2, "one status comment that is edited, one answer that notifies"
+    assert "Ready for @ada" in bench.texts[1]
+    assert "ssh -p 41822" in bench.texts[1]
+    assert outcome.text == bench.texts[1]
+
+
+def test_up_again_shows_the_machine_and_launches_no_second(bench: Bench) -> None:
+    handle_up(bench.context, bench.order())
+    version = bench.ledger.version(bench.record.name)
+    outcome = handle_up(bench.context, bench.order())
+    assert outcome.reason_code == "already_running"
+    assert "ssh -p 41822" in bench.texts[-1]
+    assert len(launches(bench)) == 1
+    assert bench.ledger.version(bench.record.name) == version
+
+
+def test_up_after_down_is_a_new_claim_with_a_bill_of_its_own(bench: Bench) -> None:
+    handle_up(bench.context, bench.order())
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    first = bench.record.bill
+    bench.clock.sleep(timedelta(minutes=10))
+    assert handle_up(bench.context, bench.order()).reason_code == "launched"
+    record = bench.record
+    assert record.bill is None
+    assert record.tombstone is None
+    assert record.attempts[0].answer == "launched"
+    assert first is not None
+    assert bench.ledger.bills_usd(START) == first.usd
+
+
+def test_the_next_offer_is_tried_where_the_first_has_no_capacity(bench: Bench) -> None:
+    open_to_any_card(bench)
+    bench.cloud.answers = [NO_CAPACITY]
+    outcome = handle_up(bench.context, bench.order())
+    tried = launches(bench)
+    assert outcome.reason_code == "launched"
+    assert len(set(tried)) == 2
+    assert [attempt.answer for attempt in bench.record.attempts] == ["no_capacity", "launched"]
+    assert f"{bench.record.accelerator}:1" == tried[1]
+    assert "no capacity" in bench.texts[-1]
+
+
+def test_what_is_missing_is_installed_once_and_looked_at_again(bench: Bench, machine: GoodMachine) -> None:
+    without = copy.deepcopy(GOOD)
+    without["packages"] = {"found": {}}
+    machine.facts = [without, GOOD]
+    assert handle_up(bench.context, bench.order()).reason_code == "launched"
+    assert machine.kinds == ["access", "code", "setup", "probe", "repair", "probe"]
+    assert "repair" in [check.name for check in bench.record.checks]
+
+
+def test_a_status_comment_that_cannot_be_posted_does_not_stop_the_launch(bench: Bench) -> None:
+    bench.forge.is_read_only = True
+    outcome = handle_up(bench.context, bench.order())
+    assert outcome.reason_code == "launched"
+    assert "ssh -p 41822" in outcome.text, "the job summary has what the comment would have said"
+    assert bench.record.status_comment_id is None
+
+
+def test_dry_run_says_what_it_costs_and_claims_nothing(bench: Bench) -> None:
+    outcome = handle_up(bench.context, bench.order(is_dry_run=True))
+    assert outcome.reason_code == "dry_run"
+    assert "$0.74/h" in bench.texts[-1]
+    assert "Nothing was launched" in bench.texts[-1]
+    assert bench.ledger.entries() == []
+    assert launches(bench) == []
+
+
+def test_the_light_step_plans_and_neither_claims_nor_says_anything(bench: Bench) -> None:
+    plan = answer_without_cloud(bench.context, bench.order())
+    assert plan.name == environment_name(5, 12)  # type: ignore[union-attr]  # it is a plan
+    assert bench.texts == []
+    assert bench.ledger.entries() == []
+    assert bench.cloud.log == []
+
+
+# --- offers that say no ----------------------------------------------------------------------------------------------
+
+
+def test_no_capacity_anywhere_costs_nothing_and_names_each_offer(bench: Bench) -> None:
+    open_to_any_card(bench)
+    bench.cloud.answers = [NO_CAPACITY] * 9
+    outcome = handle_up(bench.context, bench.order())
+    assert (outcome.decision, outcome.reason_code) == ("denied", "no_capacity")
+    assert len(launches(bench)) == POLICY.max_offers_tried
+    assert bench.record.state is State.FAILED
+    assert bench.record.bill is None or bench.record.bill.usd == 0
+    assert bench.ledger.bills_usd(START) == 0
+    assert all(attempt.accelerator in bench.texts[-1] for attempt in bench.record.attempts)
+
+
+@pytest.mark.parametrize("kind", ["no_balance", "quota", "credentials"])
+def test_a_cloud_that_wants_a_maintainer_is_asked_once_and_the_others_go_on(bench: Bench, kind: str) -> None:
+    open_to_any_card(bench, "runpod", "lambda")
+    bench.cloud.answers = [NotLaunched(kind, "no", is_certain=True)]
+    outcome = handle_up(bench.context, bench.order())
+    clouds = [attempt.cloud for attempt in bench.record.attempts]
+    assert outcome.reason_code == "launched"
+    assert len(set(clouds)) == 2, "the refused cloud is not asked for its next offer"
+
+
+@pytest.mark.parametrize("kind", ["no_balance", "quota", "credentials"])
+def test_where_every_cloud_wants_a_maintainer_the_maintainer_is_told(bench: Bench, kind: str) -> None:
+    open_to_any_card(bench)
+    bench.cloud.answers = [NotLaunched(kind, "no", is_certain=True)] * 9
+    with pytest.raises(OperatorError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == "cloud_account_refused"
+    assert raised.value.is_told
+    assert "maintainer" in bench.texts[-1]
+    assert len(launches(bench)) == 1
+    assert bench.record.state is State.FAILED
+
+
+def test_one_refused_cloud_and_one_without_capacity_is_no_capacity(bench: Bench) -> None:
+    open_to_any_card(bench, "runpod", "lambda")
+    bench.cloud.answers = [NotLaunched("quota", "no", is_certain=True), *[NO_CAPACITY] * 9]
+    assert handle_up(bench.context, bench.order()).reason_code == "no_capacity"
+
+
+def test_an_invalid_request_is_not_tried_elsewhere(bench: Bench) -> None:
+    open_to_any_card(bench)
+    bench.cloud.answers = [NotLaunched("invalid", "the image does not exist", is_certain=True)]
+    with pytest.raises(UserError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == "launch_refused"
+    assert "the image does not exist" in bench.texts[-1]
+    assert len(launches(bench)) == 1
+    assert not bench.record.is_open
+
+
+def test_what_a_timed_out_try_left_is_ended_and_billed_before_the_next(bench: Bench) -> None:
+    open_to_any_card(bench)
+    bench.cloud.answers = [leave_a_machine(bench, "timed_out")]
+    assert handle_up(bench.context, bench.order()).reason_code == "launched"
+    record = bench.record
+    tries = [line for line in bench.cloud.log if line.startswith(("launch", "teardown"))]
+    assert [line.split()[0] for line in tries] == ["launch", "teardown", "launch"]
+    assert record.earlier_cost_usd > 0
+    asked = record.launch_asked_at
+    assert asked is not None
+    assert asked >= START + timedelta(minutes=16), "the second machine's clock starts with the second request"
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    bill = bench.record.bill
+    assert bill is not None
+    assert bill.usd > record.earlier_cost_usd
+
+
+def test_what_timed_out_tries_cost_is_billed_where_no_machine_came_of_them(bench: Bench) -> None:
+    open_to_any_card(bench)
+    bench.cloud.answers = [leave_a_machine(bench, "timed_out")] * 4
+    assert handle_up(bench.context, bench.order()).reason_code == "no_capacity"
+    record = bench.record
+    assert record.bill is not None
+    assert record.bill.usd == record.earlier_cost_usd > 0
+    assert bench.ledger.bills_usd(START) == record.bill.usd, "the month's budget knows of it"
+
+
+def test_a_machine_that_a_failed_try_left_and_that_stays_is_never_certified(bench: Bench) -> None:
+    bench.cloud.answers = [leave_a_machine(bench, "failed")]
+    bench.cloud.survives_teardowns = 99
+    with pytest.raises(TransientError):
+        handle_up(bench.context, bench.order())
+    record = bench.record
+    assert record.state is State.UNKNOWN
+    assert record.tombstone is not None
+    text = "\n".join(bench.texts)
+    assert record.name_on_cloud is not None
+    assert record.name_on_cloud in text
+    assert "$0.74/h" in text
+    assert "Nothing is running" not in text
+
+
+# --- somebody ends it, or the run is cancelled --------------------------------------------------------------------
+
+
+def test_down_during_the_launch_stops_it_and_certifies_nothing_itself(bench: Bench) -> None:
+    def bury() -> None:
+        assert mark_down(bench.context, bench.order("/gpu-lol down"))
+
+    bench.cloud.answers = [bury]  # type: ignore[list-item]  # nothing: the launch works, too late
+    outcome = handle_up(bench.context, bench.order())
+    record = bench.record
+    assert outcome.reason_code == "stopped"
+    assert "cancel" in bench.cloud.log
+    assert record.launcher_stopped_at is not None
+    assert record.state is State.ENDING
+    assert len(bench.texts) == 1, "whoever asked for the end posts the certificate"
+    assert bench.cloud.running, "the machine that came too late still runs, and the record says so"
+    assert handle_down(bench.context, bench.order("/gpu-lol down")).reason_code == "torn_down"
+    assert not bench.cloud.running
+    bill = bench.record.bill
+    assert bill is not None
+    assert bill.usd > 0, "the machine was there for a minute"
+
+
+@pytest.mark.parametrize("kind", ["access", "code", "setup", "probe"])
+def test_down_during_the_installation_stops_it(bench: Bench, machine: GoodMachine, kind: str) -> None:
+    def bury(now: str) -> None:
+        if now == kind:
+            mark_down(bench.context, bench.order("/gpu-lol down"))
+
+    machine.before = bury
+    assert handle_up(bench.context, bench.order()).reason_code == "stopped"
+    assert bench.record.state is State.ENDING
+    assert bench.record.launcher_stopped_at is not None
+
+
+def test_a_tombstone_cancels_a_launch_that_blocks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "TOMBSTONE_POLL_SECONDS", 0.01)
+    cancelled = threading.Event()
+    cancel = bench.cloud.cancel
+
+    def note() -> None:
+        cancel()
+        cancelled.set()
+
+    bench.cloud.cancel = note  # type: ignore[method-assign]  # the same, and it can be waited for
+
+    def block() -> NotLaunched:
+        mark_down(bench.context, bench.order("/gpu-lol down"))
+        assert cancelled.wait(60), "nobody looked for the tombstone"
+        return NotLaunched("cancelled", "cancelled")
+
+    bench.cloud.answers = [block]
+    assert handle_up(bench.context, bench.order()).reason_code == "stopped"
+    assert bench.cloud.running == {}
+    assert handle_down(bench.context, bench.order("/gpu-lol down")).reason_code == "torn_down"
+
+
+def test_a_ledger_that_cannot_be_asked_does_not_stop_a_launch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "TOMBSTONE_POLL_SECONDS", 0.01)
+    asked = threading.Event()
+
+    def version(name: str) -> str:
+        asked.set()
+        raise TransientError("github_unreachable", "it did not answer")
+
+    bench.ledger.version = version  # type: ignore[method-assign]  # an outage
+    bench.cloud.answers = [lambda: None if asked.wait(60) else pytest.fail("nobody looked")]
+    assert handle_up(bench.context, bench.order()).reason_code == "launched"
+    assert any("could not look" in line for line in bench.progress.lines)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), RuntimeError("a bug")])
+def test_whatever_breaks_a_launch_is_compensated_and_raised_again(bench: Bench, error: BaseException) -> None:
+    def break_off() -> None:
+        bench.cloud.running[bench.cloud.name_on_cloud(environment_name(5, 12))] = bench.clock.now()
+        bench.clock.sleep(timedelta(minutes=5))
+        raise error
+
+    bench.cloud.answers = [break_off]  # type: ignore[list-item]  # it always raises
+    with pytest.raises(type(error)):
+        handle_up(bench.context, bench.order())
+    record = bench.record
+    assert bench.cloud.running == {}
+    assert bench.cloud.log.index("cancel") < bench.cloud.log.index(f"teardown {record.name_on_cloud}")
+    assert record.state is State.FAILED
+    assert record.bill is not None
+    assert record.bill.usd >= Decimal("0.07"), "the machine was there for five minutes at $0.74/h"
+    assert "a bug" not in "\n".join(bench.texts)
+
+
+def test_a_cancel_that_fails_does_not_keep_the_machine_from_being_ended(bench: Bench) -> None:
+    def break_off() -> None:
+        bench.cloud.running[bench.cloud.name_on_cloud(environment_name(5, 12))] = bench.clock.now()
+        raise KeyboardInterrupt
+
+    bench.cloud.answers = [break_off]  # type: ignore[list-item]  # it always raises
+    bench.cloud.cancel_raises = OSError("the child is gone")
+    with pytest.raises(KeyboardInterrupt):
+        handle_up(bench.context, bench.order())
+    assert bench.cloud.running == {}
+    assert bench.record.is_open, "nobody knows that the launcher is dead: nothing is certified"
+    assert bench.record.tombstone is not None
+    assert bench.record.launcher_stopped_at is None
+
+
+def test_an_interrupt_whose_certificate_cannot_be_written_is_still_an_interrupt(bench: Bench) -> None:
+    def break_off() -> None:
+        def refuse(since: object) -> Decimal:
+            raise TransientError("github_unreachable", "it did not answer")
+
+        bench.ledger.bills_usd = refuse  # type: ignore[method-assign]  # an outage that begins now
+        raise KeyboardInterrupt
+
+    bench.cloud.answers = [break_off]  # type: ignore[list-item]  # it always raises
+    with pytest.raises(KeyboardInterrupt):
+        handle_up(bench.context, bench.order())
+    assert bench.record.state is State.FAILED
+    assert "ended before the machine was ready" in bench.texts[-1]
+
+
+# --- others were faster -------------------------------------------------------------------------------------------
+
+
+def test_a_lost_claim_shows_what_the_winner_started(bench: Bench) -> None:
+    claim = bench.ledger.claim
+
+    def lose(record: object) -> Entry:
+        rival = replace(record, run_id="99", requester=Requester("eve", 9))  # type: ignore[type-var]  # a record
+        claim(rival)  # type: ignore[arg-type]  # a record
+        return claim(record)  # type: ignore[arg-type]  # a record
+
+    bench.ledger.claim = lose  # type: ignore[assignment,method-assign]  # somebody is a moment faster
+    outcome = handle_up(bench.context, bench.order())
+    assert outcome.reason_code == "already_running"
+    assert "eve" in bench.texts[-1]
+    assert launches(bench) == []
+    assert bench.record.run_id == "99"
+
+
+def test_a_head_that_moved_before_spending_launches_nothing(bench: Bench) -> None:
+    order = bench.order()
+    bench.forge.pull = replace(bench.forge.pull, head_sha="e" * 40)
+    with pytest.raises(UserError) as raised:
+        handle_up(bench.context, order)
+    assert raised.value.reason_code == "ref_changed"
+    assert raised.value.is_told
+    record = bench.record
+    assert launches(bench) == []
+    assert not record.is_open
+    assert record.bill is None
+    assert record.cost_so_far_usd(bench.clock.now()) == 0
+
+
+def test_a_claim_that_was_ended_and_taken_over_is_left_to_its_new_owner(bench: Bench) -> None:
+    """Down closes a claim that launched nothing at once; the next ``up`` may claim the name while the first still runs."""
+    pull_request = bench.forge.pull_request
+
+    def overtaken(number: int) -> object:
+        handle_down(bench.context, bench.order("/gpu-lol down"))
+        closed = bench.record
+        claim = replace(
+            closed,
+            state=State.CLAIMED,
+            run_id="99",
+            requester=Requester("eve", 9),
+            claimed_at=bench.clock.now(),
+            lease=Lease(bench.clock.now(), bench.clock.now() + timedelta(hours=2)),
+            tombstone=None,
+            closed_at=None,
+            absences=(),
+        )
+        bench.ledger.claim(claim)
+        return pull_request(number)
+
+    bench.forge.pull_request = overtaken  # type: ignore[assignment,method-assign]  # between the claim and the launch
+    outcome = handle_up(bench.context, bench.order())
+    assert outcome.reason_code == "stopped"
+    assert launches(bench) == []
+    record = bench.record
+    assert record.run_id == "99"
+    assert record.state is State.CLAIMED
+    assert record.tombstone is None
+    assert record.launcher_stopped_at is None
+
+
+def test_a_failure_after_the_claim_was_taken_over_ends_nothing_of_the_new_owner(bench: Bench) -> None:
+    order = bench.order()
+
+    def overtaken(number: int) -> object:
+        handle_down(bench.context, bench.order("/gpu-lol down"))
+        bench.ledger.claim(
+            replace(bench.record, state=State.CLAIMED, run_id="99", tombstone=None, closed_at=None, absences=())
+        )
+        raise TransientError("github_unreachable", "it did not answer")
+
+    bench.forge.pull_request = overtaken  # type: ignore[assignment,method-assign]  # between the claim and the launch
+    with pytest.raises(TransientError):
+        handle_up(bench.context, order)
+    assert bench.record.run_id == "99"
+    assert bench.record.state is State.CLAIMED
+    assert bench.record.tombstone is None
+
+
+# --- the machine is not right -------------------------------------------------------------------------------------
+
+
+def test_set_up_that_fails_ends_the_machine_and_shows_its_last_lines(bench: Bench, machine: GoodMachine) -> None:
+    machine.instead["setup"] = lambda nonce: (
+        f"::gpu-lol-setup {nonce} start requirements\nERROR: No matching distribution found for packagin\n"
+        f"::gpu-lol-setup {nonce} end requirements 1 9\n"
+    )
+    with pytest.raises(UserError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == "setup_failed"
+    text = bench.texts[-1]
+    assert "No matching distribution found for packagin" in text
+    assert "Nothing is running" in text
+    assert bench.record.state is State.FAILED
+    assert bench.record.bill is not None
+    assert bench.record.bill.usd > 0
+    assert bench.cloud.running == {}
+
+
+def test_secrets_that_set_up_prints_reach_no_comment(bench: Bench, machine: GoodMachine) -> None:
+    token = "hf_" + "Ab1" * 12
+    machine.instead["setup"] = lambda nonce: (
+        f"::gpu-lol-setup {nonce} start command_1\ncannot log in with {token}\n"
+        f"::gpu-lol-setup {nonce} end command_1 1 9\n"
+    )
+    with pytest.raises(UserError):
+        handle_up(bench.context, bench.order())
+    assert token not in "\n".join([*bench.texts, *bench.progress.lines])
+
+
+def test_failed_checks_end_the_machine_with_certificate_and_bill(bench: Bench, machine: GoodMachine) -> None:
+    machine.facts[0]["credentials"] = {"found": ["variable RUNPOD_API_KEY"], "scoped": []}
+    outcome = handle_up(bench.context, bench.order())
+    record = bench.record
+    assert (outcome.decision, outcome.reason_code) == ("failed", "validation_failed")
+    assert record.state is State.FAILED
+    assert record.bill is not None
+    assert bench.cloud.running == {}
+    assert "credentials" in bench.texts[-1]
+    assert f"${record.bill.usd:.2f}" in bench.texts[0], "the environment's own comment is the certificate"
+
+
+def test_failed_checks_leave_the_machine_where_policy_wants_it(bench: Bench, machine: GoodMachine) -> None:
+    machine.facts[0]["hub"] = {"url": "https://huggingface.co", "status": 0, "seconds": 9.0, "error": "timed out"}
+    machine.facts[0]["gpu"]["torch"]["devices"][0]["product"]["wrong"] = 7
+    policy = replace(POLICY, is_teardown_on_failed_validation=False)
+    assert handle_up(bench.context, bench.order(policy=policy)).reason_code == "launched"
+    assert bench.record.state is State.READY
+    assert "❌" in bench.texts[-1] or "🔴" in bench.texts[-1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason_code"), [("access", "access_not_installed"), ("code", "code_not_shipped")]
+)
+def test_a_machine_that_does_not_do_as_told_is_ended(
+    bench: Bench, machine: GoodMachine, kind: str, reason_code: str
+) -> None:
+    machine.instead[kind] = lambda nonce: f"::gpu-lol-{kind} {nonce} failed the disk is full\n"
+    with pytest.raises(TransientError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == reason_code
+    assert "the disk is full" in bench.texts[-1]
+    assert bench.cloud.running == {}
+
+
+def test_a_machine_that_stops_answering_is_ended(bench: Bench, machine: GoodMachine) -> None:
+    machine.instead["probe"] = TransientError("machine_unreachable", "the machine does not answer")
+    with pytest.raises(TransientError):
+        handle_up(bench.context, bench.order())
+    assert bench.record.state is State.FAILED
+    assert bench.cloud.running == {}
+
+
+def test_an_end_that_cannot_be_proven_is_red_and_names_machine_and_price(bench: Bench, machine: GoodMachine) -> None:
+    machine.instead["setup"] = lambda nonce: f"::gpu-lol-setup {nonce} start requirements\n"
+    bench.cloud.survives_teardowns = 99
+    with pytest.raises(TransientError) as raised:
+        handle_up(bench.context, bench.order())
+    record = bench.record
+    assert raised.value.reason_code == "teardown_unproven", "a wrong requirement is green; a machine left running is not"
+    assert record.state is State.UNKNOWN
+    assert record.name_on_cloud is not None
+    assert any(record.name_on_cloud in text and "$0.74/h" in text and "/gpu-lol down" in text for text in bench.texts)
+    assert bench.cloud.running
+
+
+def test_no_capacity_with_a_machine_left_is_no_green_answer(bench: Bench) -> None:
+    bench.cloud.answers = [NO_CAPACITY]
+
+    def silent(cloud: str, prefix: str) -> list[object]:
+        raise TransientError("cloud_unreachable", "the cloud does not answer")
+
+    bench.cloud.machines = silent  # type: ignore[assignment,method-assign]  # an outage
+    outcome = handle_up(bench.context, bench.order())
+    assert outcome.decision == "failed"
+    assert outcome.reason_code == "teardown_unproven"
+    assert bench.record.is_open
+
+
+def test_a_failed_end_because_the_key_is_refused_is_unproven_too(bench: Bench, machine: GoodMachine) -> None:
+    machine.instead["probe"] = TransientError("machine_unreachable", "the machine does not answer")
+    bench.cloud.refuses_teardowns_of.add(bench.cloud.name_on_cloud(environment_name(5, 12)))
+    with pytest.raises(TransientError):
+        handle_up(bench.context, bench.order())
+    assert bench.record.state is State.UNKNOWN
+    assert any("may still run" in text for text in bench.texts)
+
+
+# --- denials: nothing is claimed ------------------------------------------------------------------------------------
+
+
+def assert_denied(bench: Bench, reason_code: str, order: object = None) -> str:
+    outcome = handle_up(bench.context, order or bench.order())  # type: ignore[arg-type]  # an order
+    assert (outcome.decision, outcome.reason_code) == ("denied", reason_code)
+    assert [e for e in bench.ledger.entries() if isinstance(e, Entry) and e.record.run_id == "77"] == []
+    assert launches(bench) == []
+    assert "Nothing was launched" in bench.texts[-1]
+    return bench.texts[-1]
+
+
+def test_an_unknown_profile_is_denied_with_the_ones_there_are(bench: Bench) -> None:
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(ONE_CARD + "profiles: {train: {hardware: {gpu_count: 2}}}\n")
+    assert "train" in assert_denied(bench, "unknown_profile", bench.order(profile="trian"))
+
+
+def test_a_known_profile_has_an_environment_of_its_own(bench: Bench) -> None:
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(
+        ONE_CARD + "profiles: {small: {hardware: {vram_required_gb: 10}}}\n"
+    )
+    assert handle_up(bench.context, bench.order(profile="small")).reason_code == "launched"
+    names = [entry.record.name for entry in bench.ledger.entries() if isinstance(entry, Entry)]
+    assert names == [environment_name(5, 12, "small")]
+
+
+def test_somebody_without_a_key_on_github_is_told_how_to_add_one(bench: Bench) -> None:
+    bench.forge.keys = {}
+    assert "key" in assert_denied(bench, "ssh_key_missing")
+
+
+def test_a_shared_user_without_a_key_is_named(bench: Bench) -> None:
+    assert "bob" in assert_denied(bench, "ssh_key_missing", bench.order(share=("bob",)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason_code"),
+    [
+        ({"max_price_usd_per_hour": Decimal("0.10")}, "price_cap_exceeded"),
+        ({"confirm_above_usd_per_hour": Decimal("0.10")}, "confirmation_required"),
+        ({"month_usd": Decimal("0.50")}, "budget_exceeded"),
+        ({"max_lease": timedelta(hours=1)}, "lease_out_of_bounds"),
+        ({"environments_per_person": 0}, "too_many_environments"),
+        ({"environments_per_repository": 0}, "too_many_environments"),
+    ],
+)
+def test_spending_gates_deny_before_anything_is_claimed(
+    bench: Bench, changes: dict[str, object], reason_code: str
+) -> None:
+    policy = replace(POLICY, **changes)  # type: ignore[arg-type]  # keyword bag
+    assert_denied(bench, reason_code, bench.order(policy=policy))
+
+
+def test_a_silent_sweeper_denies(bench: Bench) -> None:
+    bench.ledger.note_sweep(START - timedelta(days=3))
+    assert "2026-11-17" in assert_denied(bench, "sweeper_silent")
+
+
+def test_an_unreadable_record_of_that_name_holds_it(bench: Bench) -> None:
+    bench.ledger._store.create(environment_name(5, 12), "{not json", "x")
+    assert "cannot be read" in assert_denied(bench, "record_held")
+
+
+def test_a_card_that_nothing_offers_is_denied_with_the_reason(bench: Bench) -> None:
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(
+        "hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 500}\n"
+    )
+    assert_denied(bench, "nothing_fits")
+
+
+@pytest.mark.parametrize("is_dry_run", [False, True])
+def test_without_a_cloud_account_a_maintainer_is_asked_by_the_secrets_name(bench: Bench, is_dry_run: bool) -> None:
+    bench.settle(clouds=())
+    with pytest.raises(OperatorError) as raised:
+        handle_up(bench.context, bench.order(is_dry_run=is_dry_run))
+    assert raised.value.reason_code == "cloud_secret_missing"
+    assert "maintainer" in raised.value.explanation.fix
+    assert "RUNPOD_API_KEY" in raised.value.explanation.fix
+    assert bench.ledger.entries() == []
+
+
+def test_an_invalid_spec_names_its_line_and_claims_nothing(bench: Bench) -> None:
+    (bench.forge.folder / ".gpu-lol.yaml").write_text("hardware:\n  gpu_cuont: 1\n")
+    with pytest.raises(SpecError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.line == 2
+    assert "gpu_count" in raised.value.explanation.what + raised.value.explanation.fix
+    assert bench.ledger.entries() == []
+    assert launches(bench) == []
+
+
+def test_a_tombstone_on_a_record_of_another_claim_is_not_written(bench: Bench) -> None:
+    """The sweeper's verdict is about one claim; by the time it is written, the name may belong to another."""
+    stale = bench.running()
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    bench.clock.sleep(timedelta(minutes=1))
+    handle_up(bench.context, bench.order())
+    write_tombstone(bench.context, stale, Tombstone("the sweeper", "lease_over", bench.clock.now()))
+    assert bench.record.state is State.READY
+    assert bench.record.tombstone is None
