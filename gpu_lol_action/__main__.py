@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import traceback
 from types import FrameType
 
 from gpu_lol_action import action_io
@@ -27,11 +28,12 @@ def main() -> int:
         _finish("failed", "cancelled", {})
         return exit_code(Ending.CANCELLED, Door.JOB)
     except GpuLolError as error:
-        action_io.annotate("error", error.explanation.what, title=error.reason_code)
+        action_io.annotate("error", _sentences(error), title=error.reason_code)
+        action_io.write_summary(_sentences(error))
         _finish("failed", error.reason_code, {})
         return exit_code(error.ending, Door.JOB)
     except Exception as error:  # noqa: BLE001  nothing may end without a reason code
-        action_io.log(repr(error))
+        action_io.log("".join(traceback.format_exception(error)))
         action_io.annotate("error", "gpu-lol met an error of its own; the log has the details.", title="internal_error")
         _finish("failed", "internal_error", {})
         return exit_code(Ending.INTERNAL_ERROR, Door.JOB)
@@ -76,15 +78,15 @@ def _handle(surroundings: action_io.Surroundings) -> int:
         if isinstance(result.error, SpecError):
             action_io.annotate(
                 "error",
-                " ".join(filter(None, (result.error.explanation.what, result.error.explanation.fix))),
+                context.redact(_sentences(result.error)),
                 path=result.error.path,
                 line=result.error.line,
                 title="Invalid .gpu-lol.yaml",
             )
         elif result.error is not None:
-            action_io.annotate("error", result.error.explanation.what, title=result.error.reason_code)
+            action_io.annotate("error", context.redact(_sentences(result.error)), title=result.error.reason_code)
         if result.outcome.text:
-            action_io.write_summary(result.outcome.text)
+            action_io.write_summary(context.redact(result.outcome.text))
     last = run.results[-1].outcome if run.results else None
     _finish(
         "deferred" if run.deferred else last.decision if last else "done",
@@ -100,6 +102,11 @@ def _handle(surroundings: action_io.Surroundings) -> int:
         pinned_sha=run.pinned_sha,
     )
     return max(exit_code(ending, Door.JOB) for ending in endings)
+
+
+def _sentences(error: GpuLolError) -> str:
+    """Return what a person is told, in one line."""
+    return " ".join(filter(None, (error.explanation.what, error.explanation.why, error.explanation.fix)))
 
 
 def _indices(text: str) -> tuple[int, ...]:
@@ -120,6 +127,7 @@ def _finish(
     deferred: tuple[int, ...] = (),
     pinned_sha: str = "",
 ) -> None:
+    action_io.log(f"{decision}: {reason_code}")
     action_io.write_outputs(
         {
             "decision": decision,

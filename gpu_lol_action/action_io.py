@@ -132,7 +132,7 @@ def write_outputs(outputs: Mapping[str, str], environ: Mapping[str, str] | None 
     path = (os.environ if environ is None else environ).get("GITHUB_OUTPUT")
     if not path:
         return
-    with Path(path).open("a", encoding="utf-8") as file:
+    with Path(path).open("a", encoding="utf-8", errors="replace") as file:
         for name, value in outputs.items():
             delimiter = f"gpu-lol-{secrets.token_hex(16)}"
             file.write(f"{name}<<{delimiter}\n{value}\n{delimiter}\n")
@@ -143,11 +143,12 @@ def write_summary(markdown: str, environ: Mapping[str, str] | None = None) -> No
     path = (os.environ if environ is None else environ).get("GITHUB_STEP_SUMMARY")
     if not path:
         return
-    data = (markdown + "\n\n").encode("utf-8")
+    data = (markdown + "\n\n").encode("utf-8", "replace")
     file = Path(path)
     room = MAX_SUMMARY_BYTES - (file.stat().st_size if file.exists() else 0)
     with file.open("ab") as out:
-        out.write(data[: max(room, 0)])
+        # A character that the cut would split is left out whole.
+        out.write(data[: max(room, 0)].decode("utf-8", "ignore").encode("utf-8"))
 
 
 def annotate(level: str, message: str, *, path: str = "", line: int = 0, title: str = "") -> None:
@@ -158,7 +159,7 @@ def annotate(level: str, message: str, *, path: str = "", line: int = 0, title: 
         if value
     ]
     head = f"::{level} {','.join(properties)}" if properties else f"::{level}"
-    print(f"{head}::{_escape_data(message)}", flush=True)
+    print(_whole(f"{head}::{_escape_data(message)}"), flush=True)
 
 
 def mask(secret: str) -> None:
@@ -169,12 +170,21 @@ def mask(secret: str) -> None:
 
 
 def log(text: str) -> None:
-    """Print text of any origin to the job's log so that no line of it is taken for a workflow command."""
+    """Print text of any origin to the job's log so that no line of it is taken for a workflow command.
+
+    The runner takes ``::`` at the start of a line, and the older ``##[`` anywhere in it (actions/runner,
+    ActionCommand.cs).
+    """
     for line in text.splitlines() or [""]:
-        safe = line.replace("\r", "")
-        if safe.lstrip().startswith(("::", "##[")):
+        safe = line.replace("\r", "").replace("##[", "##\u200b[")
+        if safe.lstrip().startswith("::"):
             safe = "\u200b" + safe.lstrip()
-        print(safe, file=sys.stderr, flush=True)
+        print(_whole(safe), file=sys.stderr, flush=True)
+
+
+def _whole(text: str) -> str:
+    """Return text that can be encoded: JSON of a stranger may hold half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _escape_data(text: str) -> str:

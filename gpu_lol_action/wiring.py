@@ -18,7 +18,7 @@ from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.request import Command, Event, Repository
-from gpu_lol_action.errors import Door, OperatorError, SpecError
+from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.ports import Cloud, Progress, Shell
 
@@ -144,7 +144,8 @@ def load_policy(context: Context, repository: Repository) -> Policy:
     """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
     try:
         return parse_policy(context.forge.read_file(POLICY_PATH, repository.default_branch))
-    except SpecError as error:
+    except UserError as error:
+        # Too large or no text counts as wrong at a line does: whoever closes a pull request still ends its machine.
         return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))
 
 
