@@ -8,7 +8,7 @@ from gpu_lol_action.domain.environment import Tombstone
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Outcome, PullRequestClosed, Repository
+from gpu_lol_action.domain.request import Deny, Outcome, PullRequestClosed, Repository
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
@@ -21,7 +21,10 @@ def mark_down(context: Context, order: Order) -> bool:
 
     Returns whether there is anything to end: only then is the cloud needed.
     """
-    return _bury(context, _entries_of(context, order), Tombstone(order.requester.login, "down", context.clock.now()))
+    entries = _entries_of(context, order)
+    if _is_ambiguous(order, entries):
+        return False
+    return _bury(context, entries, Tombstone(order.requester.login, "down", context.clock.now()))
 
 
 def handle_down(context: Context, order: Order) -> Outcome:
@@ -33,6 +36,12 @@ def handle_down(context: Context, order: Order) -> Outcome:
         )
         answers.reply(context, order.pull_request.number, body)
         return Outcome("done", "nothing_to_tear_down", text=body)
+    if _is_ambiguous(order, entries):
+        # What the light step has marked already is meant, whatever was claimed since.
+        buried = [e for e in entries if isinstance(e, Entry) and e.record.tombstone is not None]
+        if not buried:
+            return _ask_which(context, order, entries)
+        entries = list(buried)
     tombstone = Tombstone(order.requester.login, "down", context.clock.now())
     return end_all(context, entries, tombstone, order.policy, order.pull_request.number)
 
@@ -45,9 +54,10 @@ def mark_closed(context: Context, event: PullRequestClosed) -> bool:
 def _bury(context: Context, entries: Sequence[Entry | UnreadableEntry], tombstone: Tombstone) -> bool:
     """Write what tombstones can be written; the step with the cloud writes the others, or says why it cannot."""
     for entry in entries:
+        if isinstance(entry, UnreadableEntry):
+            continue
         try:
-            if isinstance(entry, Entry):
-                write_tombstone(context, entry, tombstone)
+            write_tombstone(context, entry, tombstone)
         except GpuLolError as error:
             context.progress.line(f"no tombstone for {entry.record.name} yet: {error.explanation.what}")
     return bool(entries)
@@ -124,11 +134,33 @@ def _is_of(entry: Entry | UnreadableEntry, repository: Repository, number: int) 
     return bool(name) and f"{entry.name}-".startswith(f"{name}-")
 
 
+def _is_ambiguous(order: Order, entries: Sequence[Entry | UnreadableEntry]) -> bool:
+    return len(entries) > 1 and not order.command.is_all and not order.command.profile
+
+
+def _ask_which(context: Context, order: Order, entries: Sequence[Entry | UnreadableEntry]) -> Outcome:
+    """Say what runs, where a command could mean more than one machine; nothing is ended by guessing."""
+    profiles = [e.record.profile or "the default" for e in entries if isinstance(e, Entry)]
+    denial = Deny(
+        "several_environments",
+        f"{len(entries)} machines run here",
+        f"their profiles: {', '.join(profiles)}.",
+        "/gpu-lol down --all",
+    )
+    body = comments.denied(
+        reason=denial,
+        command_line=order.command.line,
+        record=next((e.record for e in entries if isinstance(e, Entry)), None),
+        now=context.clock.now(),
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    return Outcome("denied", denial.reason_code, text=body)
+
+
 def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
     """Return what an order means: all of the pull request, the named profile, or the only one there is."""
-    of_pull_request = [
-        e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)
-    ]
+    of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)]
     if order.pull_request_number is None:
         of_pull_request = [
             e for e in of_pull_request if isinstance(e, Entry) and e.record.requester.login == order.requester.login

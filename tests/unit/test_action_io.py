@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_lol_action import action_io
-from gpu_lol_action.action_io import INPUTS, annotate, log, mask, read_event, read_surroundings, write_outputs, write_summary
+from gpu_lol_action.action_io import (
+    INPUTS,
+    annotate,
+    log,
+    mask,
+    read_event,
+    read_surroundings,
+    write_outputs,
+    write_summary,
+)
 from gpu_lol_action.rehearsal.stage import parse_outputs
 
 HOSTILE = [

@@ -394,7 +394,9 @@ WORDS = st.sampled_from(
     ]
 )  # fmt: skip
 PIECES = st.lists(st.one_of(WORDS, st.text(max_size=8)), max_size=6).map(" ".join)
-LINES = st.sampled_from(["up", "up --dry-run", "up --hours 1h", "down", "status", "help up", "up big"]).map("/gpu-lol {}".format)
+LINES = st.sampled_from(["up", "up --dry-run", "up --hours 1h", "down", "status", "help up", "up big"]).map(
+    "/gpu-lol {}".format
+)
 COMMENTS = st.lists(st.one_of(PIECES, LINES, PIECES.map("/gpu-lol {}".format)), max_size=5).map("\n\n".join)
 
 

@@ -141,6 +141,7 @@ def second_profile(bench: Bench) -> Entry:
         launcher_stopped_at=None,
         ready_at=None,
         ssh=None,
+        tombstone=None,
     )
     entry = bench.ledger.claim(claim)
     asked = replace(
@@ -155,15 +156,12 @@ def second_profile(bench: Bench) -> Entry:
     )
     entry = bench.ledger.update(entry, asked)
     bench.cloud.running[bench.cloud.name_on_cloud(name)] = START
-    entry = bench.ledger.update(entry, replace(asked, state=State.VALIDATING, ssh=SshEndpoint("203.0.113.8", 22, "root")))
-    return bench.ledger.update(entry, replace(entry.record, state=State.READY, ready_at=START, launcher_stopped_at=START))
-
-
-def test_down_without_a_name_ends_everything_of_the_pull_request(bench: Bench) -> None:
-    bench.running()
-    second_profile(bench)
-    handle_down(bench.context, bench.order("/gpu-lol down"))
-    assert bench.cloud.running == {}
+    entry = bench.ledger.update(
+        entry, replace(asked, state=State.VALIDATING, ssh=SshEndpoint("203.0.113.8", 22, "root"))
+    )
+    return bench.ledger.update(
+        entry, replace(entry.record, state=State.READY, ready_at=START, launcher_stopped_at=START)
+    )
 
 
 def test_one_end_that_fails_does_not_keep_the_others_from_ending(bench: Bench) -> None:
@@ -201,7 +199,9 @@ def test_a_record_that_cannot_be_read_is_never_nothing_to_tear_down(bench: Bench
     bench.ledger._store.create(environment_name(5, 12), "{not json", "x")
     bench.forge.pull = replace(bench.forge.pull, number=number)
     outcome = handle_down(bench.context, bench.order("/gpu-lol down"))
-    closed = handle_closed(bench.context, PullRequestClosed(bench.forge.repo, bench.forge.pull, Requester("bob")), POLICY)
+    closed = handle_closed(
+        bench.context, PullRequestClosed(bench.forge.repo, bench.forge.pull, Requester("bob")), POLICY
+    )
     if number == 1:
         assert outcome.reason_code == closed.reason_code == "nothing_to_tear_down"
         return
@@ -213,10 +213,32 @@ def test_a_record_that_cannot_be_read_is_never_nothing_to_tear_down(bench: Bench
 def test_a_down_that_meets_a_newer_claim_leaves_it_alone(bench: Bench) -> None:
     stale = bench.running()
     handle_down(bench.context, bench.order("/gpu-lol down"))
-    newer = replace(bench.record, state=State.CLAIMED, run_id="99", tombstone=None, closed_at=None, bill=None, absences=())
+    newer = replace(
+        bench.record, state=State.CLAIMED, run_id="99", tombstone=None, closed_at=None, bill=None, absences=()
+    )
     bench.ledger.claim(newer)
     end = end_environment(bench.context, stale, Tombstone("ada", "down", bench.clock.now()), POLICY)
     assert isinstance(end, Ended)
     assert end.entry.record.run_id == "76"
     assert end.entry.record.bill is not None
     assert bench.record == newer
+
+
+def test_down_asks_which_where_several_run_and_all_ends_them(bench: Bench) -> None:
+    bench.running()
+    second_profile(bench)
+    assert not mark_down(bench.context, bench.order("/gpu-lol down"))
+    outcome = handle_down(bench.context, bench.order("/gpu-lol down"))
+    assert outcome.reason_code == "several_environments"
+    assert bench.record.state is State.READY
+    assert handle_down(bench.context, bench.order("/gpu-lol down", is_all=True)).reason_code == "torn_down"
+    assert bench.cloud.running == {}
+
+
+def test_down_ends_what_its_light_step_marked_although_another_was_claimed_since(bench: Bench) -> None:
+    bench.running()
+    assert mark_down(bench.context, bench.order("/gpu-lol down"))
+    other = second_profile(bench).record
+    assert handle_down(bench.context, bench.order("/gpu-lol down")).reason_code == "torn_down"
+    assert bench.record.state is State.CLOSED
+    assert other.name_on_cloud in bench.cloud.running

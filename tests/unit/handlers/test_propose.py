@@ -56,7 +56,9 @@ def test_somebody_elses_comment_with_our_marker_is_not_ours(bench: Bench) -> Non
     assert len(bench.texts) == 2
 
 
-@pytest.mark.parametrize(("changes", "why"), [({"is_draft": True}, "draft"), ({"author_is_bot": True}, "author_is_bot")])
+@pytest.mark.parametrize(
+    ("changes", "why"), [({"is_draft": True}, "draft"), ({"author_is_bot": True}, "author_is_bot")]
+)
 def test_drafts_and_bots_get_no_proposal_unless_a_person_asks(
     bench: Bench, changes: dict[str, object], why: str
 ) -> None:

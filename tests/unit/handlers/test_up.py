@@ -90,7 +90,14 @@ def test_up_hands_over_a_checked_machine(bench: Bench, machine: GoodMachine) -> 
     assert record.sha == HEAD
     assert record.launcher_stopped_at == record.ready_at
     assert machine.kinds == ["access", "code", "setup", "probe"]
-    assert [phase.name for phase in record.phases] == ["launching", "connecting", "keys", "code", "set-up", "validation"]
+    assert [phase.name for phase in record.phases] == [
+        "launching",
+        "connecting",
+        "keys",
+        "code",
+        "set-up",
+        "validation",
+    ]
     assert record.ssh is not None
     assert record.ssh.host_key is not None
     assert len(bench.texts) == 2, "one status comment that is edited, one answer that notifies"
@@ -521,9 +528,7 @@ def test_failed_checks_leave_the_machine_where_policy_wants_it(bench: Bench, mac
     assert "❌" in bench.texts[-1] or "🔴" in bench.texts[-1]
 
 
-@pytest.mark.parametrize(
-    ("kind", "reason_code"), [("access", "access_not_installed"), ("code", "code_not_shipped")]
-)
+@pytest.mark.parametrize(("kind", "reason_code"), [("access", "access_not_installed"), ("code", "code_not_shipped")])
 def test_a_machine_that_does_not_do_as_told_is_ended(
     bench: Bench, machine: GoodMachine, kind: str, reason_code: str
 ) -> None:
@@ -549,7 +554,9 @@ def test_an_end_that_cannot_be_proven_is_red_and_names_machine_and_price(bench: 
     with pytest.raises(TransientError) as raised:
         handle_up(bench.context, bench.order())
     record = bench.record
-    assert raised.value.reason_code == "teardown_unproven", "a wrong requirement is green; a machine left running is not"
+    assert raised.value.reason_code == "teardown_unproven", (
+        "a wrong requirement is green; a machine left running is not"
+    )
     assert record.state is State.UNKNOWN
     assert record.name_on_cloud is not None
     assert any(record.name_on_cloud in text and "$0.74/h" in text and "/gpu-lol down" in text for text in bench.texts)
