@@ -5,13 +5,21 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gpu_lol_action import __version__
-from gpu_lol_action.domain.commands import COMMANDS, DoorKind, find_command
+from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind, Option, OptionKind, find_command
 from gpu_lol_action.domain.request import Command, ParseProblem
 from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
+
+HELP_COLUMNS = 80
+_MAX_GUESSES = 3
+_EXIT_CODES = (
+    "Exit code: 0 done, 1 refused or a wrong request, 2 a key or setting is missing, 3 a fault of ours, "
+    "4 an outage (try again), 130 stopped."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,57 +32,83 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"gpu-lol {__version__}")
         return 0
     if "--help" in words or "-h" in words:
-        words = ["help", words[0]]
-    if words[0] == "help":
-        print(explain(words[1]) if len(words) > 1 else overview())
-        return 0
-    return _run(words)
+        words = [word for word in words if word not in ("--help", "-h")]
+        words = words if words[0] == "help" and len(words) > 1 else ["help", *words]
+    if words[0] != "help":
+        return _run(words)
+    spec = find_command(words[1]) if len(words) > 1 else None
+    if len(words) > 1 and (spec is None or spec.doors is DoorKind.COMMENT):
+        return _run(words[1:])  # the parser's own words for what is no command
+    print(explain(spec) if spec else overview())
+    return 0
 
 
 def overview() -> str:
     """Return what ``gpu-lol --help`` prints."""
-    rows = [
-        (spec.usage(DoorKind.TERMINAL).split(" [")[0], spec.summary)
-        for spec in COMMANDS
-        if spec.doors is not DoorKind.COMMENT
-    ]
-    width = max(len(name) for name, _ in rows)
-    lines = [f"  {name:<{width}}  {summary}" for name, summary in rows]
+    here = [spec for spec in COMMANDS if spec.doors is not DoorKind.COMMENT]
+    only_here = [spec.name for spec in here if spec.doors is DoorKind.TERMINAL]
+    elsewhere = f"A pull request takes the same commands as /gpu-lol COMMAND, but for {' and '.join(only_here)}."
     return "\n".join(
         [
-            "gpu-lol: GPUs for your ML code, from the pull request or from here.",
+            "gpu-lol: GPUs for your ML code, from a pull request or from here.",
             "",
             "Usage: gpu-lol COMMAND [OPTIONS]",
             "",
-            *lines,
+            *_columns((spec.name, spec.summary) for spec in here),
             "",
-            "gpu-lol help COMMAND explains one. The same commands work in a pull request: /gpu-lol COMMAND.",
+            "gpu-lol help COMMAND explains one; gpu-lol --version says which version this is.",
+            _filled(elsewhere),
+            _filled(_EXIT_CODES),
         ]
     )
 
 
-def explain(word: str) -> str:
+def explain(spec: CommandSpec) -> str:
     """Return what ``gpu-lol help COMMAND`` prints."""
-    spec = find_command(word)
-    if spec is None:
-        from gpu_lol_action.domain.commands import command_words
-        from gpu_lol_action.intake.suggest import nearest
-
-        valid = command_words(DoorKind.TERMINAL)
-        return f"There is no command {word!r}. Did you mean {' or '.join(nearest(word, valid) or valid)}?"
-    options = spec.options_at(DoorKind.TERMINAL)
-    width = max((len(f"{o.name} {o.metavar}") for o in options), default=0)
-    lines = [f"  {f'{o.name} {o.metavar}':<{width}}  {o.summary}" for o in options]
-    examples = [f"  gpu-lol {example}" for example in spec.examples]
+    door = DoorKind.TERMINAL
+    # A break between an option and its value would make two of one.
+    usage = spec.usage(door).replace(" [", "\n[").replace(" ", "\0").replace("\n", " ")
+    lead = f"Usage: gpu-lol {spec.name} "
+    lines = textwrap.wrap(
+        f"Usage:\0gpu-lol\0{usage}",
+        HELP_COLUMNS,
+        subsequent_indent=" " * len(lead),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    options = _columns((_label(option), option.summary) for option in spec.options_at(door))
     return "\n".join(
         [
-            f"Usage: gpu-lol {spec.usage(DoorKind.TERMINAL)}",
+            *(line.replace("\0", " ") for line in lines),
             "",
-            f"{spec.summary}.",
-            *(["", *lines] if lines else []),
-            *(["", "Examples:", *examples] if examples else []),
+            _filled(f"{spec.summary}."),
+            *(["", *options] if options else []),
+            *(["", "Examples:", *(f"  gpu-lol {example}" for example in spec.examples)] if spec.examples else []),
+            *(["", f"Also: {', '.join(f'gpu-lol {alias}' for alias in spec.aliases)}"] if spec.aliases else []),
         ]
     )
+
+
+def _label(option: Option) -> str:
+    return option.name if option.kind is OptionKind.SWITCH else f"{option.name} {option.metavar}"
+
+
+def _columns(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Return two columns that fit the help's width; the second wraps below itself."""
+    table = list(rows)
+    width = max((len(label) for label, _ in table), default=0)
+    indent = " " * (width + 4)
+    return [
+        line
+        for label, text in table
+        for line in textwrap.wrap(
+            text, HELP_COLUMNS, initial_indent=f"  {label:<{width}}  ", subsequent_indent=indent, break_on_hyphens=False
+        )
+    ]
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, HELP_COLUMNS, break_on_hyphens=False)
 
 
 def _run(words: Sequence[str]) -> int:
@@ -82,20 +116,35 @@ def _run(words: Sequence[str]) -> int:
 
     command = parse_words(words, DoorKind.TERMINAL)
     if isinstance(command, ParseProblem):
-        print(f"gpu-lol: {command.what}".replace("`", ""), file=sys.stderr)
-        if command.did_you_mean:
-            print(f"Did you mean {' or '.join(command.did_you_mean)}?", file=sys.stderr)
+        print(_misread(command), file=sys.stderr)
         return exit_code(Ending.USER_ERROR, Door.TERMINAL)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         ending = _carry_out(command)
     except KeyboardInterrupt:
-        print("gpu-lol: stopped. `gpu-lol status` shows what may still run.", file=sys.stderr)
+        print("gpu-lol: stopped. What may still run: gpu-lol status", file=sys.stderr)
         ending = Ending.CANCELLED
     except GpuLolError as error:
         print(_told(error), file=sys.stderr)
         ending = error.ending
     return exit_code(ending, Door.TERMINAL)
+
+
+def _misread(problem: ParseProblem) -> str:
+    """Return what is wrong with a command, the nearest words (or all), and where to read on."""
+    guesses = problem.did_you_mean
+    near = f"Did you mean {' or '.join(guesses)}?" if guesses else ""
+    known = f"Known here: {', '.join(guesses)}."
+    return "\n".join(
+        filter(
+            None,
+            [
+                f"gpu-lol: {_plain(problem.what)}",
+                _filled(near if len(guesses) <= _MAX_GUESSES else known),
+                f"See: gpu-lol help {problem.command}" if problem.command else "See: gpu-lol help",
+            ],
+        )
+    )
 
 
 def _carry_out(command: Command) -> Ending:
@@ -140,7 +189,12 @@ def _show(markdown: str) -> None:
 
 def _told(error: GpuLolError) -> str:
     parts = (error.explanation.what, error.explanation.why, error.explanation.fix)
-    return "gpu-lol: " + "\n  ".join(part for part in parts if part)
+    return "gpu-lol: " + "\n  ".join(_plain(part) for part in parts if part)
+
+
+def _plain(text: str) -> str:
+    """Return a sentence as a terminal shows it: no Markdown marks, commands without a comment's slash."""
+    return text.replace("`", "").replace("/gpu-lol ", "gpu-lol ")
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ UP_OPTIONS = (
     Option("--cloud", OptionKind.CLOUD, "only this cloud", "runpod"),
     Option("--region", OptionKind.REGION, "only this region", "US"),
     Option("--image", OptionKind.IMAGE, "another container image", "IMAGE"),
-    Option("--sha", OptionKind.SHA, "exactly this commit of the pull request", "abc1234"),
+    Option("--sha", OptionKind.SHA, "only if this is still the head", "abc1234", DoorKind.COMMENT),
     Option("--share", OptionKind.USER, "install this GitHub user's SSH keys too", "USER"),
     Option("--dry-run", OptionKind.SWITCH, "say what would happen and cost, launch nothing"),
 )
@@ -131,6 +131,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "down",
         "Tear the machine down and post the bill",
         Permission.COMMAND_ROLES,
+        positional="profile",
         options=(Option("--all", OptionKind.SWITCH, "every environment of this pull request"),),
         examples=("down", "down --all"),
         aliases=("stop",),

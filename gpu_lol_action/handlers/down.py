@@ -8,7 +8,7 @@ from gpu_lol_action.domain.environment import Tombstone
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Outcome, PullRequestClosed, Repository
+from gpu_lol_action.domain.request import Deny, Outcome, PullRequestClosed, Repository
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
@@ -21,7 +21,11 @@ def mark_down(context: Context, order: Order) -> bool:
 
     Returns whether there is anything to end: only then is the cloud needed.
     """
-    return _bury(context, _entries_of(context, order), Tombstone(order.requester.login, "down", context.clock.now()))
+    entries = _entries_of(context, order)
+    if _is_ambiguous(order, entries):
+        # Nothing is marked by guessing; what was marked before still has to end.
+        return bool(_buried(entries))
+    return _bury(context, entries, Tombstone(order.requester.login, "down", context.clock.now()))
 
 
 def handle_down(context: Context, order: Order) -> Outcome:
@@ -33,6 +37,12 @@ def handle_down(context: Context, order: Order) -> Outcome:
         )
         answers.reply(context, order.pull_request.number, body)
         return Outcome("done", "nothing_to_tear_down", text=body)
+    if _is_ambiguous(order, entries):
+        # What the light step has marked already is meant, whatever was claimed since.
+        buried = _buried(entries)
+        if not buried:
+            return _ask_which(context, order, entries)
+        entries = list(buried)
     tombstone = Tombstone(order.requester.login, "down", context.clock.now())
     return end_all(context, entries, tombstone, order.policy, order.pull_request.number)
 
@@ -123,6 +133,34 @@ def _is_of(entry: Entry | UnreadableEntry, repository: Repository, number: int) 
         return entry.record.pull_request == (number or None)
     name = environment_name(repository.repository_id, number) if number else ""
     return bool(name) and f"{entry.name}-".startswith(f"{name}-")
+
+
+def _buried(entries: Sequence[Entry | UnreadableEntry]) -> list[Entry]:
+    return [e for e in entries if isinstance(e, Entry) and e.record.tombstone is not None]
+
+
+def _is_ambiguous(order: Order, entries: Sequence[Entry | UnreadableEntry]) -> bool:
+    return len(entries) > 1 and not order.command.is_all and not order.command.profile
+
+
+def _ask_which(context: Context, order: Order, entries: Sequence[Entry | UnreadableEntry]) -> Outcome:
+    """Say what runs, where a command could mean more than one machine; nothing is ended by guessing."""
+    profiles = [e.record.profile or "the default" for e in entries if isinstance(e, Entry)]
+    denial = Deny(
+        "several_environments",
+        f"{len(entries)} machines run here",
+        f"their profiles: {', '.join(profiles)}.",
+        "/gpu-lol down --all",
+    )
+    body = comments.denied(
+        reason=denial,
+        command_line=order.command.line,
+        record=next((e.record for e in entries if isinstance(e, Entry)), None),
+        now=context.clock.now(),
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    return Outcome("denied", denial.reason_code, text=body)
 
 
 def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:

@@ -86,6 +86,8 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
     spec = _with_profile(reading.asked, order.command.profile)
     if isinstance(spec, Deny):
         return spec
+    if order.command.image is not None:
+        spec = replace(spec, environment=replace(spec.environment, base_image=order.command.image))
     ladder = _rentable(context, price(spec, order.policy, order.command))
     best = ladder.best
     if best is None:

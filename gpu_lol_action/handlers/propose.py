@@ -77,8 +77,13 @@ def _proposal(context: Context, repository: Repository, pull_request: PullReques
         environment=running[0] if running else None,
         now=context.clock.now(),
         spec_yaml=write_spec(head.analysis.proposed),
-        is_level_one=not context.settings.clouds,
+        is_level_one=not context.settings.clouds and not _has_bot(context),
     )
+
+
+def _has_bot(context: Context) -> bool:
+    """Whether commands work here: this job may hold no cloud secret while the bot's has one, and then it has swept."""
+    return bool(context.ledger.entries()) or context.ledger.last_sweep() is not None
 
 
 def _read_base(context: Context, pull_request: PullRequest, policy: Policy) -> Reading | None:

@@ -19,7 +19,13 @@ from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
 from gpu_lol_action.handlers.plan import AlreadyRunning, UpPlan, plan_up
-from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, mark_launcher_stopped
+from gpu_lol_action.handlers.teardown import (
+    Ended,
+    Unproven,
+    end_environment,
+    mark_launcher_stopped,
+    write_tombstone,
+)
 from gpu_lol_action.render import comments
 
 
@@ -169,13 +175,18 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
 def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
     """End what this run launched; whatever goes wrong with that is an end that is not proven, never an exception."""
     context, order = journal.context, journal.order
+    tombstone = Tombstone(order.requester.login, reason_code, context.clock.now())
     is_stopped = False
+    try:
+        # First of all: a runner that was cancelled has ten seconds, and whoever comes next must know that this is over.
+        journal.entry = write_tombstone(context, journal.entry, tombstone)
+    except Exception as error:  # noqa: BLE001  the machine is ended all the same
+        context.progress.failure(error)
     try:
         context.cloud().cancel()
         is_stopped = True
     except Exception as error:  # noqa: BLE001  a launch that cannot be cancelled is a reason more to end its machine
         context.progress.failure(error)
-    tombstone = Tombstone(order.requester.login, reason_code, context.clock.now())
     try:
         return end_environment(context, journal.entry, tombstone, order.policy, is_launcher=is_stopped)
     except GpuLolError as error:

@@ -233,5 +233,5 @@ def _fix(step: SetupStep) -> str:
         if re.search(pattern, text):
             return fix
     if step.exit_code is None:
-        return "Raise `timeouts.setup` in the policy file, or bake long steps into an image."
+        return "Set-up took longer than it may: bake long steps into an image, or start them yourself on the machine."
     return "Run the step in the image on your own machine, or correct `dependencies` in `.gpu-lol.yaml`."

@@ -65,12 +65,16 @@ class ActionRun:
 
 @dataclass(slots=True)
 class Stage:
-    """Both stand-ins and the folder that they keep their things in; a context manager."""
+    """Both stand-ins and the folder that they keep their things in; a context manager.
+
+    ``has_catalogs`` False leaves a step with the ledger and the cloud key alone: enough to end a machine.
+    """
 
     full_name: str = "acme/llm-lab"
     python: str = sys.executable
     image: Path | None = None
     cloud: LoopbackCloud | None = None
+    has_catalogs: bool = True
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="gpu-lol-rehearsal-")))
     _stack: ExitStack = field(default_factory=ExitStack)
     _hub: Hub | None = None
@@ -160,9 +164,11 @@ class Stage:
         secrets = {"GITHUB_TOKEN": hub.bot_token, "RUNPOD_API_KEY": API_KEY}
         home = {}
         if cloud is not None:
-            # SkyPilot's catalogs would be fetched from the network; the rehearsal's own lie in its home instead.
-            write_catalog(runner / "skypilot")
-            home = {"GPU_LOL_SKYPILOT_HOME": str(runner / "skypilot"), **cloud.environment}
+            home = dict(cloud.environment)
+            if self.has_catalogs:
+                # SkyPilot's catalogs would be fetched from the network; the rehearsal's own lie in its home instead.
+                write_catalog(runner / "skypilot")
+                home["GPU_LOL_SKYPILOT_HOME"] = str(runner / "skypilot")
         return {
             **kept,
             **home,

@@ -18,8 +18,9 @@ from pathlib import Path
 from gpu_lol_action.rehearsal.catalog import rented_gpus
 from gpu_lol_action.rehearsal.display import Display
 from gpu_lol_action.rehearsal.github_state import Comment
-from gpu_lol_action.rehearsal.page import Conversation, PageEntry, build_page
+from gpu_lol_action.rehearsal.page import PageEntry, build_page
 from gpu_lol_action.rehearsal.stage import ActionRun, Stage
+from gpu_lol_action.rehearsal.transcript import transcribe
 
 AUTHOR = "researcher"
 BRANCH = "longer-context"
@@ -41,9 +42,11 @@ class Story:
     display: Display
     prepare_cloud: Callable[[Callable[[str], None]], None]
     number: int = 0
-    entries: list[PageEntry] = field(default_factory=list)
-    shown: dict[int, str] = field(default_factory=dict)
-    edits: dict[int, int] = field(default_factory=dict)
+    proposal: str = ""
+    ready: str = ""
+    preparing: str = ""
+    beside: list[PageEntry] = field(default_factory=list)
+    shown: set[int] = field(default_factory=set)
     failure: list[BaseException] = field(default_factory=list)
 
     def play(self, project: Path) -> None:
@@ -72,11 +75,11 @@ class Story:
         with self.display.step("A pull request opens, and the bot proposes the machine that it needs") as step:
             event = self.stage.hub.open_pull_request(AUTHOR, change_of(project), title=TITLE, branch=BRANCH)
             self.number = int(event.number or 0)
-            self._event(AUTHOR, f"opened this pull request: **{TITLE}**")
-            run = self.stage.run_action(event, on_line=step.tell)
-            self._expect_green(run)
-            proposal = self._new_comments(run)
+            self.beside.append(PageEntry("event", AUTHOR, _now(), "opened this pull request"))
+            self._expect_green(self.stage.run_action(event, on_line=step.tell))
+            proposal = self._new_comments()
             require(len(proposal) == 1, "the pull request got one proposal")
+            self.proposal = proposal[0].body
         self._show(proposal)
 
     def start_preparing(self) -> threading.Thread:
@@ -84,7 +87,7 @@ class Story:
 
         def prepare() -> None:
             try:
-                self.prepare_cloud(lambda text: self.shown.__setitem__(-1, text))
+                self.prepare_cloud(self._tell_preparing)
             except BaseException as error:  # noqa: BLE001  raised again where the story waits for it
                 self.failure.append(error)
 
@@ -96,46 +99,46 @@ class Story:
         with self.display.step("SkyPilot and the loopback cloud (the first time only: some minutes)") as step:
             while preparing.is_alive():
                 preparing.join(0.5)
-                step.tell(self.shown.get(-1, ""))
+                step.tell(self.preparing)
             if self.failure:
                 raise self.failure[0]
             self.stage.open_cloud()
         body = "/gpu-lol up"
         with self.display.step(f"A maintainer comments {body}: gates, claim, launch, code, keys, checks") as step:
-            run = self._command(body, step.tell)
-            require("eyes" in self._reactions(run), "the bot reacted to the command")
-            fresh = self._new_comments(run)
+            require("eyes" in self._command(body, step.tell), "the bot reacted to the command")
+            fresh = self._new_comments()
             ready = [comment for comment in fresh if _SSH_COMMAND.search(comment.body)]
             require(len(ready) == 1, "one comment holds the SSH details")
+            self.ready = ready[0].body
             require(len(self._pods()) == 1, "the cloud has one machine")
         self._show(fresh)
 
     def log_in(self) -> None:
         with self.display.step("The maintainer logs in with her own key, by the command of the comment") as step:
-            ready = next(text for text in reversed(list(self.shown.values())) if _SSH_COMMAND.search(text))
-            folder = _FOLDER.search(ready)
+            folder = _FOLDER.search(self.ready)
             require(folder is not None, "the comment says where the code is")
             place = folder[1] if folder else ""
             script = f"hostname; nvidia-smi -L; cd ~/{place} && git log -1 --format=%H && git status --short"
-            answer = self._ssh(ready, script)
+            answer = self._ssh(script)
             step.tell(answer)
             head = self.stage.hub.issue(self.number).pull
             require(head is not None and head.head_sha in answer, "the machine's HEAD is the pull request's commit")
-        shown = f"$ {_ssh_line(ready)} '{script}'\n{answer}"
-        self.entries.append(PageEntry("terminal", self.stage.hub.maintainer, _now(), shown))
+        shown = f"$ {_ssh_line(self.ready)} '{script}'\n{answer}"
+        self.beside.append(PageEntry("terminal", self.stage.hub.maintainer, _now(), shown))
         self.display.said("terminal", f"```\n{shown}\n```")
 
     def ask_status(self) -> None:
         with self.display.step("/gpu-lol status") as step:
-            run = self._command("/gpu-lol status", step.tell)
-            fresh = self._new_comments(run)
+            self._command("/gpu-lol status", step.tell)
+            fresh = self._new_comments()
             require(len(fresh) == 1 and "/h" in fresh[0].body, "the status shows the price")
         self._show(fresh)
 
     def tear_down(self) -> None:
         with self.display.step("/gpu-lol down, on another runner with an empty HOME: teardown, proof, bill") as step:
-            run = self._command("/gpu-lol down", step.tell)
-            fresh = self._new_comments(run)
+            self.stage.has_catalogs = False
+            self._command("/gpu-lol down", step.tell)
+            fresh = self._new_comments()
             require(self._pods() == [], "the cloud has no machine left")
             require(any("Nothing is running" in comment.body for comment in fresh), "a certificate was posted")
         self._show(fresh)
@@ -149,9 +152,8 @@ class Story:
 
     def cheapest_gpu_type(self) -> str:
         """Return the cloud's name for the GPU of the proposal's cheapest offer (stories make it scarce)."""
-        proposal = next(iter(self.shown.values()))
         names = {gpu.accelerator: gpu.gpu_type_id for gpu in rented_gpus().values()}
-        found = [name for name in names if re.search(rf"\*\*1 × {re.escape(name)}\*\*", proposal)]
+        found = [name for name in names if re.search(rf"\*\*1 × {re.escape(name)}\*\*", self.proposal)]
         require(len(found) == 1, f"the proposal names one GPU: {found}")
         return names[found[0]]
 
@@ -161,52 +163,38 @@ class Story:
         """The maintainer's private key."""
         return self.stage.folder / "maintainer_key"
 
-    def _command(self, body: str, on_line: Callable[[str], None]) -> ActionRun:
-        event = self.stage.hub.comment(self.number, self.stage.hub.maintainer, body)
-        comment_id = event.payload["comment"]["id"]
-        run = self.stage.run_action(event, on_line=on_line)
-        self._expect_green(run)
-        reactions = tuple(self.stage.hub.reactions(comment_id))
-        self.entries.append(PageEntry("comment", self.stage.hub.maintainer, _now(), body, reactions))
-        return run
+    def _tell_preparing(self, text: str) -> None:
+        self.preparing = text
 
-    def _reactions(self, _run: ActionRun) -> tuple[str, ...]:
-        return self.entries[-1].reactions
+    def _command(self, body: str, on_line: Callable[[str], None]) -> tuple[str, ...]:
+        """Let the maintainer comment, run the action on it, and return the reactions that the comment got."""
+        event = self.stage.hub.comment(self.number, self.stage.hub.maintainer, body)
+        self._expect_green(self.stage.run_action(event, on_line=on_line))
+        return tuple(self.stage.hub.reactions(event.payload["comment"]["id"]))
 
     def _expect_green(self, run: ActionRun) -> None:
         if run.last.exit_code != 0:
-            self._show(self._new_comments(run))
+            self._show(self._new_comments())
             tail = "\n".join(run.last.log.splitlines()[-40:])
             raise StoryError(f"the action ended with exit code {run.last.exit_code}:\n{tail}")
 
-    def _new_comments(self, run: ActionRun) -> list[Comment]:
-        """Return the bot's comments that were not there before, and count the edits of those that were."""
-        fresh = []
-        for comment in self.stage.hub.comments(self.number, by=self.stage.hub.bot.login):
-            if comment.comment_id not in self.shown:
-                fresh.append(comment)
-            elif self.shown[comment.comment_id] != comment.body:
-                self.edits[comment.comment_id] = self.edits.get(comment.comment_id, 0) + 1
-            self.shown[comment.comment_id] = comment.body
-        require(bool(run.run_id), "the run has a number")
+    def _new_comments(self) -> list[Comment]:
+        """Return the bot's comments that were not shown before."""
+        bot = self.stage.hub.bot.login
+        fresh = [c for c in self.stage.hub.comments(self.number, by=bot) if c.comment_id not in self.shown]
+        self.shown |= {comment.comment_id for comment in fresh}
         return fresh
 
     def _show(self, fresh: list[Comment]) -> None:
         for comment in fresh:
-            entry = PageEntry("comment", comment.author.login, comment.created_at, comment.body, is_bot=True)
-            self.entries.append(entry)
             self.display.said(comment.author.login, comment.body)
-
-    def _event(self, author: str, text: str) -> None:
-        self.entries.append(PageEntry("event", author, _now(), text))
 
     def _pods(self) -> list[dict[str, object]]:
         return self.stage.open_cloud().pods()
 
-    def _ssh(self, ready: str, script: str) -> str:
+    def _ssh(self, script: str) -> str:
         """Log in as the comment says, and hold the machine's key to the fingerprint that stands there."""
-        match = _SSH_COMMAND.search(ready)
-        fingerprint = _FINGERPRINT.search(ready)
+        match, fingerprint = _SSH_COMMAND.search(self.ready), _FINGERPRINT.search(self.ready)
         require(match is not None and fingerprint is not None, "the comment has an SSH command and a fingerprint")
         if match is None or fingerprint is None:
             return ""
@@ -228,31 +216,9 @@ class Story:
         return done.stdout.strip()
 
     def write_page(self, destination: Path) -> None:
-        """Write the conversation as one HTML page; comments stand there as they read at the end."""
-        bodies = {comment.created_at: comment for comment in self.stage.hub.comments(self.number)}
-        entries = []
-        for entry in self.entries:
-            last = bodies.get(entry.at) if entry.is_bot else None
-            if last is None:
-                entries.append(entry)
-                continue
-            edits = self.edits.get(last.comment_id, 0)
-            entries.append(
-                PageEntry(entry.kind, entry.author, entry.at, last.body, entry.reactions, edits, is_bot=True)
-            )
-        pull = self.stage.hub.issue(self.number)
-        conversation = Conversation(
-            repository=self.stage.full_name,
-            number=self.number,
-            title=TITLE,
-            author=AUTHOR,
-            base_ref="main",
-            head_ref=BRANCH,
-            state=pull.state,
-            note="Played by real SkyPilot on a loopback cloud: GPU, driver and torch on its machines are stand-ins.",
-            entries=tuple(entries),
-        )
-        destination.write_text(build_page(conversation), encoding="utf-8")
+        """Write the conversation as one HTML page."""
+        page = build_page(transcribe(self.stage.hub, self.number, self.beside))
+        destination.write_text(page, encoding="utf-8")
 
 
 def change_of(project: Path) -> dict[str, str | bytes]:

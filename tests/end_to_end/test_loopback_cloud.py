@@ -68,7 +68,7 @@ def find_root_process(state, pod_id):
 def inside(state, pod_id, script):
     """Run a script in a pod as its console would, without SSH."""
     child = wait_until(lambda: find_root_process(state, pod_id))
-    command = ["nsenter", "--target", child, "--all", "bash", "-c", script]
+    command = ["nsenter", "--target", child, "--all", "--root", "--wd", "bash", "-c", script]
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 

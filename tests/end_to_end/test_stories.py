@@ -41,8 +41,7 @@ def test_the_whole_story_with_the_next_offer_when_the_first_has_no_capacity(stag
     stage.open_cloud().post("fault", fault_of(first))
     story.bring_up(story.start_preparing())
     stage.open_cloud().post("clear", {})
-    ready = story.entries[-1].body
-    assert "no capacity" in ready.lower()
+    assert "no capacity" in story.ready.lower()
     story.log_in()
     story.ask_status()
     story.tear_down()

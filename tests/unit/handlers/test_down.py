@@ -141,6 +141,7 @@ def second_profile(bench: Bench) -> Entry:
         launcher_stopped_at=None,
         ready_at=None,
         ssh=None,
+        tombstone=None,
     )
     entry = bench.ledger.claim(claim)
     asked = replace(
@@ -161,13 +162,6 @@ def second_profile(bench: Bench) -> Entry:
     return bench.ledger.update(
         entry, replace(entry.record, state=State.READY, ready_at=START, launcher_stopped_at=START)
     )
-
-
-def test_down_without_a_name_ends_everything_of_the_pull_request(bench: Bench) -> None:
-    bench.running()
-    second_profile(bench)
-    handle_down(bench.context, bench.order("/gpu-lol down"))
-    assert bench.cloud.running == {}
 
 
 def test_one_end_that_fails_does_not_keep_the_others_from_ending(bench: Bench) -> None:
@@ -228,3 +222,33 @@ def test_a_down_that_meets_a_newer_claim_leaves_it_alone(bench: Bench) -> None:
     assert end.entry.record.run_id == "76"
     assert end.entry.record.bill is not None
     assert bench.record == newer
+
+
+def test_down_asks_which_where_several_run_and_all_ends_them(bench: Bench) -> None:
+    bench.running()
+    second_profile(bench)
+    assert not mark_down(bench.context, bench.order("/gpu-lol down"))
+    outcome = handle_down(bench.context, bench.order("/gpu-lol down"))
+    assert outcome.reason_code == "several_environments"
+    assert bench.record.state is State.READY
+    assert handle_down(bench.context, bench.order("/gpu-lol down", is_all=True)).reason_code == "torn_down"
+    assert bench.cloud.running == {}
+
+
+def test_down_ends_what_its_light_step_marked_although_another_was_claimed_since(bench: Bench) -> None:
+    bench.running()
+    assert mark_down(bench.context, bench.order("/gpu-lol down"))
+    other = second_profile(bench).record
+    assert handle_down(bench.context, bench.order("/gpu-lol down")).reason_code == "torn_down"
+    assert bench.record.state is State.CLOSED
+    assert other.name_on_cloud in bench.cloud.running
+
+
+def test_a_second_down_goes_on_with_what_is_marked_and_needs_the_cloud_for_it(bench: Bench) -> None:
+    """The light step has no cloud: what is marked already is left to the step that has."""
+    bench.running()
+    assert mark_down(bench.context, bench.order("/gpu-lol down"))
+    other = second_profile(bench).record
+    assert mark_down(bench.context, bench.order("/gpu-lol down"))
+    assert bench.cloud.log == []
+    assert bench.ledger.read(other.name).record.tombstone is None  # type: ignore[union-attr]  # it can be read
