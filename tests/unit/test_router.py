@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_lol_action.domain.environment import Requester, State
+from gpu_lol_action.domain.environment import Requester, State, Tombstone
 from gpu_lol_action.domain.machine import NotLaunched
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import (
@@ -24,6 +24,7 @@ from gpu_lol_action.domain.request import (
 )
 from gpu_lol_action.errors import Door, Ending, OperatorError, TransientError, UserError, exit_code
 from gpu_lol_action.handlers import obey as obey_module
+from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.router import Run, Step, ending_of, route
 from tests.support.hands import START
@@ -417,6 +418,20 @@ def test_no_comment_breaks_the_router_or_launches_without_a_command(body: str, a
             assert not any(line.startswith("launch") for line in bench.cloud.log)
         if author == "mallory":
             assert all("commands, each on a line" in t or "help" in t for t in bench.texts)
+        bench.assert_nothing_bills_unnoticed()
+
+
+@given(COMMENTS, st.sampled_from([None, State.CLAIMED, State.LAUNCHING, State.VALIDATING, State.READY]), st.booleans())
+def test_the_light_step_touches_no_cloud_whatever_runs(body: str, state: State | None, is_buried: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        bench = furnished(Path(folder))
+        if state is not None:
+            entry = bench.running(state)
+            if is_buried:
+                write_tombstone(bench.context, entry, Tombstone("ada", "down", START))
+        run = say(bench, body, step=LIGHT)
+        assert bench.cloud.log == []
+        assert all(result.ending is not Ending.INTERNAL_ERROR for result in run.results)
         bench.assert_nothing_bills_unnoticed()
 
 
