@@ -12,7 +12,7 @@ from gpu_lol_action.domain.environment import (
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.request import Deny, Outcome
-from gpu_lol_action.errors import Explanation, GpuLolError, LostRace, TransientError
+from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
@@ -61,10 +61,14 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
 
 def handle_up(context: Context, order: Order) -> Outcome:
     """Rent the machine that the code needs and hand it over, or say why not; nothing is left behind."""
-    context.cloud().warm()
+    is_planned_already = context.settings.door is Door.JOB and not order.command.is_dry_run
+    if is_planned_already:
+        # The light step let this order through: loading goes on while it is planned again.
+        context.cloud().warm()
     plan = answer_without_cloud(context, order)
     if isinstance(plan, Outcome):
         return plan
+    context.cloud().warm()
     try:
         entry = context.ledger.claim(_record(context, order, plan))
     except LostRace:

@@ -138,6 +138,6 @@ def test_comments_that_cannot_be_listed_leave_the_outcome(bench: Bench) -> None:
     def refuse(number: int, marker_prefix: str) -> list[Posted]:
         raise TransientError("github_unreachable", "it answered 502")
 
-    bench.forge.find_comments = refuse  # type: ignore[assignment,method-assign]  # an outage
+    bench.forge.find_comments = refuse  # type: ignore[method-assign]  # an outage
     assert propose(bench)[0] == "done"
     assert bench.texts == [], "without knowing what is there, a second proposal would be posted"

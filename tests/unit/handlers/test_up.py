@@ -16,7 +16,7 @@ from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.machine import NotLaunched
 from gpu_lol_action.domain.names import environment_name
-from gpu_lol_action.errors import OperatorError, SpecError, TransientError, UserError
+from gpu_lol_action.errors import Door, OperatorError, SpecError, TransientError, UserError
 from gpu_lol_action.handlers import journal
 from gpu_lol_action.handlers.down import handle_down, mark_down
 from gpu_lol_action.handlers.teardown import write_tombstone
@@ -280,7 +280,7 @@ def test_down_during_the_launch_stops_it_and_certifies_nothing_itself(bench: Ben
     def bury() -> None:
         assert mark_down(bench.context, bench.order("/gpu-lol down"))
 
-    bench.cloud.answers = [bury]  # type: ignore[list-item]  # nothing: the launch works, too late
+    bench.cloud.answers = [bury]
     outcome = handle_up(bench.context, bench.order())
     record = bench.record
     assert outcome.reason_code == "stopped"
@@ -351,7 +351,7 @@ def test_whatever_breaks_a_launch_is_compensated_and_raised_again(bench: Bench, 
         bench.clock.sleep(timedelta(minutes=5))
         raise error
 
-    bench.cloud.answers = [break_off]  # type: ignore[list-item]  # it always raises
+    bench.cloud.answers = [break_off]
     with pytest.raises(type(error)):
         handle_up(bench.context, bench.order())
     record = bench.record
@@ -368,7 +368,7 @@ def test_a_cancel_that_fails_does_not_keep_the_machine_from_being_ended(bench: B
         bench.cloud.running[bench.cloud.name_on_cloud(environment_name(5, 12))] = bench.clock.now()
         raise KeyboardInterrupt
 
-    bench.cloud.answers = [break_off]  # type: ignore[list-item]  # it always raises
+    bench.cloud.answers = [break_off]
     bench.cloud.cancel_raises = OSError("the child is gone")
     with pytest.raises(KeyboardInterrupt):
         handle_up(bench.context, bench.order())
@@ -386,7 +386,7 @@ def test_an_interrupt_whose_certificate_cannot_be_written_is_still_an_interrupt(
         bench.ledger.bills_usd = refuse  # type: ignore[method-assign]  # an outage that begins now
         raise KeyboardInterrupt
 
-    bench.cloud.answers = [break_off]  # type: ignore[list-item]  # it always raises
+    bench.cloud.answers = [break_off]
     with pytest.raises(KeyboardInterrupt):
         handle_up(bench.context, bench.order())
     assert bench.record.state is State.FAILED
@@ -404,7 +404,7 @@ def test_a_lost_claim_shows_what_the_winner_started(bench: Bench) -> None:
         claim(rival)  # type: ignore[arg-type]  # a record
         return claim(record)  # type: ignore[arg-type]  # a record
 
-    bench.ledger.claim = lose  # type: ignore[assignment,method-assign]  # somebody is a moment faster
+    bench.ledger.claim = lose  # type: ignore[method-assign]  # somebody is a moment faster
     outcome = handle_up(bench.context, bench.order())
     assert outcome.reason_code == "already_running"
     assert "eve" in bench.texts[-1]
@@ -653,6 +653,13 @@ def test_a_card_that_nothing_offers_is_denied_with_the_reason(bench: Bench) -> N
         "hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 500}\n"
     )
     assert_denied(bench, "nothing_fits")
+
+
+@pytest.mark.parametrize(("door", "is_dry_run"), [(Door.TERMINAL, False), (Door.TERMINAL, True), (Door.JOB, True)])
+def test_nothing_is_loaded_for_what_may_launch_nothing(bench: Bench, door: Door, is_dry_run: bool) -> None:
+    bench.settle(door=door)
+    handle_up(bench.context, bench.order(is_dry_run=is_dry_run, policy=replace(POLICY, month_usd=Decimal("0.01"))))
+    assert bench.cloud.log == []
 
 
 @pytest.mark.parametrize("is_dry_run", [False, True])
