@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import yaml
 
+from gpu_lol_action.domain import suggest
 from gpu_lol_action.errors import SpecError
 
 MAX_BYTES = 256 * 1024
@@ -119,10 +119,7 @@ def kind_of(node: yaml.Node) -> str:
 
 def nearest(word: str, choices: Iterable[str]) -> str:
     """Return the choice that looks most like ``word``, or an empty text."""
-    names = sorted(choices)
-    close = difflib.get_close_matches(word[:60], names, n=1, cutoff=0.6)
-    holding = [name for name in names if len(word) >= 3 and (word in name or name in word)]
-    return next(iter([*close, *holding]), "")
+    return next(iter(suggest.nearest(word, choices, 1)), "")
 
 
 def printable(text: str) -> str:

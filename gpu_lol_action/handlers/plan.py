@@ -14,11 +14,11 @@ from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.domain.spec import EnvironmentSpec
+from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.reading import price, read_commit
 from gpu_lol_action.intake.gates import SpendingFacts, spending_gate
-from gpu_lol_action.intake.suggest import nearest
 from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.setup import SetupRequest, check_setup

@@ -16,8 +16,8 @@ from gpu_lol_action.domain.commands import (
     find_command,
 )
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
+from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
-from gpu_lol_action.intake.suggest import nearest
 from gpu_lol_action.intake.values import CHOICES, PROFILE, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5

@@ -23,8 +23,6 @@ from gpu_lol_action.rehearsal.stage import ActionRun, Stage
 from gpu_lol_action.rehearsal.transcript import transcribe
 
 AUTHOR = "researcher"
-BRANCH = "longer-context"
-TITLE = "Train with a longer context"
 _SSH_COMMAND = re.compile(r"^ssh -p (\d+) .*?([a-z0-9_-]+)@([A-Za-z0-9.:-]+)\s*$", re.MULTILINE)
 _FOLDER = re.compile(r"in `~/([A-Za-z0-9._-]+)`")
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
@@ -73,7 +71,8 @@ class Story:
 
     def open_pull_request(self, project: Path) -> None:
         with self.display.step("A pull request opens, and the bot proposes the machine that it needs") as step:
-            event = self.stage.hub.open_pull_request(AUTHOR, change_of(project), title=TITLE, branch=BRANCH)
+            change = change_of(project)
+            event = self.stage.hub.open_pull_request(AUTHOR, change.files, title=change.title, branch="rehearsal")
             self.number = int(event.number or 0)
             self.beside.append(PageEntry("event", AUTHOR, _now(), "opened this pull request"))
             self._expect_green(self.stage.run_action(event, on_line=step.tell))
@@ -221,21 +220,34 @@ class Story:
         destination.write_text(page, encoding="utf-8")
 
 
-def change_of(project: Path) -> dict[str, str | bytes]:
-    """Return the files that the pull request changes: what ``NAME.patch`` beside the project does, else a note."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the story's pull request is about."""
+
+    title: str
+    files: dict[str, str | bytes]
+
+
+def change_of(project: Path) -> Change:
+    """Return what ``NAME.patch`` beside the project changes, under the title of its first line; else a note is added."""
     patch = project.with_name(project.name + ".patch")
     if not patch.is_file():
-        return {"REHEARSAL.md": "This file makes a pull request of a rehearsal; nothing else was changed.\n"}
+        note = "This file makes a pull request of a rehearsal; nothing else was changed.\n"
+        return Change(f"Rehearse gpu-lol on {project.name}", {"REHEARSAL.md": note})
+    title = patch.read_text(encoding="utf-8").partition("\n")[0]
     with tempfile.TemporaryDirectory(prefix="gpu-lol-patch-") as name:
         changed = Path(name) / "project"
         shutil.copytree(project, changed, symlinks=True)
         subprocess.run(["git", "apply", str(patch.resolve())], cwd=changed, check=True)
         files = {path.relative_to(changed): path.read_bytes() for path in changed.rglob("*") if path.is_file()}
-    return {
-        str(path): content
-        for path, content in sorted(files.items())
-        if not (project / path).is_file() or (project / path).read_bytes() != content
-    }
+    return Change(
+        title,
+        {
+            str(path): content
+            for path, content in sorted(files.items())
+            if not (project / path).is_file() or (project / path).read_bytes() != content
+        },
+    )
 
 
 def require(condition: bool, claim: str) -> None:  # noqa: FBT001  reads as a sentence

@@ -25,13 +25,16 @@ def test_an_output_without_its_end_is_an_error() -> None:
 
 def test_the_demos_pull_request_is_what_its_patch_says() -> None:
     changed = change_of(SAMPLE)
-    assert list(changed) == ["configs/sft.yaml"]
-    assert b"max_seq_length: 4096" in bytes(changed["configs/sft.yaml"])  # type: ignore[arg-type]  # bytes from a file
+    assert changed.title == "Train with a longer context"
+    assert list(changed.files) == ["configs/sft.yaml"]
+    assert b"max_seq_length: 4096" in bytes(changed.files["configs/sft.yaml"])  # type: ignore[arg-type]  # from a file
 
 
 def test_a_project_without_a_patch_gets_a_note(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
-    assert list(change_of(tmp_path / "project")) == ["REHEARSAL.md"]
+    changed = change_of(tmp_path / "project")
+    assert list(changed.files) == ["REHEARSAL.md"]
+    assert "project" in changed.title
 
 
 def test_a_claim_that_does_not_hold_ends_the_story() -> None:
