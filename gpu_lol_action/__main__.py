@@ -24,7 +24,9 @@ def main() -> int:
     try:
         return _handle(surroundings)
     except KeyboardInterrupt:
-        action_io.annotate("error", "gpu-lol was cancelled. What may still run is in the summary.", title="Cancelled")
+        action_io.annotate(
+            "error", "gpu-lol was cancelled. `/gpu-lol status` shows what may still run.", title="Cancelled"
+        )
         _finish("failed", "cancelled", {})
         return exit_code(Ending.CANCELLED, Door.JOB)
     except GpuLolError as error:

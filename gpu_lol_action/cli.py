@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import textwrap
+import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -127,6 +128,10 @@ def _run(words: Sequence[str]) -> int:
     except GpuLolError as error:
         print(_told(error), file=sys.stderr)
         ending = error.ending
+    except Exception as error:  # noqa: BLE001  our bug: it has an exit code of its own, and the stack is for a report
+        traceback.print_exception(error)
+        print("gpu-lol: failed on a fault of its own. `gpu-lol status` shows what may still run.", file=sys.stderr)
+        ending = Ending.INTERNAL_ERROR
     return exit_code(ending, Door.TERMINAL)
 
 

@@ -68,7 +68,11 @@ def write_tombstone(context: Context, entry: Entry, tombstone: Tombstone) -> Ent
             )
         except LostRace:
             entry = reread(context, entry)
-    raise TransientError(
+    raise _contended(entry)
+
+
+def _contended(entry: Entry) -> TransientError:
+    return TransientError(
         "record_contended",
         f"the record of {entry.record.name} changes faster than it can be written",
         fix="Give the command again in a minute.",
@@ -219,7 +223,7 @@ def _close(context: Context, entry: Entry, absences: tuple[datetime, ...]) -> En
             return context.ledger.update(_as_ending(context, entry), closed)
         except LostRace:
             entry = reread(context, entry)
-    return entry
+    raise _contended(entry)
 
 
 def _as_ending(context: Context, entry: Entry) -> Entry:

@@ -12,7 +12,7 @@ from gpu_lol_action.domain.environment import (
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.request import Deny, Outcome
-from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError
+from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError, exit_code
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
@@ -86,7 +86,8 @@ def handle_up(context: Context, order: Order) -> Outcome:
     except GpuLolError as error:
         outcome = _fail(journal, error.reason_code, error.explanation)
         error.is_told = True
-        if outcome.reason_code != error.reason_code:
+        if outcome.reason_code != error.reason_code and exit_code(error.ending, Door.JOB) == 0:
+            # What is red already keeps its own reason: a refused key says more than what follows from it.
             raise _left_running(journal.record) from error
         raise
     except BaseException as error:

@@ -10,8 +10,10 @@ import getpass
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -22,6 +24,7 @@ from urllib.parse import urlsplit
 import cmarkgfm
 import pytest
 
+from gpu_lol_action import cli
 from gpu_lol_action.adapters.github import Connection, GitHubClient
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_files import FileStore
@@ -30,6 +33,7 @@ from gpu_lol_action.adapters.local_forge import LocalForge
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, SshEndpoint, State
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import environment_name, user_hash
+from gpu_lol_action.errors import TransientError
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.stage import PACKAGE_ROOT, Stage, StepRun
 
@@ -510,6 +514,23 @@ def test_the_second_step_answers_what_needs_no_machine_and_nothing_twice(scene: 
     assert scene.stage.hub.reactions(event.payload["comment"]["id"]) == []
 
 
+def test_a_cancelled_step_says_so_and_exits_as_cancelled(scene: Scene) -> None:
+    """The runner's first signal; here it finds the step waiting for a rate limit to pass."""
+    hub = scene.stage.hub
+    event = scene.comment("/gpu-lol status")
+    hub.fail_next("GET collaborators/{username}/permission", 403, headers={"retry-after": "50"})
+    step = scene.stage.start_step(event, hub.start_run(event.name, hub.maintainer), {"GPU_LOL_PHASE": "decide"})
+    deadline = time.monotonic() + 60
+    while not any("permission" in operation for operation in hub.counts()):
+        assert time.monotonic() < deadline, "the permission was never asked"
+        time.sleep(0.05)
+    step.process.send_signal(signal.SIGTERM)
+    run = step.wait(timeout=120)
+    assert run.exit_code == 130, run.log
+    assert (run.outputs["decision"], run.outputs["reason_code"]) == ("failed", "cancelled")
+    assert "Traceback" not in run.log
+
+
 # --- the terminal -----------------------------------------------------------------------------------------------------
 
 
@@ -666,6 +687,23 @@ def test_outside_a_checkout_commands_say_what_they_need(terminal: Terminal, tmp_
     done = terminal.run("status", folder=tmp_path / "empty")
     assert done.returncode == 1
     assert "git" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(RuntimeError("a bug"), 3), (KeyboardInterrupt(), 130), (TransientError("x", "An outage"), 4)]
+)
+def test_the_terminal_exits_by_the_kind_of_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int
+) -> None:
+    def fail(_command: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "_carry_out", fail)
+    monkeypatch.setattr(signal, "signal", lambda *_arguments: None)
+    assert cli.main(["status"]) == code
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "gpu-lol: " in shown.err
 
 
 def test_a_ledger_that_cannot_be_written_is_the_users_to_mend(terminal: Terminal) -> None:

@@ -393,6 +393,24 @@ def test_an_interrupt_whose_certificate_cannot_be_written_is_still_an_interrupt(
     assert "ended before the machine was ready" in bench.texts[-1]
 
 
+def test_a_bug_in_the_teardown_is_told_as_a_machine_that_may_run(bench: Bench) -> None:
+    def break_off() -> None:
+        bench.cloud.running[bench.cloud.name_on_cloud(environment_name(5, 12))] = bench.clock.now()
+        raise KeyboardInterrupt
+
+    def fail(cloud: str, name_on_cloud: str, provider_config: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    bench.cloud.answers = [break_off]
+    bench.cloud.teardown = fail  # type: ignore[method-assign]  # our own fault, of all moments then
+    with pytest.raises(KeyboardInterrupt):
+        handle_up(bench.context, bench.order())
+    assert bench.record.state is State.ENDING
+    assert any("may still run" in text and "$0.74/h" in text for text in bench.texts)
+    assert [str(error) for error in bench.progress.failures] == ["a bug of ours"]
+    assert "a bug of ours" not in "\n".join(bench.texts)
+
+
 # --- others were faster -------------------------------------------------------------------------------------------
 
 
@@ -583,6 +601,16 @@ def test_a_failed_end_because_the_key_is_refused_is_unproven_too(bench: Bench, m
         handle_up(bench.context, bench.order())
     assert bench.record.state is State.UNKNOWN
     assert any("may still run" in text for text in bench.texts)
+
+
+def test_a_refused_key_that_keeps_the_end_from_being_proven_is_still_the_maintainers(bench: Bench) -> None:
+    bench.cloud.answers = [NotLaunched("credentials", "unauthorized", is_certain=True)]
+    bench.cloud.refuses_teardowns_of.add(bench.cloud.name_on_cloud(environment_name(5, 12)))
+    with pytest.raises(OperatorError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == "cloud_account_refused"
+    assert bench.record.is_open
+    assert "maintainer" in bench.texts[-1]
 
 
 # --- denials: nothing is claimed ------------------------------------------------------------------------------------
