@@ -110,10 +110,11 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
             provider_config=dict(answer.provider_config),
         )
         return answer
-    # Written with the next change. What was refused for certain is no request any more for which a bill could run.
-    asked_at = None if answer.is_certain else journal.record.launch_asked_at
-    record = dataclasses.replace(journal.record, attempts=attempts, launch_asked_at=asked_at)
-    journal.entry = dataclasses.replace(journal.entry, record=record)
+    record = dataclasses.replace(journal.record, attempts=attempts)
+    if answer.is_certain:
+        # No machine came of it: nothing that a bill could run for, nor a name that would have to be proven absent.
+        record = dataclasses.replace(record, launch_asked_at=None, cloud=None, name_on_cloud=None)
+    journal.entry = dataclasses.replace(journal.entry, record=record)  # written with the next change
     if answer.kind == "cancelled":
         journal.stop_if_buried()
     if not answer.is_certain:

@@ -128,7 +128,8 @@ def test_a_wrong_cloud_key_is_for_the_maintainer_and_names_no_value(scene: Scene
     assert run.exit_code == 2, run.log
     assert "rpa_wrong" not in "".join(scene.bodies)
     assert "maintainer" in scene.bodies[-1].lower()
-    assert stage.open_cloud().pods() == []
+    assert scene.records[0].state is State.FAILED, "nothing was rented, so nothing may still run"
+    scene.assert_nothing_left()
 
 
 @pytest.mark.parametrize("command", ["/gpu-lol upp", "/gpu-lol up --gpu A10O", "/gpu-lol up --hours 99"])

@@ -581,17 +581,26 @@ def test_an_end_that_cannot_be_proven_is_red_and_names_machine_and_price(bench: 
     assert bench.cloud.running
 
 
-def test_no_capacity_with_a_machine_left_is_no_green_answer(bench: Bench) -> None:
+def silent(cloud: str, prefix: str) -> list[object]:
+    raise TransientError("cloud_unreachable", "the cloud does not answer")
+
+
+def test_a_certain_refusal_needs_no_cloud_to_prove_that_nothing_runs(bench: Bench) -> None:
     bench.cloud.answers = [NO_CAPACITY]
-
-    def silent(cloud: str, prefix: str) -> list[object]:
-        raise TransientError("cloud_unreachable", "the cloud does not answer")
-
     bench.cloud.machines = silent  # type: ignore[assignment,method-assign]  # an outage
     outcome = handle_up(bench.context, bench.order())
-    assert outcome.decision == "failed"
-    assert outcome.reason_code == "teardown_unproven"
+    assert (outcome.decision, outcome.reason_code) == ("denied", "no_capacity")
+    assert bench.record.state is State.FAILED
+    assert bench.record.bill is None
+
+
+def test_an_uncertain_failure_that_cannot_be_looked_after_is_no_green_answer(bench: Bench) -> None:
+    bench.cloud.answers = [NotLaunched("timed_out", "no machine answered")]
+    bench.cloud.machines = silent  # type: ignore[assignment,method-assign]  # an outage
+    with pytest.raises(TransientError):
+        handle_up(bench.context, bench.order())
     assert bench.record.is_open
+    assert any("may still run" in text for text in bench.texts)
 
 
 def test_a_failed_end_because_the_key_is_refused_is_unproven_too(bench: Bench, machine: GoodMachine) -> None:
@@ -603,13 +612,13 @@ def test_a_failed_end_because_the_key_is_refused_is_unproven_too(bench: Bench, m
     assert any("may still run" in text for text in bench.texts)
 
 
-def test_a_refused_key_that_keeps_the_end_from_being_proven_is_still_the_maintainers(bench: Bench) -> None:
+def test_a_refused_key_is_the_maintainers_and_leaves_nothing_open(bench: Bench) -> None:
     bench.cloud.answers = [NotLaunched("credentials", "unauthorized", is_certain=True)]
     bench.cloud.refuses_teardowns_of.add(bench.cloud.name_on_cloud(environment_name(5, 12)))
     with pytest.raises(OperatorError) as raised:
         handle_up(bench.context, bench.order())
     assert raised.value.reason_code == "cloud_account_refused"
-    assert bench.record.is_open
+    assert bench.record.state is State.FAILED
     assert "maintainer" in bench.texts[-1]
 
 
