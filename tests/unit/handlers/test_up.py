@@ -591,7 +591,8 @@ def test_a_certain_refusal_needs_no_cloud_to_prove_that_nothing_runs(bench: Benc
     outcome = handle_up(bench.context, bench.order())
     assert (outcome.decision, outcome.reason_code) == ("denied", "no_capacity")
     assert bench.record.state is State.FAILED
-    assert bench.record.bill is None
+    assert bench.record.bill is not None
+    assert bench.record.bill.usd == 0
 
 
 def test_an_uncertain_failure_that_cannot_be_looked_after_is_no_green_answer(bench: Bench) -> None:
