@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import sys
@@ -163,7 +164,7 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.router import ending_of
 
     if command.name == "analyze":
-        print(wiring.analyze_folder(command))
+        _print(wiring.analyze_folder(command))
         return Ending.ANSWERED
 
     from gpu_lol_action.domain.environment import Requester
@@ -189,7 +190,16 @@ def _show(markdown: str) -> None:
     """Show an answer as plain text."""
     from gpu_lol_action.render.terminal import render_text
 
-    print(render_text(markdown, shutil.get_terminal_size((100, 24)).columns))
+    _print(render_text(markdown, shutil.get_terminal_size((100, 24)).columns))
+
+
+def _print(text: str) -> None:
+    """Print an answer. A reader who left (``| head``) is no reason to end what a command has begun."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # What is still printed goes nowhere, instead of failing again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _told(error: GpuLolError) -> str:

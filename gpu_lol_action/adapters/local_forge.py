@@ -123,7 +123,15 @@ class LocalForge:
 
     def resolve(self, revision: str) -> str:
         """Return the full id of the commit that a branch, tag or id names."""
-        return self._git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").strip()
+        self._git("rev-parse", "--git-dir")
+        found = self._git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", is_optional=True)
+        if not found:
+            raise UserError(
+                "base_not_found",
+                f"There is no commit, branch or tag `{revision}` in {self._folder}.",
+                fix="Fetch it (`git fetch`), or name another.",
+            )
+        return found.strip()
 
     def changed_files(self, number: int) -> Sequence[str]:
         """Return what differs from the commit before."""

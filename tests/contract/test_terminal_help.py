@@ -126,3 +126,15 @@ def test_help_loads_nothing_but_the_table() -> None:
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def test_a_reader_who_leaves_early_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\n" * 3)
+    command = [sys.executable, "-m", "gpu_lol_action.cli", "analyze", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+        assert process.wait() == 0, said
+    assert b"Traceback" not in said
