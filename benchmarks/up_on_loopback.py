@@ -35,9 +35,11 @@ meta: {name: bench, workload_type: training}
 def up(stage: Stage, number: int) -> tuple[float, dict[str, float]]:
     """Return the seconds from the comment to ready, and those of each phase."""
     event = stage.hub.comment(number, stage.hub.maintainer, "/gpu-lol up")
+    stage.hub.forget_requests()
     began = time.perf_counter()
     run = stage.run_action(event)
     seconds = time.perf_counter() - began
+    print(f"GitHub requests of this `up`: {sum(stage.hub.counts().values())} {stage.hub.counts()}", flush=True)
     if run.last.exit_code != 0 or run.act is None:
         raise SystemExit(f"up failed:\n{run.last.log[-3000:]}")
     client = GitHubClient(Connection(stage.hub.bot_token, stage.full_name, stage.hub.api_url), lambda _pause: None)
