@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,13 +18,14 @@ from gpu_lol_action.render.terminal import render_text
 
 MAX_LIVE_CHARACTERS = 100
 MAX_WIDTH = 120
+LOG_WIDTH = 116  # a log has no width of its own, and rich would take 80 columns, at which tables break
 
 
 @dataclass(slots=True)
 class Display:
     """Where a story is shown. On a terminal the running step has a spinner; in a log each line stands for itself."""
 
-    console: Console = field(default_factory=Console)
+    console: Console = field(default_factory=lambda: Console(width=None if sys.stdout.isatty() else LOG_WIDTH))
     _number: int = 0
     _live: str = ""
 
