@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -41,6 +42,10 @@ class SkyPilotCloud:
         """Start nothing yet. ``environ`` is this process's environment, of which SkyPilot gets the harmless part."""
         self._settings, self._environ, self._now = settings, environ, now
         self._worker: WorkerProcess | None = None
+        # A watcher cancels from a thread of its own: whoever comes second returns only when nothing is left either.
+        self._lock = threading.RLock()
+        # Workers of which something may live on: an end that failed or was interrupted is done again by the next cancel.
+        self._unended: list[WorkerProcess] = []
         self._warming: queue.SimpleQueue[dict[str, object] | None] | None = None
 
     def warm(self) -> None:
@@ -61,8 +66,10 @@ class SkyPilotCloud:
                 f"the cluster name has {len(request.cluster_name)} characters, at most {_LONGEST_CLUSTER_NAME} are kept by every cloud",
                 is_certain=True,
             )
-        self.warm()
         order = {**self._clouds, "task": dict(request.task), "cluster_name": request.cluster_name}
+        if self._unended:
+            self.cancel()
+        # One worker, which warms itself first: a cancel that comes between two looks must not meet another one's launch.
         events = self._running_worker().ask("launch", order)
         answers: list[str] = []
         try:
@@ -116,13 +123,17 @@ class SkyPilotCloud:
 
     def cancel(self) -> None:
         """Stop any launch for real: cancel the request, end the server; returns when no process of either is left."""
-        worker, self._worker, self._warming = self._worker, None, None
-        if worker is None:
-            return
-        events = worker.ask("cancel", {})
-        with contextlib.suppress(queue.Empty):  # the processes are killed next, which ends a request too
-            events.get(timeout=_CANCEL_GRACE.total_seconds())
-        worker.end(timedelta(seconds=1))
+        with self._lock:
+            if self._worker is not None:
+                self._unended.append(self._worker)
+                self._worker = self._warming = None
+            while self._unended:
+                worker = self._unended[-1]
+                events = worker.ask("cancel", {})
+                with contextlib.suppress(queue.Empty):  # the processes are killed next, which ends a request too
+                    events.get(timeout=_CANCEL_GRACE.total_seconds())
+                worker.end(timedelta(seconds=1))
+                self._unended.pop()
 
     def name_on_cloud(self, cluster_name: str) -> str:
         """Return the name under which the provider will list that cluster (its role, ``-head``, is not part of it)."""
@@ -147,25 +158,27 @@ class SkyPilotCloud:
                 f"machines on {cloud} cannot be listed by name; the ledger is all that is known there",
             )
         listed = self._call("machines", {"cloud": cloud, "prefix": prefix}, cloud)
-        return (
-            [parse_machine(cloud, item) for item in listed if isinstance(item, Mapping)]
-            if isinstance(listed, list)
-            else []
-        )
+        if not isinstance(listed, list) or not all(isinstance(item, Mapping) for item in listed):
+            # An answer that cannot be read must not be taken for an empty list: absences are proven by it.
+            raise TransientError("cloud_unreachable", f"what {cloud} lists cannot be read")
+        return [parse_machine(cloud, item) for item in listed]
 
     def close(self) -> None:
         """End server and child processes, and remove what is secret from SkyPilot's home."""
-        self.cancel()
-        forget_secrets(self._settings)
+        try:
+            self.cancel()
+        finally:
+            forget_secrets(self._settings)
 
     def _running_worker(self) -> WorkerProcess:
-        if self._worker is None or not self._worker.is_alive:
-            if self._worker is not None:  # it died of itself: its server must not live on beside the next one
-                self.cancel()
-            prepare_home(self._settings)
-            environment = worker_environment(self._settings, free_port(), self._environ)
-            self._worker = WorkerProcess(environment, self._settings.home / "worker.log")
-        return self._worker
+        with self._lock:
+            if self._worker is None or not self._worker.is_alive:
+                if self._worker is not None:  # it died of itself: its server must not live on beside the next one
+                    self.cancel()
+                prepare_home(self._settings)
+                environment = worker_environment(self._settings, free_port(), self._environ)
+                self._worker = WorkerProcess(environment, self._settings.home / "worker.log")
+            return self._worker
 
     def _call(self, op: str, order: Mapping[str, object], cloud: str) -> object:
         """Ask for something short; translate its failure into an error that says whose turn it is."""

@@ -42,14 +42,13 @@ _WORDS: Sequence[tuple[str, re.Pattern[str]]] = (
         "no_capacity",
         re.compile(
             r"no longer any instances|no instances? (?:currently )?available|not enough (?:free )?|capacity|no resources|out of stock"
-            r"|unavailable|sold out|does not have the resources|insufficient[- ](?:instance|capacity|resources)",
+            r"|(?<!service )(?<!service temporarily )unavailable|sold out|does not have the resources|insufficient[- ](?:instance|capacity|resources)",
             re.IGNORECASE,
         ),
     ),
 )
 _INVALID_TYPES = frozenset(
     {
-        "ResourcesMismatchError",
         "InvalidClusterNameError",
         "InvalidSkyPilotConfigError",
         "NotSupportedError",
@@ -103,14 +102,18 @@ def classify_problem(
     """Return why there is no machine, from an exception that the worker described and the ``answers`` seen in the stream.
 
     It is certain that no machine is left where nothing was asked of the cloud, or where every answer of the cloud was a
-    refusal that it gives instead of a machine.
+    refusal that it gives instead of a machine. An exception of Python's own tells that only before SkyPilot was asked to
+    launch (``is_asked``): afterwards, a server that broke off and a machine that answers oddly look like it too.
     """
     types = {str(name) for name in _items(problem.get("types"))}
     history = [str(item.get("text") or "") for item in _items(problem.get("history")) if isinstance(item, Mapping)]
     text = str(problem.get("text") or "")
     if "NoCloudAccessError" in types:
         return NotLaunched("credentials", "no allowed cloud accepted its key", is_certain=True)
-    if types & _INVALID_TYPES or (types & {"ValueError", "TypeError"} and not history and not answers):
+    is_asked = problem.get("is_asked") is not False
+    if types & _INVALID_TYPES and not history and not answers:
+        return NotLaunched("invalid", shorten(clean_line(text, secrets)), is_certain=True)
+    if types & {"ValueError", "TypeError"} and not is_asked:
         return NotLaunched("invalid", shorten(clean_line(text, secrets)), is_certain=True)
     if "ResourcesUnavailableError" in types and not history and not answers:
         # SkyPilot's catalog has nothing of the kind: it says so before it asks any cloud.

@@ -5,7 +5,7 @@ line to what was its stdout; everything SkyPilot prints goes to stderr. When std
 it cancels what is launching, ends the server and leaves.
 
 Orders: ``{"id", "op", ...}`` with op ``warm``, ``launch``, ``cancel``, ``teardown``, ``machines``. Events: ``{"id", "progress"}``
-for each line that SkyPilot streams, and at the end ``{"id", "answer"}`` or ``{"id", "problem": {"type", "text", "history"}}``.
+for each line that SkyPilot streams, and at the end ``{"id", "answer"}`` or ``{"id", "problem": {"types", "text", "history", "is_asked"}}``.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Worker:
         self._out_lock = threading.Lock()
         self._server_lock = threading.Lock()
         self._request_id: str | None = None
+        self._asked: set[object] = set()
         self._is_cancelled = False
         self._is_warm = False
 
@@ -55,7 +56,8 @@ class Worker:
         try:
             answer = operations[str(order["op"])](order)
         except BaseException as problem:  # noqa: BLE001 -- SystemExit too: SkyPilot raises it, and the parent must hear of it
-            self.say({"id": order.get("id"), "problem": _describe(problem)})
+            is_asked = order.get("id") in self._asked
+            self.say({"id": order.get("id"), "problem": {**_describe(problem), "is_asked": is_asked}})
         else:
             self.say({"id": order.get("id"), "answer": answer})
 
@@ -93,6 +95,9 @@ class Worker:
 
         task = sky.Task.from_yaml_config(dict(_mapping(order["task"])))
         cluster = str(order["cluster_name"])
+        if self._is_cancelled:
+            raise InterruptedError("cancelled before the launch began")
+        self._asked.add(order["id"])
         request = sky.launch(task, cluster_name=cluster)
         self._request_id = str(request)
         if self._is_cancelled:

@@ -112,6 +112,9 @@ def _end(context: Context, entry: Entry, tombstone: Tombstone, policy: Policy) -
         return end_environment(context, entry, tombstone, policy)
     except GpuLolError as error:
         return Unproven(entry, error.explanation.what)
+    except Exception as error:  # noqa: BLE001  our bug: the next machine costs money all the same
+        context.progress.failure(error)
+        return Unproven(entry, "gpu-lol failed on a fault of its own while ending it")
 
 
 def _epitaph(context: Context, end: Ended | Unproven) -> str:
@@ -164,13 +167,13 @@ def _ask_which(context: Context, order: Order, entries: Sequence[Entry | Unreada
 
 
 def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
-    """Return what an order means: all of the pull request, the named profile, or the only one there is."""
+    """Return what an order means: all of the pull request, or the named profile and never another one."""
     of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)]
     if order.pull_request_number is None:
         of_pull_request = [
             e for e in of_pull_request if isinstance(e, Entry) and e.record.requester.login == order.requester.login
         ]
-    if order.command.is_all or len(of_pull_request) == 1 or not order.command.profile:
+    if order.command.is_all or not order.command.profile:
         return of_pull_request
     name = environment_name(
         order.repository.repository_id,
@@ -178,4 +181,4 @@ def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]
         order.command.profile,
         order.requester.login,
     )
-    return [e for e in of_pull_request if isinstance(e, Entry) and e.record.name == name]
+    return [e for e in of_pull_request if (e.record.name if isinstance(e, Entry) else e.name) == name]

@@ -123,10 +123,18 @@ class Journal:
     def _watch(self, over: threading.Event, version: str) -> None:
         while not over.wait(TOMBSTONE_POLL_SECONDS):
             try:
-                if self.context.ledger.version(self.record.name) != version:
-                    self.context.progress.line("the record changed: cancelling the launch")
-                    self.context.cloud().cancel()
-                    return
+                if self.context.ledger.version(self.record.name) == version:
+                    continue
             except GpuLolError as error:
                 # Not being able to look is no reason to stop a launch: its lease and the sweeper bound it.
                 self.context.progress.line(f"could not look for a tombstone: {error.explanation.what}")
+                continue
+            except Exception as error:  # noqa: BLE001  a thread that died would never look again
+                self.context.progress.failure(error)
+                continue
+            try:
+                self.context.cloud().cancel()
+                self.context.progress.line("the record changed: the launch was cancelled")
+                return
+            except Exception as error:  # noqa: BLE001  tried again until it works or the launch is over
+                self.context.progress.failure(error)

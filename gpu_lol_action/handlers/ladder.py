@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from datetime import timedelta
 
 from gpu_lol_action.domain.environment import Attempt, State
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.request import Deny
-from gpu_lol_action.errors import Explanation, OperatorError, TransientError, UserError
+from gpu_lol_action.errors import Explanation, LostRace, OperatorError, UserError
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.teardown import prove_absence
 from gpu_lol_action.intake.gates import check_head
 
-LOOK_AGAIN = timedelta(seconds=5)
 MAX_DETAIL_CHARACTERS = 200
 
 # What a maintainer must mend, as opposed to what another offer may have.
@@ -149,18 +148,15 @@ def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: floa
 
 
 def _end_remains(journal: Journal) -> None:
-    """End what a failed try may have left, before another machine of the same name is asked for."""
-    record, cloud, clock = journal.record, journal.context.cloud(), journal.context.clock
+    """End what a failed try may have left, before another machine of the same name is asked for.
+
+    Its time counts also where nothing is listed: SkyPilot may have rented a machine and ended it again.
+    """
+    context, record = journal.context, journal.record
     if record.cloud is None or record.name_on_cloud is None:
         return
-    if not cloud.machines(record.cloud, record.name_on_cloud):
-        journal.write(launch_asked_at=None)
-        return
-    cloud.teardown(record.cloud, record.name_on_cloud, record.provider_config)
-    if cloud.machines(record.cloud, record.name_on_cloud):
-        clock.sleep(LOOK_AGAIN)
-        if cloud.machines(record.cloud, record.name_on_cloud):
-            raise TransientError(
-                "teardown_unproven", f"What a failed launch left, {record.name_on_cloud}, is still listed."
-            )
-    journal.write(earlier_cost_usd=record.cost_so_far_usd(clock.now()), launch_asked_at=None)
+    absences = prove_absence(context, journal.entry, journal.order.policy)
+    if absences is None:
+        journal.stop_if_buried()
+        raise LostRace("record_changed", f"the record of `{record.name}` was closed by another run")
+    journal.write(earlier_cost_usd=record.cost_so_far_usd(absences[0]), launch_asked_at=None)

@@ -94,14 +94,17 @@ def end_environment(
         entry = mark_launcher_stopped(context, entry)
     try:
         if is_launcher is None:
-            entry = _await_launcher(context, entry)
+            # Read anew in any case: what a sweep listed minutes ago may be over, and its name a newer claim's.
+            entry = reread(context, _await_launcher(context, entry))
             if not entry.record.is_open:
                 return Ended(entry)
         # Also where the launcher still lives: what it has rented so far costs nothing from here on.
         _teardown(context, entry.record)
         if is_launcher is False or not _is_launcher_stopped(context, entry.record):
             return Unproven(entry, "the run that launches it has not stopped yet")
-        absences = _prove_absence(context, entry.record, policy)
+        absences = prove_absence(context, entry, policy)
+        if absences is None:
+            return Ended(reread(context, entry))
     except GpuLolError as error:
         return Unproven(_as_unknown(context, entry), error.explanation.what)
     return Ended(_close(context, entry, absences))
@@ -146,9 +149,11 @@ def _is_same_claim(one: Entry, other: Entry) -> bool:
 
 
 def _is_launcher_stopped(context: Context, record: EnvironmentRecord) -> bool:
-    if record.launcher_stopped_at is not None or record.launch_asked_at is None:
+    if record.launcher_stopped_at is not None:
+        return True
+    if record.launch_asked_at is None and record.name_on_cloud is None:
         # A claim from which nothing was launched: its run sees the tombstone before it asks a cloud.
-        return record.launcher_stopped_at is not None or record.name_on_cloud is None
+        return True
     return not context.forge.is_run_alive(record.run_id)
 
 
@@ -169,8 +174,12 @@ def _teardown(context: Context, record: EnvironmentRecord) -> None:
     context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
 
 
-def _prove_absence(context: Context, record: EnvironmentRecord, policy: Policy) -> tuple[datetime, ...]:
-    """Return two times, far enough apart, at which the provider listed without the machine."""
+def prove_absence(context: Context, entry: Entry, policy: Policy) -> tuple[datetime, ...] | None:
+    """Return two times, far enough apart, at which the provider listed without the machine; what it lists is ended.
+
+    None where another run has closed this claim meanwhile: what is listed may be a newer claim's machine.
+    """
+    record = entry.record
     if record.cloud is None or record.name_on_cloud is None:
         return ()
     context.progress.phase("proving the absence")
@@ -182,6 +191,8 @@ def _prove_absence(context: Context, record: EnvironmentRecord, policy: Policy) 
         if listed:
             # It came back, or the end is still under way: ask again, and start counting anew.
             absences.clear()
+            if not reread(context, entry).record.is_open:
+                return None
             context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
             context.clock.sleep(LAUNCHER_POLL)
             continue

@@ -146,7 +146,6 @@ def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
 def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comment_kind: str = "failed") -> Outcome:
     """The money rule: end what was launched, say what happened, what it cost, and what is billing now."""
     context, order = journal.context, journal.order
-    journal.context.progress.phase("ending what was started")
     end = _compensate(journal, reason_code)
     journal.entry = end.entry
     now, number = context.clock.now(), order.pull_request.number
@@ -177,10 +176,12 @@ def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
     """End what this run launched; whatever goes wrong with that is an end that is not proven, never an exception."""
     context, order = journal.context, journal.order
     tombstone = Tombstone(order.requester.login, reason_code, context.clock.now())
-    is_stopped = False
+    is_marked = is_stopped = False
     try:
         # First of all: a runner that was cancelled has ten seconds, and whoever comes next must know that this is over.
         journal.entry = write_tombstone(context, journal.entry, tombstone)
+        is_marked = True
+        context.progress.phase("ending what was started")
     except Exception as error:  # noqa: BLE001  the machine is ended all the same
         context.progress.failure(error)
     try:
@@ -188,6 +189,8 @@ def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
         is_stopped = True
     except Exception as error:  # noqa: BLE001  a launch that cannot be cancelled is a reason more to end its machine
         context.progress.failure(error)
+    if not is_marked:
+        _end_unmarked(context, journal.record)
     try:
         return end_environment(context, journal.entry, tombstone, order.policy, is_launcher=is_stopped)
     except GpuLolError as error:
@@ -195,6 +198,16 @@ def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
     except Exception as error:  # noqa: BLE001  the requester must learn what may still run
         context.progress.failure(error)
         return Unproven(journal.entry, "gpu-lol failed on a fault of its own while ending it")
+
+
+def _end_unmarked(context: Context, record: EnvironmentRecord) -> None:
+    """End the machine where the ledger cannot be written; the record stays open, so nothing is certified by this."""
+    if record.launch_asked_at is None or record.cloud is None or record.name_on_cloud is None:
+        return
+    try:
+        context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
+    except Exception as error:  # noqa: BLE001  the record says that it may run, and the sweeper takes it up
+        context.progress.failure(error)
 
 
 def _left_running(record: EnvironmentRecord) -> TransientError:

@@ -67,8 +67,7 @@ def test_failure_without_any_answer_is_not_taken_for_missing_capacity():
         ({"types": ["NoCloudAccessError"], "text": "Cloud access is not set up. Run: sky check"}, "credentials"),
         ({**UNAVAILABLE, "text": "Catalog does not contain any instances satisfying the request\nHint"}, "invalid"),
         ({"types": ["InvalidSkyPilotConfigError", "ValueError"], "text": "Invalid task YAML"}, "invalid"),
-        ({"types": ["ResourcesMismatchError"], "text": "other resources"}, "invalid"),
-        ({"types": ["ValueError"], "text": "bad"}, "invalid"),
+        ({"types": ["ValueError"], "text": "bad", "is_asked": False}, "invalid"),
     ],
 )
 def test_what_never_reached_a_cloud_is_certain(problem, kind):
@@ -80,6 +79,24 @@ def test_what_never_reached_a_cloud_is_certain(problem, kind):
 def test_unknown_crash_is_a_failure_that_may_have_left_a_machine():
     found = classify_problem({"types": ["RuntimeError"], "text": "ray did not start"})
     assert (found.kind, found.detail, found.is_certain) == ("failed", "ray did not start", False)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        {"types": ["JSONDecodeError", "ValueError"], "text": "Expecting value", "is_asked": True},
+        {"types": ["TypeError"], "text": "'NoneType' is not iterable"},
+        {"types": ["ResourcesMismatchError"], "text": "a cluster of that name has other resources"},
+        {"types": ["NotSupportedError"], "text": "no", "history": [REGION_FAILED]},
+    ],
+)
+def test_what_breaks_after_the_order_may_have_left_a_machine(problem):
+    assert not classify_problem(problem).is_certain
+
+
+@pytest.mark.parametrize("words", ["503 Service Unavailable", "Service Temporarily Unavailable"])
+def test_a_gateway_that_answers_for_the_cloud_is_no_refusal(words):
+    assert not classify_problem(failed(1), [words]).is_certain
 
 
 def test_problem_of_any_shape_is_survived():
