@@ -10,6 +10,7 @@ import textwrap
 import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import FrameType
 
 from gpu_lol_action import __version__
 from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind, Option, OptionKind, find_command
@@ -18,6 +19,7 @@ from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
 
 HELP_COLUMNS = 80
 _MAX_GUESSES = 3
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _EXIT_CODES = (
     "Exit code: 0 done, 1 refused or a wrong request, 2 a key or setting is missing, 3 a fault of ours, "
     "4 an outage (try again), 130 stopped."
@@ -120,7 +122,8 @@ def _run(words: Sequence[str]) -> int:
     if isinstance(command, ParseProblem):
         print(_misread(command), file=sys.stderr)
         return exit_code(Ending.USER_ERROR, Door.TERMINAL)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in _STOPPING:
+        signal.signal(number, _stop)
     try:
         ending = _carry_out(command)
     except KeyboardInterrupt:
@@ -134,6 +137,13 @@ def _run(words: Sequence[str]) -> int:
         print("gpu-lol: failed on a fault of its own. `gpu-lol status` shows what may still run.", file=sys.stderr)
         ending = Ending.INTERNAL_ERROR
     return exit_code(ending, Door.TERMINAL)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """Turn the first signal into an exception; ending a machine takes its time, and a second Ctrl-C must not cut it off."""
+    for number in _STOPPING:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _misread(problem: ParseProblem) -> str:

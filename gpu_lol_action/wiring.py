@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -180,12 +179,12 @@ def _home(parent: str) -> Iterator[Path]:
 @contextmanager
 def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> Iterator[Context]:
     """Yield the context of a terminal: a checkout for GitHub, a folder for the ledger, the user's own cloud key."""
+    from gpu_lol_action.adapters import local_forge
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_files import FileStore
-    from gpu_lol_action.adapters.local_forge import LocalForge
 
     user_home = Path.home()
-    forge = LocalForge(folder, show, home=user_home, environment=os.environ)
+    forge = local_forge.LocalForge(folder, show, home=user_home, environment=os.environ)
     repository = forge.repository()
     state = Path(os.environ.get("XDG_STATE_HOME") or user_home / ".local" / "state") / "gpu-lol"
     cloud_keys = _cloud_keys(
@@ -193,7 +192,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     )
     settings = Settings(
         door=Door.TERMINAL,
-        run_id=f"{socket.gethostname()}:{os.getpid()}",
+        run_id=local_forge.this_run(),
         run_url=None,
         server_url="https://github.com",
         clouds=tuple(cloud_keys),

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import getpass
 import hashlib
+import os
 import re
+import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +17,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gpu_lol_action.adapters import archive
+from gpu_lol_action.adapters.skypilot_process import started_at
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import UserError
 
 MAX_FILE_BYTES = 1024 * 1024
 _REMOTE = re.compile(r"(?:[:/])([A-Za-z0-9_.-]{1,100})/([A-Za-z0-9_.-]{1,100}?)(?:\.git)?/?$")
+
+
+def this_run() -> str:
+    """Return ``host:pid:start``: the start tells this process from a later one with its number."""
+    return f"{socket.gethostname()}:{os.getpid()}:{started_at(os.getpid())}"
 
 
 class LocalForge:
@@ -142,9 +150,10 @@ class LocalForge:
         return self._git("merge-base", base, head).strip()
 
     def is_run_alive(self, run_id: str) -> bool:
-        """Return whether the process that a record names still runs here."""
-        _, _, pid = run_id.rpartition(":")
-        return pid.isdigit() and Path(f"/proc/{pid}").exists()
+        """Return whether the process that a record names still runs here; a later one with its number is none."""
+        _, pid, born = (*run_id.split(":"), "", "")[:3]
+        found = started_at(int(pid)) if pid.isdigit() else None
+        return found is not None and (not born or found == born)
 
     def me(self) -> str:
         """Return the user's name."""

@@ -93,7 +93,9 @@ class WorkerProcess:
             if self._is_gone:
                 events.put(None)
                 return events
-            with contextlib.suppress(OSError, ValueError):  # its stdin is closed already, or it is just ending; the reader tells every queue
+            with contextlib.suppress(
+                OSError, ValueError
+            ):  # its stdin is closed already, or it is just ending; the reader tells every queue
                 self._orders.write(line.encode())
                 self._orders.flush()
         return events

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, PhaseTime, Tombstone
@@ -15,7 +16,7 @@ from gpu_lol_action.errors import GpuLolError, LostRace
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.teardown import reread
-from gpu_lol_action.pricing.budget import WorstCase
+from gpu_lol_action.pricing.budget import WorstCase, worst_case
 from gpu_lol_action.render import comments
 
 EDIT_INTERVAL = timedelta(seconds=5)
@@ -108,6 +109,10 @@ class Journal:
         """What it costs at most, and when the last layer ends it."""
         return self._worst_case
 
+    def count_on(self, price_usd_per_hour: Decimal) -> None:
+        """Tell from now on the worst case of this offer, which may cost more than the one that was planned."""
+        self._worst_case = worst_case(price_usd_per_hour, self.record.lease, self.order.policy)
+
     @contextmanager
     def watching_for_tombstone(self) -> Iterator[None]:
         """While a launch blocks this thread, look for a tombstone and cancel the launch for real when one appears."""
@@ -134,7 +139,8 @@ class Journal:
                 continue
             try:
                 self.context.cloud().cancel()
-                self.context.progress.line("the record changed: the launch was cancelled")
-                return
             except Exception as error:  # noqa: BLE001  tried again until it works or the launch is over
                 self.context.progress.failure(error)
+                continue
+            self.context.progress.line("the record changed: the launch was cancelled")
+            return

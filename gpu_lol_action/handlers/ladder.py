@@ -88,6 +88,7 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
         name_on_cloud=cloud.name_on_cloud(plan.name),
         launch_asked_at=started,
     )
+    journal.count_on(candidate.price_usd_per_hour)
     journal.say(force=True)
     request = LaunchRequest(
         plan.build_task(candidate, journal.record.lease),

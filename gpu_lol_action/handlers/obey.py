@@ -37,7 +37,11 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
             return DEFERRED
         case "sweep":
             return handle_sweep(
-                context, order.repository.repository_id, order.policy, is_dry_run=order.command.is_dry_run
+                context,
+                order.repository.repository_id,
+                order.policy,
+                is_dry_run=order.command.is_dry_run,
+                owner=None if order.pull_request_number else order.requester.login,
             )
         case _:
             raise LookupError(order.command.name)

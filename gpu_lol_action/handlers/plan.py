@@ -12,7 +12,7 @@ from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
-from gpu_lol_action.domain.request import Deny
+from gpu_lol_action.domain.request import Deny, Gate
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
@@ -123,28 +123,24 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
     records = [entry.record for entry in entries if isinstance(entry, Entry)]
     open_records = [record for record in records if record.is_open]
     month = spending(context.ledger.bills_usd(month_start(now)), open_records, order.policy, now)
-    gate = spending_gate(
-        SpendingFacts(
-            requester=order.requester,
-            price_usd_per_hour=best.price_usd_per_hour,
-            lease=lease,
-            worst_case_usd=worst.usd,
-            month_usd=month.month_usd + month.committed_usd,
-            open_records=open_records,
-            unreadable=len(entries) - len(records),
-            last_sweep=context.ledger.last_sweep(),
-            oldest_claim=min((record.claimed_at for record in records), default=None),
-            now=now,
-            policy=order.policy,
-        )
+    facts = SpendingFacts(
+        requester=order.requester,
+        price_usd_per_hour=best.price_usd_per_hour,
+        lease=lease,
+        worst_case_usd=worst.usd,
+        month_usd=month.month_usd + month.committed_usd,
+        open_records=open_records,
+        unreadable=len(entries) - len(records),
+        last_sweep=context.ledger.last_sweep(),
+        oldest_claim=min((record.claimed_at for record in records), default=None),
+        now=now,
+        policy=order.policy,
     )
+    gate = spending_gate(facts)
     if isinstance(gate, Deny):
         return gate
-    affordable = tuple(
-        candidate
-        for candidate in draft.ladder.candidates
-        if candidate.price_usd_per_hour <= order.policy.max_price_usd_per_hour
-    )
+    # What the cheapest may cost says nothing of those that are tried after it.
+    affordable = tuple(c for c in draft.ladder.candidates if not isinstance(_gate_candidate(facts, c), Deny))
     return UpPlan(
         name=draft.name,
         sha=order.pull_request.head_sha,
@@ -157,6 +153,12 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         setup=draft.setup,
         identity=_identity(order),
     )
+
+
+def _gate_candidate(facts: SpendingFacts, candidate: Candidate) -> Gate:
+    price_usd_per_hour = candidate.price_usd_per_hour
+    worst = worst_case(price_usd_per_hour, Lease(facts.now, facts.now + facts.lease), facts.policy)
+    return spending_gate(replace(facts, price_usd_per_hour=price_usd_per_hour, worst_case_usd=worst.usd))
 
 
 def _identity(order: Order) -> dict[str, str]:

@@ -14,7 +14,7 @@ from datetime import timedelta
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.machine import Machine
-from gpu_lol_action.domain.names import repository_prefix
+from gpu_lol_action.domain.names import environment_name, repository_prefix
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome
 from gpu_lol_action.errors import GpuLolError
@@ -63,8 +63,14 @@ class Findings:
         return not any(line.verdict in troubles for line in self.lines)
 
 
-def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry_run: bool = False) -> Outcome:
-    """Look once over records and clouds, end what is due, and report every thing that was looked at."""
+def handle_sweep(
+    context: Context, repository_id: int, policy: Policy, *, is_dry_run: bool = False, owner: str | None = None
+) -> Outcome:
+    """Look once over records and clouds, end what is due, and report every thing that was looked at.
+
+    ``owner`` is a terminal's user: that ledger knows of nobody else's machines, which are not without a record for it.
+    """
+    prefix = f"{environment_name(repository_id, None, '', owner)}-" if owner else repository_prefix(repository_id)
     found = Findings()
     for entry in context.ledger.entries():
         if isinstance(entry, UnreadableEntry):
@@ -75,9 +81,11 @@ def handle_sweep(context: Context, repository_id: int, policy: Policy, *, is_dry
             except GpuLolError as error:
                 # The next record's machine costs money all the same.
                 found.lines.append(SweepLine(entry.record.name, Verdict.UNPROVEN, error.explanation.what))
+            except Exception as error:  # noqa: BLE001  our bug with this record must not end the sweep for all others
+                context.progress.failure(error)
+                found.lines.append(SweepLine(entry.record.name, Verdict.UNPROVEN, "a fault of gpu-lol's own"))
     for cloud in context.settings.clouds:
         try:
-            prefix = repository_prefix(repository_id)
             found.lines.extend(_sweep_orphans(context, cloud, prefix, is_dry_run=is_dry_run))
         except GpuLolError as error:
             found.lines.append(SweepLine(cloud, Verdict.SILENT, error.explanation.what))
@@ -145,14 +153,12 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
     entries = context.ledger.entries()
     if any(isinstance(entry, UnreadableEntry) for entry in entries):
         return ()  # one of them may be the unreadable record's
-    known = {entry.record.name_on_cloud for entry in entries if isinstance(entry, Entry) and entry.record.is_open}
-    # A claimed record has no name on its cloud yet; its environment's name is a prefix of it.
-    claimed = tuple(entry.record.name + "-" for entry in entries if isinstance(entry, Entry) and entry.record.is_open)
-    return [
-        machine
-        for machine in machines
-        if machine.name_on_cloud not in known and not machine.name_on_cloud.startswith(claimed)
-    ]
+    records = [entry.record for entry in entries if isinstance(entry, Entry) and entry.record.is_open]
+    # One that launches has no name on its cloud yet, or changes clouds; one that is there has one machine, on one cloud.
+    name_of = context.cloud().name_on_cloud
+    known = {name_of(record.name) for record in records if record.launcher_stopped_at is None or record.cloud == cloud}
+    known |= {record.name_on_cloud for record in records if record.name_on_cloud and record.cloud == cloud}
+    return [machine for machine in machines if machine.name_on_cloud not in known]
 
 
 def _end_orphan(context: Context, machine: Machine, *, is_dry_run: bool) -> SweepLine:
@@ -162,6 +168,9 @@ def _end_orphan(context: Context, machine: Machine, *, is_dry_run: bool) -> Swee
         return SweepLine(name, Verdict.LEFT, "it has no record, but is younger than a launch's grace")
     if is_dry_run:
         return SweepLine(name, Verdict.WOULD_END, "it has no record")
+    if not any(machine.name_on_cloud == name for machine in _orphans(context, machine.cloud, name)):
+        # While others were ended: an `up` may have claimed the name, and SkyPilot takes over what it finds under it.
+        return SweepLine(name, Verdict.LEFT, "it is gone, or has a record now")
     context.cloud().teardown(machine.cloud, name, {})
     if context.cloud().machines(machine.cloud, name):
         return SweepLine(name, Verdict.UNPROVEN, "it is still listed after its teardown")

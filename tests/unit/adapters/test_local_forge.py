@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.adapters.local_forge import LocalForge
+from gpu_lol_action.adapters.local_forge import LocalForge, this_run
 from gpu_lol_action.errors import UserError
 
 
@@ -132,6 +132,12 @@ def test_a_run_is_alive_while_its_process_is(checkout: Path) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
     assert not forge.is_run_alive(f"host:{ended.pid}")
+
+
+def test_a_process_that_got_a_dead_runs_number_is_not_that_run(checkout: Path) -> None:
+    forge = forge_of(checkout)
+    assert forge.is_run_alive(this_run())
+    assert not forge.is_run_alive(f"host:{os.getpid()}:1")
 
 
 @pytest.mark.parametrize("revision", ["nothing", "--output=x", "HEAD~99"])
