@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Protocol
@@ -138,10 +138,12 @@ class RecordLedger:
         """Return every record that a name ever had, newest first: the audit log."""
         return self._entries([(name, version) for version in self._store.history(_checked_name(name))], is_tip=False)
 
-    def bills_usd(self, since: datetime) -> Decimal:
-        """Return the sum of the bills closed since then. Where a record cannot be read, its last readable one counts."""
+    def bills_usd(self, since: datetime, names: Collection[str] | None = None) -> Decimal:
+        """Return the sum of the bills closed since then (of ``names`` alone, if given). Where a record cannot be read, its last readable one counts."""
         total = Decimal("0.00")
         for entry in self.entries():
+            if names is not None and (entry.record.name if isinstance(entry, Entry) else entry.name) not in names:
+                continue
             total += sum((bill.usd for bill in self._bills(entry) if bill.closed_at >= since), Decimal(0))
         return total
 

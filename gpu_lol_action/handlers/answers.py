@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
@@ -12,6 +13,8 @@ from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.teardown import Ended, Unproven, month_usd
 from gpu_lol_action.render import comments
+
+_EVER = datetime.min.replace(tzinfo=timezone.utc)
 
 
 def reply(context: Context, number: int, body: str) -> Posted | None:
@@ -48,16 +51,13 @@ def open_records(context: Context) -> tuple[EnvironmentRecord, ...]:
 
 
 def pull_request_usd(context: Context, record: EnvironmentRecord) -> Decimal:
-    """Return what the environments of this record's pull request have cost, by their newest records."""
+    """Return what this record's pull request has cost: every bill of its environments, and what runs so far."""
     now = context.clock.now()
-    return sum(
-        (
-            entry.record.cost_so_far_usd(now)
-            for entry in context.ledger.entries()
-            if isinstance(entry, Entry) and entry.record.pull_request == record.pull_request
-        ),
-        Decimal("0.00"),
-    )
+    entries = [entry for entry in context.ledger.entries() if isinstance(entry, Entry)]
+    records = [entry.record for entry in entries if entry.record.pull_request == record.pull_request]
+    # A name that was claimed again shows its newest life alone; the ledger has the bills of all.
+    billed = context.ledger.bills_usd(_EVER, {each.name for each in records})
+    return sum((each.cost_so_far_usd(now) for each in records if each.is_open), billed)
 
 
 def certificate(context: Context, end: Ended | Unproven, policy: Policy) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -122,8 +122,8 @@ class Ledger(Protocol):
         """Return every record that a name ever had, newest first."""
         ...
 
-    def bills_usd(self, since: datetime) -> Decimal:
-        """Return the sum of the bills closed since then, over the whole history."""
+    def bills_usd(self, since: datetime, names: Collection[str] | None = None) -> Decimal:
+        """Return the sum of the bills closed since then, over the whole history; of these environments alone if named."""
         ...
 
     def note_sweep(self, at: datetime) -> None:

@@ -140,9 +140,15 @@ def _sweep_orphans(context: Context, cloud: str, prefix: str, *, is_dry_run: boo
         return []
     context.clock.sleep(ORPHAN_SECOND_LOOK)
     still = {machine.name_on_cloud for machine in _orphans(context, cloud, prefix)}
-    return [
-        _end_orphan(context, machine, is_dry_run=is_dry_run) for machine in suspects if machine.name_on_cloud in still
-    ]
+    lines = []
+    for machine in suspects:
+        if machine.name_on_cloud in still:
+            try:
+                lines.append(_end_orphan(context, machine, is_dry_run=is_dry_run))
+            except GpuLolError as error:
+                # The next one costs money all the same.
+                lines.append(SweepLine(machine.name_on_cloud, Verdict.UNPROVEN, error.explanation.what))
+    return lines
 
 
 def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:

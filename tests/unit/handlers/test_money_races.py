@@ -15,6 +15,7 @@ from gpu_lol_action.domain.machine import Machine, NotLaunched
 from gpu_lol_action.domain.names import environment_name, repository_prefix
 from gpu_lol_action.errors import TransientError
 from gpu_lol_action.handlers import journal
+from gpu_lol_action.handlers.answers import pull_request_usd
 from gpu_lol_action.handlers.down import handle_down, mark_down
 from gpu_lol_action.handlers.sweep import BOOT_GRACE, handle_sweep
 from gpu_lol_action.handlers.teardown import Ended, end_environment, write_tombstone
@@ -272,3 +273,24 @@ def test_an_offer_that_the_budget_does_not_cover_is_not_tried_after_one_that_it_
     assert tried
     assert max(tried) * hours <= policy.month_usd * Decimal("1.05")
     assert max(tried) < prices[-1]
+
+
+def test_one_machine_that_cannot_be_ended_does_not_keep_the_others_running(bench: Bench) -> None:
+    stuck, other = (repository_prefix(5) + f"{number}-c0ffee00" for number in (98, 99))
+    bench.cloud.running = dict.fromkeys((stuck, other), START - BOOT_GRACE)
+    bench.cloud.refuses_teardowns_of.add(stuck)
+    outcome = handle_sweep(bench.context, 5, POLICY)
+    assert outcome.reason_code == "sweep_incomplete"
+    assert set(bench.cloud.running) == {stuck}
+
+
+def test_the_pull_requests_total_counts_every_life_of_a_name(bench: Bench) -> None:
+    bench.running()
+    bench.clock.at = START + timedelta(hours=1)
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    claim_again(bench)
+    bench.forge.dead_runs.add("99")
+    bench.clock.sleep(timedelta(hours=1))
+    handle_down(bench.context, bench.order("/gpu-lol down"))
+    assert bench.record.bill is not None
+    assert pull_request_usd(bench.context, bench.record) == bench.ledger.bills_usd(START) > bench.record.bill.usd

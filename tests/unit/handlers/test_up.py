@@ -380,7 +380,7 @@ def test_a_cancel_that_fails_does_not_keep_the_machine_from_being_ended(bench: B
 
 def test_an_interrupt_whose_certificate_cannot_be_written_is_still_an_interrupt(bench: Bench) -> None:
     def break_off() -> None:
-        def refuse(since: object) -> Decimal:
+        def refuse(*_arguments: object) -> Decimal:
             raise TransientError("github_unreachable", "it did not answer")
 
         bench.ledger.bills_usd = refuse  # type: ignore[method-assign]  # an outage that begins now
