@@ -108,6 +108,8 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
             region=answer.region,
             ssh=answer.ssh,
             provider_config=dict(answer.provider_config),
+            # From here on nothing launches for this record: whoever ends it need not wait for set-up or checks.
+            launcher_stopped_at=context.clock.now(),
         )
         return answer
     record = dataclasses.replace(journal.record, attempts=attempts)

@@ -24,6 +24,7 @@ from gpu_lol_action.handlers.teardown import (
     Unproven,
     end_environment,
     mark_launcher_stopped,
+    reread,
     write_tombstone,
 )
 from gpu_lol_action.render import comments
@@ -84,6 +85,10 @@ def handle_up(context: Context, order: Order) -> Outcome:
     except NoOfferError as none:
         return _fail(journal, none.reason_code, none.explanation, comment_kind="no_capacity")
     except GpuLolError as error:
+        buried = _buried(journal)
+        if buried is not None:
+            # Somebody ended the machine under our hands: what failed is no fault of its own.
+            return _stop(journal, buried)
         outcome = _fail(journal, error.reason_code, error.explanation)
         error.is_told = True
         if outcome.reason_code != error.reason_code and exit_code(error.ending, Door.JOB) == 0:
@@ -131,6 +136,18 @@ def _failed_checks(record: EnvironmentRecord) -> Explanation:
         why=" ".join(f"{check.name}: {check.sentence}" for check in failed),
         fix=fixes[0] if fixes else "",
     )
+
+
+def _buried(journal: Journal) -> Tombstone | None:
+    """Return the tombstone that somebody has put on this environment meanwhile, where that can be read."""
+    try:
+        newest = reread(journal.context, journal.entry)
+    except GpuLolError as error:
+        journal.context.progress.line(f"could not look for a tombstone: {error.explanation.what}")
+        return None
+    if newest.record.tombstone is not None:
+        journal.entry = newest  # else the journal knows more: what it has not written yet
+    return newest.record.tombstone
 
 
 def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:

@@ -330,6 +330,25 @@ def test_a_tombstone_cancels_a_launch_that_blocks(bench: Bench, monkeypatch: pyt
     assert handle_down(bench.context, bench.order("/gpu-lol down")).reason_code == "torn_down"
 
 
+def test_down_during_set_up_ends_the_machine_at_once_and_up_says_that_it_was_stopped(
+    bench: Bench, machine: GoodMachine
+) -> None:
+    def vanish(kind: str) -> None:
+        if kind != "setup" or not bench.record.is_open:
+            return
+        before = bench.clock.now()
+        assert handle_down(bench.context, bench.order("/gpu-lol down")).reason_code == "torn_down"
+        assert bench.clock.now() - before < timedelta(minutes=2), "it waited for a launcher that had stopped"
+
+    machine.before = vanish
+    machine.instead["setup"] = TransientError("machine_unreachable", "the machine does not answer")
+    posted = len(bench.texts)
+    assert handle_up(bench.context, bench.order()).reason_code == "stopped"
+    assert bench.cloud.running == {}
+    assert bench.record.state is State.FAILED
+    assert not any("does not answer" in text for text in bench.texts[posted:])
+
+
 def test_a_ledger_that_cannot_be_asked_does_not_stop_a_launch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "TOMBSTONE_POLL_SECONDS", 0.01)
     asked = threading.Event()
@@ -487,8 +506,7 @@ def test_a_failure_after_the_claim_was_taken_over_ends_nothing_of_the_new_owner(
         raise TransientError("github_unreachable", "it did not answer")
 
     bench.forge.pull_request = overtaken  # type: ignore[assignment,method-assign]  # between the claim and the launch
-    with pytest.raises(TransientError):
-        handle_up(bench.context, order)
+    assert handle_up(bench.context, order).reason_code == "stopped", "the end of its own claim is what ended it"
     assert bench.record.run_id == "99"
     assert bench.record.state is State.CLAIMED
     assert bench.record.tombstone is None
