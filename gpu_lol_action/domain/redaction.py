@@ -20,7 +20,8 @@ MIN_SECRET_LENGTH = 6
 _WORD_END = r"(?![A-Za-z0-9_-])"
 _WORD_START = r"(?<![A-Za-z0-9_])"
 
-# Shapes that providers document (or that their consoles show) for their keys. Each is linear to match.
+# Shapes that providers document (or that their consoles show) for their keys. Each is linear to match: a look ahead is
+# bounded, because a text of nothing but beginnings (`sk-sk-sk-`) would else be read to its end from each of them.
 _SHAPES = tuple(
     re.compile(pattern)
     for pattern in (
@@ -37,14 +38,14 @@ _SHAPES = tuple(
         _WORD_START + r"github_pat_[A-Za-z0-9_]{20,}",
         _WORD_START + r"glpat-[A-Za-z0-9_-]{16,}",  # GitLab
         _WORD_START + r"hf_[A-Za-z0-9]{20,}",  # Hugging Face
-        _WORD_START + r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic and those who followed
-        _WORD_START + r"sky_(?=[A-Za-z_.-]*[0-9])[A-Za-z0-9_.-]{24,}",  # SkyPilot service accounts
+        _WORD_START + r"sk-(?=[A-Za-z_-]{0,100}[0-9])[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic and those who followed
+        _WORD_START + r"sky_(?=[A-Za-z_.-]{0,100}[0-9])[A-Za-z0-9_.-]{24,}",  # SkyPilot service accounts
         _WORD_START + r"AIza[A-Za-z0-9_-]{35}" + _WORD_END,  # Google
         _WORD_START + r"ya29\.[A-Za-z0-9_-]{20,}",
         _WORD_START + r"xox[abeprs]-[A-Za-z0-9-]{10,}",  # Slack
         _WORD_START + r"(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,})",
         r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
-        _WORD_START + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # JSON web tokens
+        _WORD_START + r"eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # JSON web tokens
     )
 )
 
@@ -57,7 +58,7 @@ _KEPT_PREFIX_SHAPES = tuple(
         (
             r"((?<![A-Za-z0-9])[A-Za-z0-9_]{0,60}"
             r"(?i:api_?key|secret|access_?key|account_?key|password|passwd|(?<![A-Za-z0-9])token|_token)[A-Za-z0-9_]{0,30}"
-            r"[\"']?\s{0,4}[=:]\s{0,4}[\"']?)(?=[A-Za-z0-9._~+/=-]*[0-9])[A-Za-z0-9._~+/=-]{16,}"
+            r"[\"']?\s{0,4}[=:]\s{0,4}[\"']?)(?=[A-Za-z0-9._~+/=-]{0,100}[0-9])[A-Za-z0-9._~+/=-]{16,}"
         ),
     )
 )
