@@ -22,6 +22,7 @@ from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Re
 from gpu_lol_action.errors import UserError
 
 MAX_FILE_BYTES = 1024 * 1024
+_NO_FILTER = (("smudge", ""), ("process", ""), ("required", "false"))
 _REMOTE = re.compile(r"(?:[:/])([A-Za-z0-9_.-]{1,100})/([A-Za-z0-9_.-]{1,100}?)(?:\.git)?/?$")
 
 
@@ -111,7 +112,7 @@ class LocalForge:
         with tempfile.TemporaryDirectory(prefix="gpu-lol-tree-") as name:
             packed, folder = Path(name) / "tree.tar.gz", Path(name) / "tree"
             # A folder in front, as GitHub's archives have it: one reader serves both.
-            self._git("archive", "--format=tar.gz", f"--prefix=tree-{sha[:7]}/", f"--output={packed}", sha)
+            self._archive(f"--prefix=tree-{sha[:7]}/", f"--output={packed}", sha)
             folder.mkdir()
             archive.unpack(packed, folder, sha)
             yield folder
@@ -126,7 +127,7 @@ class LocalForge:
 
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write ``git archive`` of a commit."""
-        self._git("archive", "--format=tar.gz", f"--output={destination}", sha)
+        self._archive(f"--output={destination}", sha)
         return destination
 
     def resolve(self, revision: str) -> str:
@@ -159,8 +160,15 @@ class LocalForge:
         """Return the user's name."""
         return getpass.getuser()
 
-    def _git(self, *arguments: str, is_optional: bool = False) -> str:
-        done = self._run(*arguments)
+    def _archive(self, *arguments: str) -> None:
+        """Write files as they are in the commit: a configured filter is a program, and its output another tree."""
+        listed = self._git("config", "--null", "--name-only", "--get-regexp", r"^filter\.", is_optional=True)
+        drivers = sorted({name.rpartition(".")[0] for name in listed.split("\0") if name})
+        off = [(f"{driver}.{key}", value) for driver in drivers for key, value in _NO_FILTER]
+        self._git("archive", "--format=tar.gz", *arguments, configuration=[("tar.tar.gz.command", "gzip -cn"), *off])
+
+    def _git(self, *arguments: str, is_optional: bool = False, configuration: Sequence[tuple[str, str]] = ()) -> str:
+        done = self._run(*arguments, configuration=configuration)
         if done.returncode == 0:
             return done.stdout.decode("utf-8", "replace")
         if is_optional:
@@ -172,10 +180,18 @@ class LocalForge:
             fix="Run it in a git checkout with at least one commit.",
         )
 
-    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        # The repository on disk may be anybody's: no hook, prompt or configured program of it may run.
+    def _run(
+        self, *arguments: str, configuration: Sequence[tuple[str, str]] = ()
+    ) -> subprocess.CompletedProcess[bytes]:
+        # The repository on disk may be anybody's: no hook, prompt or configured program of it may run. Objects that a
+        # partial clone lacks are not fetched either: its configuration says by which program that would be.
         command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
-        environment = {**self._environment, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        settings = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"}
+        # Not by `-c`, which ends a name at its first `=`.
+        pairs = {"GIT_CONFIG_COUNT": str(len(configuration))}
+        for index, (name, value) in enumerate(configuration):
+            pairs |= {f"GIT_CONFIG_KEY_{index}": name, f"GIT_CONFIG_VALUE_{index}": value}
+        environment = {**self._environment, **settings, **pairs}
         return subprocess.run(command, cwd=self._folder, env=environment, capture_output=True, check=False)
 
 

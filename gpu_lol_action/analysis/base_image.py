@@ -24,7 +24,7 @@ def detect(checkout: Checkout) -> list[Finding]:
 def _dockerfiles(checkout: Checkout) -> list[Finding]:
     """Return the last GPU image among the stages of the shallowest Dockerfile; variables are filled from its own ARGs."""
     for source in checkout.of(Form.DOCKERFILE):
-        arguments = dict(re.findall(r"^\s*ARG\s+(\w+)=[\"']?([^\s\"']+)", source.text, re.MULTILINE))
+        arguments = dict(re.findall(r"^[ \t]*ARG[ \t]+(\w+)=[\"']?([^\s\"']+)", source.text, re.MULTILINE))
         for number, line in reversed(list(enumerate(source.text.split("\n"), 1))):
             match = _FROM.match(line)
             if not match:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ MAX_TOTAL_BYTES = 48 * 1024 * 1024
 MAX_PYTHON_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 12
 MAX_ENTRIES = 100_000
+MAX_NOTEBOOK_MISSES = 20
+NOTEBOOK_REACH = 2000
 
 SPEC_FILE = ".gpu-lol.yaml"
 
@@ -74,7 +78,8 @@ class Checkout:
     def find_named(self, reference: str) -> Source | None:
         """Return the file that a command means: that path, or the shallowest that ends like it (a folder of a bigger tree)."""
         parts = [part for part in reference.strip().split("/") if part not in {"", "."}]
-        for start in range(len(parts)):
+        # More folders than a checkout is read to are in no path of it.
+        for start in range(max(0, len(parts) - MAX_DEPTH - 1), len(parts)):
             tail = "/".join(parts[start:])
             ends = [source for source in self.sources if source.path == tail or source.path.endswith(f"/{tail}")]
             if ends:
@@ -161,10 +166,11 @@ def _read(root: Path, path: str, limit: int) -> bytes | None:
         handle = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError):
         return None
+    details = os.fstat(handle)
+    if not stat.S_ISREG(details.st_mode) or details.st_size > limit:
+        os.close(handle)  # before Python wraps it: it refuses a folder by an error
+        return None
     with os.fdopen(handle, "rb") as file:
-        details = os.fstat(file.fileno())
-        if not stat.S_ISREG(details.st_mode) or details.st_size > limit:
-            return None
         return file.read(limit)
 
 
@@ -183,21 +189,21 @@ def _notebook(text: str) -> tuple[str, tuple[int, ...]]:
         cells = json.loads(text).get("cells", [])
     except (ValueError, AttributeError, RecursionError):
         return "", ()
-    raw = text.split("\n")
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
     code: list[str] = []
     lines: list[int] = []
-    position = 0
+    position = misses = 0
     for line in _code_lines(cells):
         needle = json.dumps(line, ensure_ascii=False)[1:-1]
-        found = (
-            next((i for i in range(position, len(raw)) if needle and needle in raw[i]), position)
-            if needle
-            else position
-        )
-        position = found
+        # Cells follow each other in the file. Those that are written otherwise (`\\u005a`) are looked for in vain, each of
+        # them through the rest of the file: after a few of these only nearby.
+        end = len(text) if misses < MAX_NOTEBOOK_MISSES else position + NOTEBOOK_REACH
+        found = text.find(needle, position, end) if needle else position
+        misses += found < 0
+        position = position if found < 0 else found + len(needle)
         is_magic = line.lstrip().startswith(("!", "%", "?"))
         code.append(f"#{line}" if is_magic else line)
-        lines.append(found + 1)
+        lines.append(bisect.bisect_right(starts, found if found >= 0 else position))
     return "\n".join(code), tuple(lines)
 
 

@@ -16,6 +16,8 @@ from gpu_lol_action.domain.finding import Evidence
 
 MAX_CONFIG_BYTES = 128 * 1024
 MAX_SETTINGS = 2000
+MAX_DEPTH = 40
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,10 @@ def _json(source: Source) -> Iterator[Setting]:
         return
     if not isinstance(document, dict):
         return
-    lines = source.text.split("\n")
-
-    def line_of(key: str) -> int:
-        needle = f'"{key}"'
-        return next((number for number, line in enumerate(lines, 1) if needle in line), 0)
+    lines: dict[str, int] = {}
+    for number, line in enumerate(source.text.split("\n"), 1):
+        for name in _QUOTED.findall(line):
+            lines.setdefault(name, number)
 
     pending: list[tuple[str, Any]] = [("", document)]
     while pending:
@@ -72,9 +73,9 @@ def _json(source: Source) -> Iterator[Setting]:
             if isinstance(value, dict) and path.count(".") < 6:
                 pending.append((path, value))
             elif isinstance(value, (str, int, float, bool)):
-                yield Setting(fold_key(key), path, str(value)[:300], Evidence(source.path, line_of(key)))
+                yield Setting(fold_key(key), path, str(value)[:300], Evidence(source.path, lines.get(key, 0)))
             elif isinstance(value, list) and value and all(isinstance(item, str) for item in value[:40]):
-                yield Setting(fold_key(key), path, ",".join(value[:40])[:300], Evidence(source.path, line_of(key)))
+                yield Setting(fold_key(key), path, ",".join(value[:40])[:300], Evidence(source.path, lines.get(key, 0)))
 
 
 def _yaml(source: Source) -> Iterator[Setting]:
@@ -82,8 +83,10 @@ def _yaml(source: Source) -> Iterator[Setting]:
     stack: list[_Level] = []
     try:
         for event in yaml.parse(source.text, Loader=yaml.SafeLoader):
+            if len(stack) > MAX_DEPTH:
+                return  # no configuration, and the scanner's work grows with the square of the depth
             yield from _step(event, stack, source)
-    except (yaml.YAMLError, RecursionError, ValueError):
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError):  # the last two: escapes such as "\\UFFFFFFFF"
         return
 
 

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_COMMANDS = 400
+MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _VARIABLE = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;#]*)\s*(?:;|#.*)?$")
 _PREFIXES = frozenset(
@@ -117,13 +118,13 @@ def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
 
 def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[Source]:
     """Return scripts with those that documentation names first, in its order: a reader is told to start these."""
-    text = "\n".join(document.text for document in _by_name(documents))
+    text = "\n".join(document.text for document in _by_name(documents))[:MAX_MENTIONING]
     places = {source.path: text.find(source.path.rsplit("/", 1)[-1]) for source in scripts}
     return sorted(scripts, key=lambda source: (places[source.path] < 0, places[source.path], source.depth, source.path))
 
 
 def _lines(source: Source) -> Iterator[tuple[int, str, dict[str, str]]]:
-    """Yield line number, joined command, and the shell variables known there."""
+    """Yield line number, joined command, and the shell variables known there (to be read before the next is asked for)."""
     variables: dict[str, str] = {}
     inside = source.form is not Form.MARKDOWN
     pending, start = "", 0
@@ -151,12 +152,12 @@ def _lines(source: Source) -> Iterator[tuple[int, str, dict[str, str]]]:
             continue
         for part in re.split(r"&&|\|\||;", joined.removeprefix("RUN ").removeprefix("CMD ")):
             if part.strip():
-                yield start, part.strip().lstrip("$>@! ").strip("[]"), dict(variables)
+                yield start, part.strip().lstrip("$>@! ").strip("[]"), variables
 
 
 def _substitute(text: str, variables: Mapping[str, str]) -> str:
     """Put known shell variables into the text; ``${X:-fallback}`` gives its fallback."""
-    text = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda m: variables.get(m[1]) or m[2], text[:8000])
+    text = re.sub(r"\$\{(\w+):-([^}]{0,300})\}", lambda m: variables.get(m[1]) or m[2], text[:8000])
     return re.sub(r"\$\{?(\w+)\}?", lambda m: variables.get(m[1], m[0]), text)[:8000]
 
 

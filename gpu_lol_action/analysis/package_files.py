@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -26,6 +27,8 @@ _CONDA_NAMES = {"pytorch": "torch", "opencv": "opencv-python-headless", "py-open
                 "faiss-gpu": "faiss-cpu", "tensorflow-gpu": "tensorflow", "msgpack-python": "msgpack"}  # fmt: skip
 _NOT_FROM_PIP = re.compile(r"(?:pip|python|setuptools|wheel|cudatoolkit.*|cudnn|cuda.*|pytorch-cuda|mkl.*|nccl|gcc.*|gxx.*|_.*|ffmpeg|nodejs|git.*|libgcc.*|libstdcxx.*|openssl|zlib|sqlite|readline|tk|xz|ncurses|libffi|ca-certificates|certifi|nvidia.*)")  # fmt: skip
 MAX_LENGTH = 300
+MAX_DECLARED = 1000
+"""Of one file: names of lists repeat what stands there once, so that a short program could name millions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +116,8 @@ def read_project(source: Source) -> tuple[Declared, ...]:
         found += [(item, True) for item in _poetry(_table(group if isinstance(group, dict) else {}, "dependencies"))]
     found += [(item, False) for item in _poetry(_table(document, "packages"))]  # Pipfile
     found += [(item, True) for item in _poetry(_table(document, "dev-packages"))]
-    return tuple(
-        _placed(source, item, is_optional, is_library) for item, is_optional in found if clean_requirement(item)
-    )
+    clean = ((item, is_optional) for item, is_optional in found if clean_requirement(item))
+    return tuple(_placed(source, item, optional, is_library) for item, optional in islice(clean, MAX_DECLARED))
 
 
 def read_setup_cfg(source: Source) -> tuple[Declared, ...]:
@@ -128,7 +130,8 @@ def read_setup_cfg(source: Source) -> tuple[Declared, ...]:
     lines = [(line, False) for line in parser.get("options", "install_requires", fallback="").split("\n")]
     if parser.has_section("options.extras_require"):
         lines += [(line, True) for _, value in parser.items("options.extras_require") for line in value.split("\n")]
-    return tuple(_placed(source, line, optional, True) for line, optional in lines if clean_requirement(line))
+    clean = ((line, optional) for line, optional in lines if clean_requirement(line))
+    return tuple(_placed(source, line, optional, True) for line, optional in islice(clean, MAX_DECLARED))
 
 
 def read_setup_py(source: Source) -> tuple[Declared, ...]:
@@ -147,15 +150,18 @@ def read_setup_py(source: Source) -> tuple[Declared, ...]:
                 if isinstance(target, (ast.Name, ast.Attribute)):
                     lists[target.id if isinstance(target, ast.Name) else target.attr] = texts
     table = {package_name(text): text for texts in lists.values() for text in texts}
-    found: list[Declared] = []
+    found = dict.fromkeys(islice(_install_requires(tree, lists, table), MAX_DECLARED))
+    return tuple(_placed(source, text, False, True) for text in found if clean_requirement(text))
+
+
+def _install_requires(tree: ast.AST, lists: dict[str, list[str]], table: dict[str, str]) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.keyword)):
             names = (
                 [node.arg] if isinstance(node, ast.keyword) else [t.id for t in node.targets if isinstance(t, ast.Name)]
             )
             if "install_requires" in names:
-                found.extend(_placed(source, text, False, True) for text in _listed(node.value, lists, table))
-    return tuple(dict.fromkeys(item for item in found if clean_requirement(item.requirement)))
+                yield from _listed(node.value, lists, table)
 
 
 def read_environment(source: Source) -> tuple[tuple[Declared, ...], str | None]:
@@ -216,19 +222,21 @@ def _pip_words(text: str) -> Iterator[str]:
 def _placed(source: Source, text: str, is_optional: bool, is_library: bool) -> Declared:  # noqa: FBT001 - two facts of one record
     requirement = clean_requirement(text) or text
     needle = re.split(r"[\[<>=!~; ]", requirement)[0]
-    line = next((n for n, shown in enumerate(source.text.split("\n"), 1) if needle and needle in shown), 0)
+    found = source.text.find(needle) if needle else -1
+    line = source.text.count("\n", 0, found) + 1 if found >= 0 else 0
     return Declared(requirement, Evidence(source.path, line), is_optional, is_library)
 
 
-def _listed(node: ast.AST, lists: dict[str, list[str]], table: dict[str, str]) -> list[str]:
-    """Return the texts of a list expression: constants, names of lists, entries of a table."""
+def _listed(node: ast.AST, lists: dict[str, list[str]], table: dict[str, str]) -> Iterator[str]:
+    """Yield the texts of a list expression: constants, names of lists, entries of a table."""
     found: list[tuple[int, int, list[str]]] = []
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and inner.id in lists:
             found.append((inner.lineno, inner.col_offset, lists[inner.id]))
         elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             found.append((inner.lineno, inner.col_offset, [table.get(package_name(inner.value), inner.value)]))
-    return [text for _, _, texts in sorted(found, key=lambda item: item[:2]) for text in texts]
+    for _, _, texts in sorted(found, key=lambda item: item[:2]):
+        yield from texts
 
 
 def _poetry(table: dict[str, Any]) -> list[str]:
@@ -251,7 +259,7 @@ def _poetry_version(version: str) -> str:
         return ""
     if re.fullmatch(r"\d+(?:\.\d+)*", bare):
         return f"=={bare}"
-    if found := re.fullmatch(r"\^(\d+)(\.\d+)*", bare):
+    if found := re.fullmatch(r"\^(\d{1,9})(\.\d+)*", bare):
         return f">={bare[1:]},<{int(found[1]) + 1}" if found[1] != "0" else f">={bare[1:]}"
     return bare if re.match(r"[<>=!~]=", bare) or re.match(r"[<>]", bare) else ""
 

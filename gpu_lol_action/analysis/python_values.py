@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 
 MAX_TEXT = 300
+MAX_NUMBER = 1e15
+"""Past it nothing is a size, a count or a rate, and arithmetic would overflow or grow without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def dotted_name(node: ast.AST) -> str | None:
 def value_of(node: ast.AST, depth: int = 0) -> Value:
     """Return an expression as text, or the name that stands for it; neither where it can only be computed."""
     if isinstance(node, ast.Constant):
-        return Value(str(node.value)[:MAX_TEXT] if isinstance(node.value, (str, int, float, bool)) else None)
+        return Value(_constant(node.value))
     if depth > 4:
         return Value(None)
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
@@ -59,6 +61,13 @@ def value_of(node: ast.AST, depth: int = 0) -> Value:
     return Value(None)
 
 
+def _constant(value: object) -> str | None:
+    """Return a literal's text; Python refuses to write out an integer of thousands of digits, and so do we."""
+    if isinstance(value, int) and abs(value) >= MAX_NUMBER:
+        return None
+    return str(value)[:MAX_TEXT] if isinstance(value, (str, int, float)) else None
+
+
 def _from_environment(node: ast.Call, depth: int) -> Value:
     """Return the fallback of ``os.environ.get("X", "fallback")``, ``int(...)`` around it, or of ``field(default=...)``."""
     name = (dotted_name(node.func) or "").rpartition(".")[2]
@@ -75,7 +84,7 @@ def _from_environment(node: ast.Call, depth: int) -> Value:
 def _number(node: ast.AST, depth: int = 0) -> float | int | None:
     """Return what plain arithmetic gives (``12 * 8``, ``2**20``, ``-1``), within bounds."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
-        return node.value if abs(node.value) < 1e15 else None
+        return _bounded(node.value)
     if depth > 8:
         return None
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -86,7 +95,12 @@ def _number(node: ast.AST, depth: int = 0) -> float | int | None:
     left, right = _number(node.left, depth + 1), _number(node.right, depth + 1)
     if left is None or right is None:
         return None
-    return _arithmetic(node.op, left, right)
+    result = _arithmetic(node.op, left, right)
+    return _bounded(result) if result is not None else None
+
+
+def _bounded(number: float) -> float | int | None:
+    return number if abs(number) < MAX_NUMBER else None
 
 
 def _arithmetic(operator: ast.operator, left: float, right: float) -> float | int | None:

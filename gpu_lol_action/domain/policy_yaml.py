@@ -92,7 +92,7 @@ def _duration(node: yaml.Node, what: str, place: Place) -> timedelta:
 
 def _count(node: yaml.Node, what: str, place: Place) -> int:
     text = yaml_nodes.text_of(node, what, place)
-    if not text.isascii() or not text.isdigit() or int(text) > 1000:
+    if not text.isascii() or not text.isdigit() or len(text) > 4 or int(text) > 1000:
         raise place.error(node, f"`{what}: {text[:40]}` is no number from 0 to 1000.")
     return int(text)
 

@@ -19,8 +19,15 @@ MIN_SECRET_LENGTH = 6
 
 _WORD_END = r"(?![A-Za-z0-9_-])"
 _WORD_START = r"(?<![A-Za-z0-9_])"
+# A comment is redacted when it goes out, and its texts were escaped before: by a backslash, or by entities.
+_UNDERSCORE = r"(?:\\?_|&#95;)"
+_BODY = rf"(?:[A-Za-z0-9-]|{_UNDERSCORE})"
+_DOT = r"(?:\.|&#46;)"
+_SCHEME_END = r"(?::(?:&#8203;)?|&#58;)//"
+_AT = r"(?=@|&#64;)"
 
-# Shapes that providers document (or that their consoles show) for their keys. Each is linear to match.
+# Shapes that providers document (or that their consoles show) for their keys. Each is linear to match: a look ahead is
+# bounded, because a text of nothing but beginnings (`sk-sk-sk-`) would else be read to its end from each of them.
 _SHAPES = tuple(
     re.compile(pattern)
     for pattern in (
@@ -30,21 +37,26 @@ _SHAPES = tuple(
             r"(?:\s*(?:Proc-Type|DEK-Info|Version|Comment): [^\n]*)*[A-Za-z0-9+/=\s\\]*"
             r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
         ),
-        _WORD_START + r"rpa_[A-Za-z0-9]{20,}",  # RunPod
-        _WORD_START + r"secret_[A-Za-z0-9_-]{1,64}_[0-9a-f]{32}\.[A-Za-z0-9]{32}",  # Lambda
+        _WORD_START + "rpa" + _UNDERSCORE + r"[A-Za-z0-9]{20,}",  # RunPod
+        _WORD_START
+        + rf"secret{_UNDERSCORE}[\\A-Za-z0-9_&#;-]{{1,80}}{_UNDERSCORE}[0-9a-f]{{32}}{_DOT}[A-Za-z0-9]{{32}}",  # Lambda
         _WORD_START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])",  # AWS key ids
-        _WORD_START + r"(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9_]{20,}",  # GitHub
-        _WORD_START + r"github_pat_[A-Za-z0-9_]{20,}",
-        _WORD_START + r"glpat-[A-Za-z0-9_-]{16,}",  # GitLab
-        _WORD_START + r"hf_[A-Za-z0-9]{20,}",  # Hugging Face
-        _WORD_START + r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic and those who followed
-        _WORD_START + r"sky_(?=[A-Za-z_.-]*[0-9])[A-Za-z0-9_.-]{24,}",  # SkyPilot service accounts
-        _WORD_START + r"AIza[A-Za-z0-9_-]{35}" + _WORD_END,  # Google
+        _WORD_START + rf"(?:ghp|gho|ghu|ghs|ghr){_UNDERSCORE}(?:[A-Za-z0-9]|{_UNDERSCORE}){{20,}}",  # GitHub
+        _WORD_START + rf"github{_UNDERSCORE}pat{_UNDERSCORE}(?:[A-Za-z0-9]|{_UNDERSCORE}){{20,}}",
+        _WORD_START + rf"glpat-{_BODY}{{16,}}",  # GitLab
+        _WORD_START + "hf" + _UNDERSCORE + r"[A-Za-z0-9]{20,}",  # Hugging Face
+        _WORD_START
+        + rf"sk-(?=(?:[A-Za-z-]|{_UNDERSCORE}){{0,100}}[0-9]){_BODY}{{20,}}",  # OpenAI, Anthropic and those who followed
+        _WORD_START
+        + "sky"
+        + _UNDERSCORE
+        + r"(?=[A-Za-z_.-]{0,100}[0-9])[A-Za-z0-9_.-]{24,}",  # SkyPilot service accounts
+        _WORD_START + rf"AIza{_BODY}{{35}}" + _WORD_END,  # Google
         _WORD_START + r"ya29\.[A-Za-z0-9_-]{20,}",
         _WORD_START + r"xox[abeprs]-[A-Za-z0-9-]{10,}",  # Slack
         _WORD_START + r"(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,})",
         r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
-        _WORD_START + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # JSON web tokens
+        _WORD_START + rf"eyJ{_BODY}{{8,600}}{_DOT}{_BODY}{{8,}}{_DOT}{_BODY}*",  # JSON web tokens
     )
 )
 
@@ -52,12 +64,12 @@ _SHAPES = tuple(
 _KEPT_PREFIX_SHAPES = tuple(
     re.compile(pattern)
     for pattern in (
-        r"([A-Za-z][A-Za-z0-9+.-]{0,20}://)[^\s/@'\"<>\[\]]{1,400}(?=@)",
+        rf"([A-Za-z][A-Za-z0-9+.-]{{0,20}}{_SCHEME_END})[^\s/@'\"<>\[\]]{{1,400}}?{_AT}",
         r"((?i:authorization)[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?i:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{6,}",
         (
             r"((?<![A-Za-z0-9])[A-Za-z0-9_]{0,60}"
-            r"(?i:api_?key|secret|access_?key|account_?key|password|passwd|(?<![A-Za-z0-9])token|_token)[A-Za-z0-9_]{0,30}"
-            r"[\"']?\s{0,4}[=:]\s{0,4}[\"']?)(?=[A-Za-z0-9._~+/=-]*[0-9])[A-Za-z0-9._~+/=-]{16,}"
+            r"(?i:api(?:\\?_|&#95;)?key|secret|access_?key|account_?key|password|passwd|(?<![A-Za-z0-9])token|_token)[A-Za-z0-9_]{0,30}"
+            r"[\"']?\s{0,4}[=:]\s{0,4}[\"']?)(?=[A-Za-z0-9._~+/=-]{0,100}[0-9])[A-Za-z0-9._~+/=-]{16,}"
         ),
     )
 )
@@ -133,8 +145,15 @@ def _forms(secret: str) -> Iterable[str]:
             raw.hex().upper(),
         }
         candidates |= {re.sub("%[0-9A-F]{2}", lambda match: match[0].lower(), quote(value, safe=""))}
-        candidates |= set(_base64_cores(raw))
+        candidates |= set(_base64_cores(raw)) | set(_escaped(value))
         yield from (form for form in candidates if len(form) >= MIN_SECRET_LENGTH and form not in MARK)
+
+
+def _escaped(value: str) -> Iterable[str]:
+    """Yield what the filters of comments make of a value: backslashes and entities, or entities alone."""
+    entity = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;", "@": "@&#8203;"}
+    yield "".join(f"\\{c}" if c in "\\`*_[]~#" else entity.get(c, c) for c in value)
+    yield "".join(c if c.isalnum() or c in " /-" or ord(c) > 127 else f"&#{ord(c)};" for c in value)
 
 
 def _base64_cores(raw: bytes) -> Iterable[str]:

@@ -50,8 +50,9 @@ def read_document(text: str, place: Place) -> yaml.Node | None:
         line = text.count("\n", 0, error.position) + 1
         code = ord(error.character) if isinstance(error.character, str) else int(error.character)
         raise place.error(line, f"the character U+{code:04X} is not allowed in YAML.", fix="Remove it.") from None
-    except yaml.YAMLError:
-        raise place.error(1, "this is not valid YAML.") from None
+    except (yaml.YAMLError, ValueError, OverflowError):
+        # PyYAML lets Python's own errors out: an escape that is no character, a version of thousands of digits.
+        raise place.error(1, "this is not valid YAML.", fix="Is each escape (`\\U...`) a character?") from None
 
 
 def entries(node: yaml.Node, what: str, place: Place) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:

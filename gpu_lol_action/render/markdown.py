@@ -20,7 +20,7 @@ _LINE_START = re.compile(r"(?:[-+=:]|(?P<number>\d{1,9})(?=[.)](?:\s|$)))")
 # issue number or a bare link; an entity or a backslash would not, because those filters read rendered text.
 _ZERO_WIDTH = "&#8203;"
 _ACTIVE = re.compile(
-    r"(?P<mention>@)|(?P<issue>#(?=\d))|(?P<ticket>(?i:\bGH-)(?=\d))|(?P<link>:(?=//))|(?P<www>(?i:\bwww)(?=\.))"
+    r"(?P<mention>@)|(?P<issue>#(?=\d))|(?P<ticket>(?i:\bGH-)(?=\d))|(?P<link>:(?=//))|(?P<www>(?i:www)(?=\.))"
     r"|(?P<markup>[\\`*_\[\]~#])|(?P<money>(?<![^\s(~])\$(?=\d))|(?P<entity>[&<>|$]|\{(?=\{)|\}(?=\}))"
 )
 

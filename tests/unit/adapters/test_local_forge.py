@@ -158,3 +158,38 @@ def test_answers_are_shown(checkout: Path) -> None:
     posted = forge_of(checkout, shown).post_comment(0, "### Ready")
     assert shown == ["### Ready"]
     assert posted.comment_id == 1
+
+
+def test_no_program_that_the_checkout_configures_runs(checkout: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    (checkout / ".gitattributes").write_text("*.py filter=ev=il\n*.txt filter=other\n")
+    (checkout / "a.txt").write_text("text\n")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "Second")
+    with (checkout / ".git" / "config").open("a") as config:
+        config.write(f'[filter "ev=il"]\n\tsmudge = touch {ran}-1; cat\n\trequired\n')
+        config.write(f'[filter "other"]\n\tprocess = touch {ran}-2\n\trequired = true\n')
+        config.write(f'[tar "tar.gz"]\n\tcommand = touch {ran}-3; gzip -cn\n')
+    forge = forge_of(checkout)
+    sha = forge.pull_request(0).head_sha
+    forge.bundle(sha, tmp_path / "code.tar.gz")
+    with forge.tree(sha) as folder:
+        assert (folder / "train.py").read_text() == "import torch\n"
+        assert (folder / "a.txt").read_text() == "text\n"
+    with tarfile.open(tmp_path / "code.tar.gz") as tar:
+        assert "train.py" in tar.getnames()
+    assert list(tmp_path.glob("ran*")) == []
+
+
+def test_a_missing_object_is_not_fetched_by_a_program_of_the_checkout(checkout: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    git(checkout, "config", "extensions.partialClone", "far")
+    git(checkout, "config", "remote.far.url", str(tmp_path))
+    git(checkout, "config", "remote.far.promisor", "true")
+    git(checkout, "config", "remote.far.uploadpack", f"touch {ran}; true")
+    forge = forge_of(checkout)
+    with pytest.raises(UserError):
+        forge.resolve("0" * 39 + "1")
+    with pytest.raises(UserError), forge.tree("0" * 39 + "1"):
+        pass
+    assert not ran.exists()

@@ -12,7 +12,8 @@ import pytest
 from gpu_lol_action.analysis import checkout as checkout_module
 from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.checkout import Source, read_checkout
+from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.paths import Form, Role
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -142,3 +143,45 @@ def test_the_order_in_which_a_disk_lists_files_does_not_matter(monkeypatch: pyte
         answers.add(json.dumps([analysis_json(analyze(read_checkout(path))) for path in examples]))
     monkeypatch.undo()
     assert len(answers) == 1
+
+
+def test_a_folder_in_the_place_of_the_spec_counts_as_no_spec(tmp_path: Path) -> None:
+    (tmp_path / ".gpu-lol.yaml").mkdir()
+    (tmp_path / "train.py").write_text("import torch\n", encoding="utf-8")
+    assert read_checkout(tmp_path).spec_text is None
+
+
+def test_lines_of_a_notebook_on_one_line_and_of_one_written_in_escapes_are_found_in_one_pass(tmp_path: Path) -> None:
+    cell = {"cell_type": "code", "source": [f"x = {i}\n" for i in range(50_000)]}
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    escaped = '{"cells": [{"cell_type": "code", "source": "' + "\\u005a\\n" * 60_000 + '"}]}' + "\n" * 1_000_000
+    (tmp_path / "b.ipynb").write_text(escaped, encoding="utf-8")
+    found = read_checkout(tmp_path)
+    assert {s.path: s.text.count("\n") for s in found.sources} == {"a.ipynb": 50_000, "b.ipynb": 60_000}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "[" * 60_000),
+        ("environment.yml", "{a: " * 30_000),
+        ("b.yaml", 'batch_size: "\\UFFFFFFFF"\n'),
+        ("Dockerfile", "\n \n" * 150_000),
+        ("run.sh", "".join(f"v{i}=b\n" for i in range(30_000)) + "a\n" * 130_000),
+        ("README.md", "```\n" + f"python {'a/' * 3900}b.py\n" * 60),
+    ],
+)
+def test_files_made_to_take_long_are_answered(tmp_path: Path, name: str, text: str) -> None:
+    root = write(tmp_path, {"train.py": "import torch\nloss.backward()\n", name: text})
+    assert analysis_json(analyze(read_checkout(root)))
+
+
+def test_settings_of_a_json_file_name_the_first_line_of_their_key() -> None:
+    text = '{"a\\"b": 1,\n "hidden_size": 8, "x": {"hidden_size": 9},\n "\\u0061": 2}'
+    found = read_settings(Source("config.json", Form.JSON, Role.WORKLOAD, text))
+    assert {(s.path, s.evidence.line) for s in found} == {
+        ('a"b', 0),
+        ("hidden_size", 2),
+        ("a", 0),
+        ("x.hidden_size", 2),
+    }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpu_lol_action.analysis import packages
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.package_files import clean_requirement, package_name
+from gpu_lol_action.analysis.package_files import MAX_DECLARED, clean_requirement, package_name
 
 Build = Callable[[Mapping[str, str]], Checkout]
 
@@ -137,3 +137,20 @@ def test_findings_name_the_line(checkout: Build) -> None:
 )
 def test_broken_lists_are_answered(checkout: Build, name: str, text: str) -> None:
     assert found(checkout({name: text})) in ([], ["FROM"], ["install-requires="])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("setup.py", f"a = {[f'p{i}' for i in range(3000)]}\nsetup(install_requires=[{'*a,' * 30_000}])\n"),
+        ("setup.cfg", "[options]\ninstall_requires =\n" + "".join(f"  p{i}\n" for i in range(50_000))),
+        ("pyproject.toml", f"[project]\ndependencies = {[f'p{i}' for i in range(12_000)]}\n"),
+    ],
+)
+def test_a_list_without_end_is_cut(checkout: Build, name: str, text: str) -> None:
+    assert 0 < len(found(checkout({name: text}))) <= MAX_DECLARED
+
+
+def test_a_poetry_version_of_thousands_of_digits_is_none(checkout: Build) -> None:
+    text = f"[tool.poetry.dependencies]\ntorch = '^{'1' * 5000}'\npeft = '^0.3'\n"
+    assert found(checkout({"pyproject.toml": text})) == ["torch", "peft>=0.3"]

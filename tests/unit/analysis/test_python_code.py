@@ -61,3 +61,15 @@ def test_strings_that_look_like_code_are_none() -> None:
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
     assert isinstance(read_python(text), PythonCode)
+
+
+def product(depth: int) -> str:
+    return "1" + "0" * 14 if depth == 0 else f"({product(depth - 1)}*{product(depth - 1)})"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["0x" + "f" * 5000, "-0x" + "f" * 5000, f"{product(6)}/3", f"{product(6)}+1.5", product(9), f"{product(6)}-1e14"],
+)
+def test_numbers_that_python_would_not_write_out_or_divide_are_no_values(expression: str) -> None:
+    assert resolved(f"f(x={expression})", "f", "x") is None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import unicodedata
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_lol_action.domain.redaction import MARK, clean_text, redact
+from gpu_lol_action.render.markdown import html_code, inline, prose
 
 PEM = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nQyNTUxOQAAACDf\n-----END OPENSSH PRIVATE KEY-----"
 
@@ -136,3 +138,51 @@ def test_redact_twice_changes_nothing(text: str, known: list[str]) -> None:
 @given(text=st.text(alphabet=" abcdefgh\n", max_size=200))
 def test_redact_keeps_text_without_secrets(text: str) -> None:
     assert redact(text) == text
+
+
+@pytest.mark.parametrize("beginning", ["sk-", "sky_.", "eyJ-", "secret=", "token:", "a://", "\n ", "AKIA"])
+def test_redact_reads_a_log_of_nothing_but_beginnings_in_linear_time(beginning: str) -> None:
+    # A set-up command prints what it likes while a machine is billed. Read with the square of its length, this takes hours.
+    text = (beginning * 150_000)[:150_000]
+
+    assert redact(text).strip() == text.strip()
+
+
+@pytest.mark.parametrize("name", ["runpod", "github", "github_fine_grained", "hugging_face", "lambda"])
+@pytest.mark.parametrize("escape", [inline, prose, html_code])
+def test_redact_finds_a_secret_that_was_escaped_for_a_comment(name: str, escape: Callable[[str], str]) -> None:
+    # A comment is redacted as it goes out, after its texts were escaped.
+    leak = next(value for key, value in LEAKS.items() if key.startswith(name))
+    body = leak.rpartition("_")[2]
+
+    assert body not in redact(str(escape(f"refused: {leak}")))
+
+
+@pytest.mark.parametrize("escape", [inline, prose, html_code])
+def test_redact_finds_a_known_secret_that_was_escaped_for_a_comment(escape: Callable[[str], str]) -> None:
+    secret = "ab_cd*ef.gh+ij#kl$mn|op"
+
+    assert "kl" not in redact(str(escape(f"refused: {secret}")), [secret])
+
+
+@pytest.mark.parametrize("escape", [inline, prose, html_code])
+def test_redact_finds_a_password_in_an_escaped_address(escape: Callable[[str], str]) -> None:
+    assert "hunter22" not in redact(str(escape("cannot clone git+https://bob:hunter22@example.org/x [y]")))
+
+
+@pytest.mark.parametrize("escape", [inline, prose, html_code])
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        ("sk-proj-", "A1b2_C3d4_E5f6_G7h8_I9j0"),
+        ("AI" + "za", "B_1" * 11 + "zz"),
+        ("eyJ", "hbGc_iOiJ.eyJzd_WIiO.c2l_nbmF"),
+    ],
+)
+def test_redact_takes_a_whole_key_with_escaped_underscores(
+    escape: Callable[[str], str], before: str, body: str
+) -> None:
+    shown = redact(str(escape(f"refused {before}{body}")))
+
+    assert MARK in shown
+    assert not any(part in shown for part in body.replace(".", "_").split("_") if len(part) > 2)

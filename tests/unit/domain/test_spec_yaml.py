@@ -203,3 +203,12 @@ def test_write_spec_writes_keys_in_the_order_of_the_table() -> None:
     assert list(mapping["hardware"]) == ["gpu_type", "gpu_count", "vram_required_gb"]
     assert mapping["profiles"] == {"b": {"hardware": {"gpu_count": 2}}}
     assert mapping == spec_mapping(spec)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['a: "\\UFFFFFFFF"', 'a: "\\U00110000"', f"%YAML {'1' * 5000}.1\n---\na: b", "\\" * 10, "%YAML 1.1\n---\n'\\U"],
+)
+def test_parse_spec_answers_what_python_itself_refuses_inside_the_yaml_reader(text: str) -> None:
+    with pytest.raises(SpecError):
+        parse_spec(text)

@@ -95,7 +95,8 @@ def test_link_keeps_its_target(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "active", ["@everyone", "#12", "GH-3", "https://evil.example", "www.evil.example", "a@b.example"]
+    "active",
+    ["@everyone", "#12", "GH-3", "https://evil.example", "www.evil.example", "_www.evil.example", "a@b.example"],
 )
 def test_inline_breaks_what_github_would_link(active: str) -> None:
     document = rendered(f"x {inline(active)} y")
