@@ -15,7 +15,8 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import IO
 
 from gpu_lol_action.adapters.skypilot_process import OWNER_VARIABLE, started_at
@@ -102,8 +103,19 @@ class Worker:
         self._request_id = str(request)
         if self._is_cancelled:
             raise InterruptedError("cancelled before the launch began")
-        stream = LineStream(lambda line: self.say({"id": order["id"], "progress": line}))
-        _, handle = sky.stream_and_get(request, output_stream=stream)
+        streamed: list[str] = []
+
+        def pass_on(line: str) -> None:
+            streamed.append(line)
+            self.say({"id": order["id"], "progress": line})
+
+        try:
+            _, handle = sky.stream_and_get(request, output_stream=LineStream(pass_on))
+        except Exception:
+            # The server may end the stream before the last lines, in which a cloud's own words stand.
+            for line in unheard(self._whole_log(request), streamed):
+                pass_on(line)
+            raise
         self._request_id = None
         if handle is None:
             raise RuntimeError("SkyPilot launched nothing and said no reason")
@@ -117,6 +129,19 @@ class Worker:
             "user": handle.ssh_user or config["auth"]["ssh_user"],
             "provider_config": flatten_provider_config(config.get("provider") or {}),
         }
+
+    def _whole_log(self, request: object) -> list[str]:
+        """Return every line that a request has logged; nothing after a cancel, or where the server does not answer."""
+        import sky
+
+        lines: list[str] = []
+        if self._is_cancelled:
+            return lines
+        try:
+            sky.stream_and_get(request, follow=False, output_stream=LineStream(lines.append))
+        except Exception as problem:  # noqa: BLE001 -- what the launch raised is what counts
+            print(f"log: {problem!r}", file=sys.stderr)
+        return lines
 
     def cancel(self, order: Order) -> object:
         """Cancel the launch that is under way and end the API server; processes are swept by the parent afterwards."""
@@ -144,6 +169,18 @@ class Worker:
         """List a cloud's machines whose name starts with a prefix, as the provider shows them."""
         prefix = str(order["prefix"])
         return [machine for machine in LISTERS[str(order["cloud"])]() if str(machine["name"]).startswith(prefix)]
+
+
+def unheard(logged: Iterable[str], streamed: Iterable[str]) -> list[str]:
+    """Return the logged lines that were not streamed; a line that stands twice in the log has to be streamed twice."""
+    heard = Counter(streamed)
+    lines: list[str] = []
+    for line in logged:
+        if heard[line] > 0:
+            heard[line] -= 1
+        else:
+            lines.append(line)
+    return lines
 
 
 class LineStream(io.TextIOBase):
