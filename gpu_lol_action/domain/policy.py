@@ -36,7 +36,6 @@ class Policy:
     environments_per_person: int = 2
     environments_per_repository: int = 4
     month_usd: Decimal = Decimal("50")
-    notice_fraction: Decimal = Decimal("0.8")
     may_forks_launch: bool = False
     requires_recent_sweep: bool = True
     max_offers_tried: int = 4

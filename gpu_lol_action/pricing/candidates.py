@@ -89,11 +89,6 @@ def rank_candidates(request: RankRequest) -> Ladder:
     return Ladder(request.requirement, tuple(candidates), tuple(rejected), request.source)
 
 
-def select_region(requirement: Requirement) -> str | None:
-    """Return the region to pin: only one that was asked for; otherwise SkyPilot tries all of them, which finds more capacity."""
-    return requirement.region
-
-
 def _with_options(wanted: Requirement, command: Command) -> Requirement | UnknownAccelerator:
     if command.gpu is not None:
         found = parse_accelerator(command.gpu)

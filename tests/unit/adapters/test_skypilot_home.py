@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,7 +37,8 @@ def test_every_file_is_for_its_owner_only(settings):
 
 def test_runpods_key_survives_as_toml(settings):
     prepare_home(settings)
-    tomllib = pytest.importorskip("tomllib" if __import__("sys").version_info >= (3, 11) else "tomli")
+    # Imported, never skipped: one of the two is in every install.
+    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     text = (settings.home / ".runpod/config.toml").read_text()
     assert tomllib.loads(text)["default"]["api_key"] == KEYS["runpod"]
 
