@@ -69,11 +69,13 @@ class SkyPilotCloud:
         order = {**self._clouds, "task": dict(request.task), "cluster_name": request.cluster_name}
         if self._unended:
             self.cancel()
-        # One worker, which warms itself first: a cancel that comes between two looks must not meet another one's launch.
-        events = self._running_worker().ask("launch", order)
         answers: list[str] = []
         try:
-            event = self._wait(events, request.time_box, on_progress, answers)
+            event = self._ask_to_launch(order, request.time_box, on_progress, answers)
+            if event is not None and _is_unstarted(event):
+                # Somebody may have taken the server's port since it was chosen. Nothing was asked of a cloud, so once more.
+                self.cancel()
+                event = self._ask_to_launch(order, request.time_box, on_progress, answers)
         except TimeoutError:
             self.cancel()
             minutes = request.time_box.total_seconds() / 60
@@ -87,6 +89,16 @@ class SkyPilotCloud:
         if isinstance(problem, Mapping):
             return classify_problem(problem, answers, self._secrets())
         return _launched(event["answer"])
+
+    def _ask_to_launch(
+        self,
+        order: Mapping[str, object],
+        time_box: timedelta,
+        on_progress: Callable[[str], None],
+        answers: list[str],
+    ) -> dict[str, object] | None:
+        # One worker, which warms itself first: a cancel that comes between two looks must not meet another one's launch.
+        return self._wait(self._running_worker().ask("launch", order), time_box, on_progress, answers)
 
     def _wait(
         self,
@@ -217,6 +229,14 @@ class SkyPilotCloud:
 
     def _secrets(self) -> Sequence[str]:
         return [key for key in self._settings.cloud_keys.values() if key]
+
+
+def _is_unstarted(event: Mapping[str, object]) -> bool:
+    """Whether SkyPilot's server did not come up, so that no cloud heard of the launch."""
+    problem = event.get("problem")
+    if not isinstance(problem, Mapping) or problem.get("is_asked") is not False:
+        return False
+    return "RuntimeError" in problem.get("types", ())
 
 
 def _launched(answer: object) -> Launched:

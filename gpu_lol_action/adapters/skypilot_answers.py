@@ -124,9 +124,8 @@ def classify_problem(
     telling = next((words for words, its_kind in zip(said, kinds, strict=True) if (its_kind or "failed") == kind), text)
     is_refusal = len(answers) >= len(history) > 0 and None not in kinds
     where = f" (in each of {len(history)} regions)" if len(history) > 1 and len(set(said)) == 1 else ""
-    return NotLaunched(
-        kind, shorten(clean_line(telling, secrets), _DETAIL_LIMIT - len(where)) + where, is_certain=is_refusal
-    )
+    detail = shorten(clean_line(telling, secrets), _DETAIL_LIMIT - len(where)) + where
+    return NotLaunched(kind, detail, is_certain=is_refusal or not is_asked)
 
 
 def _first_sentence(text: str) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import queue
+import random
 import signal
 import socket
 import subprocess
@@ -47,10 +48,17 @@ def started_at(pid: int) -> str | None:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of 127.0.0.1 that nobody listens on.
+
+    SkyPilot's server takes it seconds later. A port that the system itself gives away (32768 and up on Linux, 49152 on
+    others) may be some connection's by then, so one below those is looked for.
+    """
+    candidates = random.SystemRandom().sample(range(20000, 32000), 50)
+    for port in candidates:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError(f"none of {len(candidates)} ports between 20000 and 32000 is free")
 
 
 class WorkerProcess:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
@@ -16,6 +17,7 @@ import pytest
 
 from gpu_lol_action.adapters.skypilot import SkyPilotCloud
 from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings
+from gpu_lol_action.adapters.skypilot_process import free_port
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
 from gpu_lol_action.errors import OperatorError, TransientError
 from gpu_lol_action.launch.keys import derive_key_pair
@@ -217,11 +219,21 @@ def test_time_box_ends_a_launch_that_hangs(cloud, make, tmp_path):
 def test_wrong_key_is_told_to_the_maintainer(make, tmp_path):
     adapter = make(tmp_path / "home", key="rpa_WRONG_KEY_FOR_TESTS")
     answer = adapter.launch(order("gl-e2e-4"), lambda line: None)
-    assert isinstance(answer, NotLaunched)
-    assert (answer.kind, answer.is_certain) == ("credentials", True)
+    assert answer == NotLaunched("credentials", "no allowed cloud accepted its key", is_certain=True)
     with pytest.raises(OperatorError) as refusal:
         adapter.machines("runpod", "gl-")
     assert "rpa_WRONG" not in f"{refusal.value} {refusal.value.explanation}"
+
+
+def test_port_that_somebody_took_costs_a_second_start_only(make, monkeypatch, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        ports = iter([taken.getsockname()[1], free_port()])
+        monkeypatch.setattr("gpu_lol_action.adapters.skypilot.free_port", lambda: next(ports))
+        # What a wrong key is answered shows that the second server worked.
+        answer = make(tmp_path / "home", key="rpa_WRONG_KEY_FOR_TESTS").launch(order("gl-e2e-6"), lambda line: None)
+    assert answer == NotLaunched("credentials", "no allowed cloud accepted its key", is_certain=True)
+    assert list(ports) == []
 
 
 _LAUNCH_AND_DIE = """
@@ -230,6 +242,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from gpu_lol_action.adapters.skypilot import SkyPilotCloud
 from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings
+from gpu_lol_action.adapters.skypilot_process import free_port
 from gpu_lol_action.domain.machine import LaunchRequest
 home, url, key = sys.argv[1:]
 settings = SkyPilotSettings(Path(home), "e2e0c1c1", {"runpod": key}, Path(home, "key").read_bytes(), Path(home, "key.pub").read_text(), {"RUNPOD_API_BASE_URL": url})
