@@ -18,6 +18,7 @@ from gpu_lol_action.analysis import (
 )
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
+from gpu_lol_action.analysis.entry_points import Run, primary_run
 from gpu_lol_action.analysis.memory_need import MemoryNeed, best, memory_need
 from gpu_lol_action.analysis.packages import package_name
 from gpu_lol_action.domain.analysis import Analysis
@@ -28,19 +29,18 @@ from gpu_lol_action.domain.spec_yaml import parse_spec_file
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
-Detector = Callable[[Checkout], list[Finding]]
+Detector = Callable[[Checkout, Run | None], list[Finding]]
+TreeDetector = Callable[[Checkout], list[Finding]]
 
 # The order of the story: what is it for, what starts it, what it loads, how it works, what it runs on, what it installs.
-DETECTORS: tuple[Detector, ...] = (
+RUN_DETECTORS: tuple[Detector, ...] = (
     workload.detect,
     entry_points.detect,
     models.detect,
     training.detect,
     gpu_count.detect,
-    documented.detect,
-    base_image.detect,
-    packages.detect,
 )
+TREE_DETECTORS: tuple[TreeDetector, ...] = (documented.detect, base_image.detect, packages.detect)
 
 MIN_DISK_GB = 60
 MAX_REQUIREMENTS = 150
@@ -76,8 +76,18 @@ def analyze(
 
 
 def detect_all(checkout: Checkout) -> tuple[Finding, ...]:
-    """Return the findings of all detectors, in their order."""
-    return tuple(finding for detect in DETECTORS for finding in detect(checkout))
+    """Return the findings of all detectors for the run that counts, in their order."""
+    return (*detect_run(checkout, primary_run(checkout)), *detect_tree(checkout))
+
+
+def detect_run(checkout: Checkout, run: Run | None) -> tuple[Finding, ...]:
+    """Return what is found of one run: its model, its way of working, its GPUs."""
+    return tuple(finding for detect in RUN_DETECTORS for finding in detect(checkout, run))
+
+
+def detect_tree(checkout: Checkout) -> tuple[Finding, ...]:
+    """Return what is found of the whole tree, whatever is run: documentation, image, packages."""
+    return tuple(finding for detect in TREE_DETECTORS for finding in detect(checkout))
 
 
 def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
@@ -171,4 +181,4 @@ def _gaps(checkout: Checkout) -> list[str]:
     return gaps
 
 
-__all__ = ["DETECTORS", "Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose"]
+__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose"]

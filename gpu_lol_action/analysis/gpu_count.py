@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import primary_run
+from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
@@ -14,9 +14,8 @@ _KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node
 _OVER_ALL_MACHINES = frozenset({"num_processes"})
 
 
-def detect(checkout: Checkout) -> list[Finding]:
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return counts per machine, the surest first; none where nothing says any (then one is assumed)."""
-    run = primary_run(checkout)
     if run is None:
         return []
     found: list[Finding] = []
@@ -27,15 +26,15 @@ def detect(checkout: Checkout) -> list[Finding]:
         if run.command.nodes > 1:
             why = f"`{run.shown}` is started on {run.command.nodes} machines"
             found.append(Finding("hardware.num_nodes", str(run.command.nodes), why, Confidence.HIGH, run.evidence))
-    found = found or _configured(checkout)
+    found = found or _configured(checkout, run)
     if not found and run.command is not None:
-        found += _other_commands(checkout)
+        found += _other_commands(checkout, run)
     return found
 
 
-def _configured(checkout: Checkout) -> list[Finding]:
+def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that the run's options, configuration or program set."""
-    scope = scope_of(checkout)
+    scope = scope_of(checkout, run)
     number = look_up_number(scope, _KEYS, 1, 64)
     if (
         number is not None
@@ -53,11 +52,10 @@ def _configured(checkout: Checkout) -> list[Finding]:
     return [Finding("hardware.gpu_count", str(count), why, Confidence.MEDIUM, number.evidence)]
 
 
-def _other_commands(checkout: Checkout) -> list[Finding]:
+def _other_commands(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count of another documented command of the same program: possible, so a hint only."""
-    run = primary_run(checkout)
     for command in launch_commands(checkout):
-        if run and run.command and command.target == run.command.target and command.processes and command.nodes == 1:
+        if run.command and command.target == run.command.target and command.processes and command.nodes == 1:
             why = f"`{command.tool}` can start {command.processes} processes of the same program"
             return [
                 Finding("hardware.gpu_count_possible", str(command.processes), why, Confidence.LOW, command.evidence)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, read_settings
-from gpu_lol_action.analysis.entry_points import import_closure, primary_run
+from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Call
@@ -39,27 +39,26 @@ _SHAPES = {
 }
 
 
-def detect(checkout: Checkout) -> list[Finding]:
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return models by how near the run they are named, then the shape that the run builds."""
-    found = [*_from_options(checkout), *_from_commands(checkout), *_from_run(checkout), *_from_code(checkout),
-             *_from_config_json(checkout)]  # fmt: skip
-    found += _unsized(checkout)
+    found = [*_from_options(checkout, run), *_from_commands(checkout, run), *_from_run(checkout, run),
+             *_from_code(checkout, run), *_from_config_json(checkout)]  # fmt: skip
+    found += _unsized(checkout, run)
     unique: dict[str, Finding] = {}
     for finding in found:
         unique.setdefault(finding.value, finding)
-    return [*unique.values(), *_shape(checkout)]
+    return [*unique.values(), *_shape(checkout, run)]
 
 
-def _from_options(checkout: Checkout) -> Iterator[Finding]:
+def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that the run's own options and configuration name."""
-    run = primary_run(checkout)
     if run is None:
         return
     if run.command is not None and _SERVED.match(run.command.target) is not None:
         for word in run.command.words[1:3]:
             if (name := _model_name(word)) is not None:
                 yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
-    yield from _settings(scope_of(checkout).tiers[:2])
+    yield from _settings(scope_of(checkout, run).tiers[:2])
 
 
 def _settings(tiers: Tiers) -> Iterator[Finding]:
@@ -73,21 +72,20 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
                     yield Finding("model.id", name, f"`{key}` is `{name}`", confidence, setting.evidence)
 
 
-def _from_run(checkout: Checkout) -> Iterator[Finding]:
+def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that the run's program starts with or loads."""
-    run = primary_run(checkout)
     if run is None:
         return
-    yield from _settings(scope_of(checkout).tiers[2:])
+    yield from _settings(scope_of(checkout, run).tiers[2:])
     if run.script is not None:
         for source in import_closure(checkout, run.script):
             confidence = Confidence.HIGH if source is run.script else Confidence.MEDIUM
             yield from _loads(source, confidence)
 
 
-def _unsized(checkout: Checkout) -> Iterator[Finding]:
+def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield ids of the Hub that the run names and whose size nothing here tells: a look-up may."""
-    for confidence, settings in scope_of(checkout).tiers[:3]:
+    for confidence, settings in scope_of(checkout, run).tiers[:3]:
         for setting in settings:
             name = setting.text.strip()
             if setting.key not in MODEL_KEYS[:4] or not _HUB_ID.fullmatch(name) or _NOT_THE_HUB.search(name):
@@ -97,9 +95,8 @@ def _unsized(checkout: Checkout) -> Iterator[Finding]:
                 yield Finding("model.unsized_id", name, why, confidence, setting.evidence)
 
 
-def _from_commands(checkout: Checkout) -> Iterator[Finding]:
+def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that other documented commands of the same program name: said to a reader, so surer than a default."""
-    run = primary_run(checkout)
     for command in launch_commands(checkout):
         if run is not None and run.command is not None and command.target != run.command.target:
             continue
@@ -109,9 +106,9 @@ def _from_commands(checkout: Checkout) -> Iterator[Finding]:
                 yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.HIGH, command.evidence)
 
 
-def _from_code(checkout: Checkout) -> Iterator[Finding]:
+def _from_code(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that any program of the checkout loads; with a run, they are only a hint."""
-    confidence = Confidence.LOW if primary_run(checkout) is not None else Confidence.MEDIUM
+    confidence = Confidence.LOW if run is not None else Confidence.MEDIUM
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:200]:
         yield from _loads(source, confidence)
 
@@ -171,9 +168,9 @@ def _from_config_json(checkout: Checkout) -> Iterator[Finding]:
         return
 
 
-def _shape(checkout: Checkout) -> list[Finding]:
+def _shape(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return layers, width and vocabulary that the run builds a transformer with, where it names all three."""
-    scope = scope_of(checkout)
+    scope = scope_of(checkout, run)
     found = []
     for field, (keys, low, high) in _SHAPES.items():
         number = look_up_number(scope, keys, low, high)

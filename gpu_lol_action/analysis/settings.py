@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
-from gpu_lol_action.analysis.entry_points import Run, import_closure, primary_run
+from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.domain.finding import Confidence, Evidence
@@ -42,14 +42,11 @@ class Found:
         return self.setting.evidence
 
 
-@functools.lru_cache(maxsize=4)
-def scope_of(checkout: Checkout) -> Scope:
-    """Return the settings of the checkout's run, nearest tier first."""
-    run = primary_run(checkout)
-    return Scope(()) if run is None else _scope(checkout, run)
-
-
-def _scope(checkout: Checkout, run: Run) -> Scope:
+@functools.lru_cache(maxsize=16)
+def scope_of(checkout: Checkout, run: Run | None) -> Scope:
+    """Return the settings of a run, nearest tier first."""
+    if run is None:
+        return Scope(())
     options = tuple(Setting(fold_key(key), fold_key(key), value, run.evidence) for key, value in run.options.items())
     configs = tuple(setting for source in _configs(checkout, run) for setting in read_settings(source))
     own = _of_code(run.script) if run.script else ()

@@ -7,7 +7,7 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
-from gpu_lol_action.analysis.entry_points import Run, import_closure, primary_run
+from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -26,12 +26,11 @@ _PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_para
 _RANK = ("lora_r", "lora_rank", "lora_dim", "rank", "r")
 
 
-def detect(checkout: Checkout) -> list[Finding]:
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return how the run works, one finding per field that is said anywhere."""
-    run = primary_run(checkout)
     if run is None:
         return []
-    scope = scope_of(checkout)
+    scope = scope_of(checkout, run)
     found = [
         _method(checkout, run, scope),
         _precision(checkout, run, scope),

@@ -6,7 +6,7 @@ import re
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, GPU_PACKAGES, Behavior, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.entry_points import Run, primary_run
+from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
@@ -18,16 +18,15 @@ _ASIDE_IN_LIBRARIES = frozenset(
 )
 
 
-def detect(checkout: Checkout) -> list[Finding]:
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return the workload, and what it was told from."""
-    need = _gpu_need(checkout)
+    need = _gpu_need(checkout, run)
     if need is not None and not _touches_a_device(checkout):
         why = "PyTorch is used, but no program names a device: everything stays on the CPU"
         return [Finding("workload", "cpu-only", why, Confidence.MEDIUM, need.evidence)]
     if need is None:
         why = "no file imports, and no dependency list names, a package that computes on a GPU"
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
-    run = primary_run(checkout)
     if run is None:
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
@@ -45,7 +44,7 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
     return Finding("workload", "inference", f"`{run.shown}` runs a model without training it", confidence, run.evidence)
 
 
-def _gpu_need(checkout: Checkout) -> Finding | None:
+def _gpu_need(checkout: Checkout, run: Run | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
@@ -59,11 +58,10 @@ def _gpu_need(checkout: Checkout) -> Finding | None:
         if found is not None and not (is_library and _is_beside(source)):
             evidence = Evidence(source.path, found[1])
             return Finding("gpu.use", "yes", f"`{found[0]}` is imported", Confidence.HIGH, evidence)
-    return _need_by_command(checkout, is_library=is_library)
+    return _need_by_command(checkout, run, is_library=is_library)
 
 
-def _need_by_command(checkout: Checkout, *, is_library: bool) -> Finding | None:
-    run = primary_run(checkout)
+def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:
     if is_library and (run is None or run.script is None or _is_beside(run.script)):
         return None
     if run is not None:
