@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.conda_files import conda_parts, conda_requirement
@@ -36,7 +36,10 @@ _REQUIREMENT = re.compile(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. 
 
 @dataclass(frozen=True, slots=True)
 class InstallCommand:
-    """One command: what it installs, its options, and where it stands (heading, and number of the block in its document)."""
+    """One command: what it installs, its options, and where it stands.
+
+    ``heading`` is the one above it, ``block`` the number of its block in the document, ``folder`` where a ``cd`` before it leads.
+    """
 
     declared: tuple[Declared, ...]
     options: tuple[Option, ...]
@@ -45,6 +48,7 @@ class InstallCommand:
     block: int = 0
     python: str = ""
     cuda: str = ""
+    folder: str = ""
 
     def values(self, kind: str) -> tuple[str, ...]:
         """Return the values of one kind of option, in their order."""
@@ -54,11 +58,18 @@ class InstallCommand:
 def read_install_commands(source: Source) -> tuple[InstallCommand, ...]:
     """Return the commands of a Dockerfile, a script, a notebook's magics or documentation, in their order."""
     found: list[InstallCommand] = []
+    folder, place = "", (0, "")
     for number, text, heading, block in _shown(source):
+        if place != (block, heading):
+            folder, place = "", (block, heading)
         for part in re.split(r"&&|\|\||\s\|\s|;(?=\s*(?:pip|python|conda|uv|mamba|cd|git|apt))", text):
-            command = _command(part, Evidence(source.path, 0 if source.form is Form.NOTEBOOK else number), heading, block)
+            moved = re.match(r"\s*cd\s+([\w./-]{1,200})\s*$", part)
+            if moved is not None:
+                folder = moved[1].removeprefix("./").rstrip("/")
+            where = Evidence(source.path, 0 if source.form is Form.NOTEBOOK else number)
+            command = _command(part, where, heading, block)
             if command is not None:
-                found.append(command)
+                found.append(replace(command, folder=folder) if folder else command)
         if len(found) >= MAX_COMMANDS:
             break
     return tuple(found)

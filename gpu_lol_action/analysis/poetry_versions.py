@@ -10,6 +10,8 @@ import re
 
 _RANGE = re.compile(r"([\^~])\s*v?(\d{1,9}(?:\.\d{1,9}){0,3})([\w.+-]*)")
 
+MAX_VERSION = 60
+
 
 def pip_version(version: str) -> str:
     """Return a version of poetry or Pipfile as a specifier of pip; empty for any version, or for what is not understood."""
@@ -23,7 +25,7 @@ def pip_version(version: str) -> str:
 
 def _one(part: str) -> str:
     part = re.sub(r"\s+", "", part)
-    if part in {"", "*", "latest"}:
+    if len(part) > MAX_VERSION or part in {"", "*", "latest"}:
         return ""
     if found := _RANGE.fullmatch(part):
         numbers = [int(number) for number in found[2].split(".")]

@@ -33,7 +33,9 @@ class SetupProgram:
     files: tuple[str, ...] = ()
     python: str = ""
     python_line: int = 0
+    name: str = ""
     compiles_cuda: int = 0
+    """Line of the first extension that is compiled with PyTorch's tools; 0 where there is none."""
 
 
 @dataclass(slots=True)
@@ -65,7 +67,7 @@ def read_setup_py(source: Source) -> SetupProgram:
     seen = dict.fromkeys(found[:MAX_DECLARED])
     declared = tuple(_placed(source, text, group) for text, group in seen if clean_requirement(text))
     files = tuple(text[len(_FILE) :] for text, group in seen if text.startswith(_FILE) and not group)
-    return SetupProgram(declared, files, python, line, _extension_line(tree))
+    return SetupProgram(declared, files, python, line, _name(reader, tree), _extension_line(tree))
 
 
 def _gather(reader: _Reader, tree: ast.Module) -> None:
@@ -271,6 +273,15 @@ def _python(tree: ast.Module) -> tuple[str, int]:
         if isinstance(node, ast.keyword) and node.arg == "python_requires" and isinstance(node.value, ast.Constant):
             return str(node.value.value)[:100], node.value.lineno
     return "", 0
+
+
+def _name(reader: _Reader, tree: ast.Module) -> str:
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("setup")]
+    for word in (word for call in calls for word in call.keywords):
+        known = _known(reader, word.value) if word.arg == "name" else None
+        if isinstance(known, str):
+            return package_name(known)
+    return ""
 
 
 def _extension_line(tree: ast.Module) -> int:
