@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of, unique
@@ -11,6 +10,7 @@ from gpu_lol_action.analysis.entry_points import primary_run
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
 from gpu_lol_action.analysis.local_projects import index_findings, setup_findings, system_findings
 from gpu_lol_action.analysis.package_files import Declared, package_name
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import python_wishes
 from gpu_lol_action.domain.finding import Confidence, Finding
 
@@ -28,7 +28,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     names = {package_name(item.requirement): item.requirement for item in required}
     optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
     has_list = any(not item.is_optional for item in declared_packages(checkout))
-    own = {project.name for _, project in lists_of(checkout).projects if project.name}
+    own = own_names(checkout)
     imported = imported_packages(checkout, run, {**names, **dict.fromkeys(own, "")}, optional, has_list=has_list)
     found += imported
     found += setup_findings(checkout, run)
@@ -53,21 +53,26 @@ def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
 def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     """Return the declared packages with those of installation commands that count."""
     lists = lists_of(checkout)
-    own = {project.name for _, project in lists.projects if project.name}
+    own = own_names(checkout)
     told = [item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own]
     return unique([*lists.declared, *told])
 
 
+def own_names(checkout: Checkout) -> frozenset[str]:
+    """Return the names under which the checkout itself is installed: of its projects, and of its packages at the root."""
+    names = {project.name for _, project in lists_of(checkout).projects if project.name}
+    roots = [source.path.split("/") for source in checkout.of(Form.PYTHON) if source.name == "__init__.py"]
+    names |= {package_name(parts[-2]) for parts in roots if len(parts) == 2 or (len(parts) == 3 and parts[0] == "src")}
+    return frozenset(names)
+
+
 def _python(checkout: Checkout) -> list[Finding]:
-    """Return the exact Python that a file names, and the least that one asks for."""
+    """Return the exact Python that a file names, and for a range the one to take of it."""
     found: list[Finding] = []
     for wish in python_wishes(checkout):
-        if wish.exact:
-            why = f"Python {wish.exact} is named"
-            found.append(Finding("environment.python_version", wish.exact, why, Confidence.HIGH, wish.evidence))
-        elif least := re.search(r">=?(3\.\d{1,2})", wish.specifier):
-            why = f"Python {wish.specifier} is asked for"
-            found.append(Finding("environment.least_python", least[1], why, Confidence.HIGH, wish.evidence))
+        field = "environment.python_version" if wish.exact else "environment.fitting_python"
+        why = f"Python {wish.said} is {'named' if wish.exact else 'asked for'}"
+        found.append(Finding(field, wish.exact or wish.minor, why, Confidence.HIGH, wish.evidence))
     fields = [finding.field for finding in found]
     return [finding for place, finding in enumerate(found) if finding.field not in fields[:place]]
 
