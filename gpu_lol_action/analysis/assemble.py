@@ -39,8 +39,9 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     models.detect,
     training.detect,
     gpu_count.detect,
+    documented.detect,
 )
-TREE_DETECTORS: tuple[TreeDetector, ...] = (documented.detect, base_image.detect, packages.detect)
+TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
 
 MIN_DISK_GB = 60
 MAX_REQUIREMENTS = 150
@@ -86,7 +87,7 @@ def detect_run(checkout: Checkout, run: Run | None) -> tuple[Finding, ...]:
 
 
 def detect_tree(checkout: Checkout) -> tuple[Finding, ...]:
-    """Return what is found of the whole tree, whatever is run: documentation, image, packages."""
+    """Return what is found of the whole tree, whatever is run: image, packages."""
     return tuple(finding for detect in TREE_DETECTORS for finding in detect(checkout))
 
 
