@@ -8,9 +8,11 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis import (
     base_image,
+    declared_hardware,
     documented,
     entry_points,
     gpu_count,
+    model_families,
     models,
     packages,
     training,
@@ -37,9 +39,11 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     workload.detect,
     entry_points.detect,
     models.detect,
+    model_families.detect,
     training.detect,
     gpu_count.detect,
     documented.detect,
+    declared_hardware.detect,
 )
 TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
 

@@ -71,20 +71,14 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if model is None:
         trains = workload is WorkloadType.TRAINING
         return _without_model(findings, statements(findings, trains=trains), stated or 1)
-    question = _question(findings, workload, model)
-    asked = question
-    question, count = _placed(asked, stated)
-    is_batch_assumed = asked.method.trains and best(findings, "training.batch_size") is None
-    if is_batch_assumed and estimate_vram(question).required_gib > LARGE_CARD_GIB:
-        # An assumption must not ask for what nobody rents.
-        question, count = _placed(replace(asked, batch_size=1), stated)
+    question, count, relaxed = _relaxed(_question(findings, workload, model), stated, findings)
     breakdown = _with_evidence(estimate_vram(question), findings)
     required = int(breakdown.required_gib)
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
-    gaps = _gaps(findings, question)
+    gaps = (*_gaps(findings, question), *relaxed)
     said = statements(findings, trains=question.method.trains)
     is_rough = _is_rough(findings, model)
     if is_rough and _is_only_a_part(said, breakdown):
@@ -132,9 +126,22 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
     is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
     if shape is not None and is_meant and is_nearer:
         return shape
+    if named is None or _is_only_a_helper(findings, named):
+        family = best(findings, "model.family")
+        if family is not None:
+            return find_model(family.value)
     if named is None:
         return None
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+
+
+def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
+    """Whether the named model is an encoder beside the main one: named in an imported file, far smaller than the family."""
+    family = best(findings, "model.family")
+    if family is None or named.confidence is Confidence.HIGH:
+        return False
+    model, usual = find_model(named.value), find_model(family.value)
+    return model is not None and usual is not None and usual.parameters_b > EXPLAINS * model.parameters_b
 
 
 def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
@@ -180,6 +187,30 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
         lora_rank=int(_text(findings, "training.lora_rank") or 16),
     )
+
+
+def _relaxed(
+    asked: VramQuestion, stated: int | None, findings: tuple[Finding, ...]
+) -> tuple[VramQuestion, int, tuple[str, ...]]:
+    """Return the question, the count, and what was assumed besides: an assumption must not ask for what nobody rents.
+
+    Only what nothing says is assumed otherwise: 16-bit numbers, then gradient checkpointing, then one sample at a time.
+    """
+    question, count = _placed(asked, stated)
+    said: list[str] = []
+    steps = (
+        ("training.precision", {"precision": "bf16"}, "16-bit numbers are assumed"),
+        ("training.gradient_checkpointing", {"is_checkpointing": True}, "gradient checkpointing is assumed"),
+        ("training.batch_size", {"batch_size": 1}, "one sample at a time is assumed"),
+    )
+    for field, change, words in steps:
+        if not asked.method.trains or estimate_vram(question).required_gib <= LARGE_CARD_GIB:
+            break
+        if best(findings, field) is None:
+            asked = replace(asked, **change)
+            question, count = _placed(asked, stated)
+            said.append(f"{words}: nothing says otherwise, and without it no rented card is large enough")
+    return question, count, tuple(said)
 
 
 def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, int]:
@@ -243,6 +274,11 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
 def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, ...]:
     """Return what was assumed because nothing said it."""
     gaps = []
+    family = best(findings, "model.family")
+    if family is not None and question.model.name == getattr(find_model(family.value), "name", None):
+        named = {f.value for f in findings if f.field == "model.id"}
+        if family.value not in named and question.model.name not in named:
+            gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
     if question.method.trains and best(findings, "training.batch_size") is None:
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
     if (

@@ -15,6 +15,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 
 WEIGHT_OF_MEMORY = 0.7
+WEIGHT_OF_REMARK = 0.3  # in a comment, beside one of many settings
 WEIGHT_OF_CARD = 0.7
 WEIGHT_OF_NAMED_CARD = 0.3
 # A roughly computed figure gives way to an amount that is asked for.
@@ -65,7 +66,8 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
     if is_card:
         weight = WEIGHT_OF_CARD if finding.confidence is not Confidence.LOW else WEIGHT_OF_NAMED_CARD
         return Statement(accelerators()[finding.value].memory_gib, True, weight, rank, finding)
-    return Statement(float(finding.value), False, WEIGHT_OF_MEMORY, rank, finding)
+    weight = WEIGHT_OF_MEMORY if finding.confidence is not Confidence.LOW else WEIGHT_OF_REMARK
+    return Statement(float(finding.value), False, weight, rank, finding)
 
 
 def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: bool) -> Agreement | None:
@@ -73,11 +75,13 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     near = [s for s in stated if s.rank < 2 and _is_near(s, computed_gib, is_rough=is_rough)]
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
+    asked = [s for s in asked if s.weight >= WEIGHT_OF_MEMORY] or asked
     chosen = min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
     chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near)
     if chosen is None:
         return None
-    weight = WEIGHT_OVER_ROUGH if is_rough and not chosen.is_card else chosen.weight
+    is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
+    weight = WEIGHT_OVER_ROUGH if is_told else chosen.weight
     size = computed_gib ** (1 - weight) * chosen.memory_gib**weight
     if chosen.is_card and computed_gib > chosen.memory_gib:
         size = chosen.memory_gib  # it ran there
