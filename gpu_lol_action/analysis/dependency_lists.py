@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.install_sources import counting_commands
 from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements
 from gpu_lol_action.analysis.paths import Form, Role
-from gpu_lol_action.analysis.project_files import Project, is_development, read_project, read_setup_cfg
+from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_development, read_project, read_setup_cfg
 from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.setup_py import read_setup_py
 
@@ -98,12 +98,8 @@ def _has_list(checkout: Checkout) -> bool:
         return True
     if any(read_environment(source).declared for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))):
         return True
-    return any(
-        not item.is_optional or project.files
-        for _, project in _projects(checkout, ("",))
-        for item in (*project.declared, *((None,) if project.files else ()))
-        if item is None or not item.is_optional
-    )
+    projects = [project for _, project in _projects(checkout, ("",))]
+    return any(project.files or any(not item.is_optional for item in project.declared) for project in projects)
 
 
 def _projects(checkout: Checkout, folders: Sequence[str]) -> list[tuple[Source, Project]]:
@@ -234,17 +230,19 @@ def _environments(checkout: Checkout, folders: Sequence[str]) -> list[Source]:
 def _with_extras(found: Sequence[Declared], options: Sequence[Option], projects: Sequence[tuple[Source, Project]]) -> list[Declared]:
     """Return dependencies with the extras required that an installation of the project itself asks for."""
     names = {project.name for _, project in projects if project.name}
-    wanted = {extra for option in options if option.kind == "local" for extra in _extras(option.value)}
+    wanted = {extra for option in options if option.kind == "local" for extra in extras_of(option.value)}
     for _ in range(4):  # extras name other extras of their own project: `all = ["mine[gpu,train]"]`
         inner = [item for item in found if (item.group in wanted or not item.is_optional) and package_name(item.requirement) in names]
-        wanted |= {extra for item in inner for extra in _extras(item.requirement)}
+        wanted |= {extra for item in inner for extra in extras_of(item.requirement)}
     asked = [replace(item, is_optional=False) if item.is_optional and item.group in wanted else item for item in found]
     return [item for item in asked if package_name(item.requirement) not in names]
 
 
-def _extras(text: str) -> list[str]:
+def extras_of(text: str) -> list[str]:
+    """Return the extras that a requirement or a local path names, without those for the project's own developers."""
     found = re.search(r"\[([\w,. -]+)\]", text)
-    return [part.strip() for part in found[1].split(",")] if found else []
+    named = [part.strip() for part in found[1].split(",")] if found else []
+    return [extra for extra in named if not is_desk_work(extra)]
 
 
 def _at(checkout: Checkout, folder: str, reference: str) -> Source | None:

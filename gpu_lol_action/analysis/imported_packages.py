@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.import_names import is_known, is_standard, package_of
-from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -50,19 +50,26 @@ _BRINGS = {
     "openai-whisper": ("torch", "numpy", "tiktoken"), "nltk": ("regex", "tqdm"), "scikit-image": ("numpy", "scipy", "pillow"),
 }  # fmt: skip
 
+_LEAST_COMPLETE = 4
+"""Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
+
 
 def imported_packages(
-    checkout: Checkout, run: Run | None, declared: Mapping[str, str], optional: Mapping[str, str], *, has_list: bool
+    checkout: Checkout, run: Run | None, declared: Sequence[Declared], own: Collection[str], *, has_list: bool
 ) -> list[Finding]:
     """Return findings for imports that no list names, by name.
 
-    ``declared`` and ``optional`` map package names to requirements: an optional one gives its version to an import.
+    ``own`` are names of the checkout itself. An optional dependency that is imported gives its version.
     Without a list the whole workload speaks; with one only what the run reaches. A lazy import counts where the run may
     reach it; one in ``try``, ``if`` or for type checkers never.
     """
-    present = set(declared) | {inner for name in declared for inner in _BRINGS.get(name, ())}
+    required = {package_name(item.requirement) for item in declared if not item.is_optional} | set(own)
+    optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
+    present = required | {inner for name in required for inner in _BRINGS.get(name, ())}
+    library = [item for item in declared if item.is_library and not item.is_optional]
+    is_complete = len(library) >= _LEAST_COMPLETE
     found: dict[str, Finding] = {}
-    for source, item in _reached(checkout, run, has_list=has_list):
+    for source, item in _reached(checkout, run, has_list=has_list, has_complete_list=is_complete):
         package = None if is_local(checkout, source, item.module) else package_of(item.module)
         if package is None:
             continue
@@ -89,10 +96,14 @@ def unknown_imports(checkout: Checkout, run: Run | None, declared: Mapping[str, 
     return sorted(found.items())
 
 
-def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator[tuple[Source, Import]]:
-    """Yield the imports that count, with their file."""
+def _reached(
+    checkout: Checkout, run: Run | None, *, has_list: bool, has_complete_list: bool = False
+) -> Iterator[tuple[Source, Import]]:
+    """Yield the imports that count, with their file. A library's own list is complete: only its scripts add to it."""
     script = run.script if run is not None else None
     closure = import_closure(checkout, script) if script is not None else ()
+    if has_list and has_complete_list:
+        closure = closure[:1]
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK)
     for source in dict.fromkeys([*closure, *rest]):
         for item in source.code.imports if source.code is not None else ():

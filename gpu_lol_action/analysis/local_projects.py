@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.dependency_lists import joined, lists_of, read_any_project
+from gpu_lol_action.analysis.dependency_lists import extras_of, joined, lists_of, read_any_project
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.package_files import Option, package_name
 from gpu_lol_action.analysis.paths import Form, Role
@@ -36,11 +36,11 @@ def setup_findings(checkout: Checkout, run: Run | None) -> list[Finding]:
     for option, folder in named:
         place = _project_folder(checkout, option, (joined(folder, folders.get(id(option), "")), folder, ""))
         if place is not None:
-            extras = re.search(r"\[[\w,.-]+\]$", option.value)
+            extras = extras_of(option.value)
             old = wanted.get(place)
             if old is None or (extras and not old[0]):
                 why = f"`{option.evidence.path}` installs it"
-                wanted[place] = (extras[0] if extras else "", option.evidence, why)
+                wanted[place] = (f"[{','.join(extras)}]" if extras else "", option.evidence, why)
     needed = _needed(checkout, run)
     if needed is not None and needed[0] not in wanted:
         wanted[needed[0]] = ("", needed[1], needed[2])

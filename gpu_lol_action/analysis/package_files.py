@@ -72,7 +72,9 @@ def clean_requirement(text: str) -> str | None:
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None
     if re.match(r"(?:git\+|hg\+|https?://)", bare):
-        return bare if re.fullmatch(r"[\w.+:/@#=&%~?,\[\]-]+", bare) else None
+        # A bare address is an archive; any other is a page, an index, or something else to read.
+        is_code = bare.startswith(("git+", "hg+")) or re.search(r"\.(?:whl|zip|tar\.\w+|tgz)(?:[#?]|$)|/archive/", bare)
+        return bare if is_code and re.fullmatch(r"[\w.+:/@#=&%~?,\[\]-]+", bare) else None
     # `pip freeze` in a conda environment writes where the package was built: nobody else has that folder.
     bare = _BUILT_BY_CONDA.sub(r"\1", bare)
     if re.match(r"[./~]|file:|\w:\\", bare):

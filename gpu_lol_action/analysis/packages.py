@@ -29,8 +29,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
     has_list = any(not item.is_optional for item in declared_packages(checkout))
     own = own_names(checkout)
-    imported = imported_packages(checkout, run, {**names, **dict.fromkeys(own, "")}, optional, has_list=has_list)
-    found += imported
+    found += imported_packages(checkout, run, declared, own, has_list=has_list)
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout)

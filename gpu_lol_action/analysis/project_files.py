@@ -125,6 +125,15 @@ _DEVELOPMENT = frozenset({
 })  # fmt: skip
 
 
+_DESK = frozenset({"dev", "devel", "develop", "development", "test", "tests", "testing", "doc", "docs", "documentation", "lint",
+                   "linting", "quality", "style", "format", "typing", "mypy", "release", "pytest", "sphinx", "mkdocs"})  # fmt: skip
+
+
+def is_desk_work(name: str) -> bool:
+    """Whether an extra is for those who work on the project: even where it is named, a run does without it."""
+    return bool(set(re.split(r"[-_. ]+", name.lower())) & _DESK)
+
+
 def is_development(name: str) -> bool:
     """Whether the name of a group or of a list says that a run does not need it (tests, docs, lint, other hardware)."""
     return bool(set(re.split(r"[-_. /]+", name.lower())) & _DEVELOPMENT)
