@@ -25,6 +25,7 @@ _FROM = re.compile(r"^\s*FROM\s+(?:--platform=\S+\s+)?(\S+)", re.IGNORECASE)
 _IMAGE = re.compile(r"[a-z0-9][\w./:@-]{1,200}", re.IGNORECASE)
 # No Python in it: a compiler and CUDA to build on. What is built there is what the image of a framework holds ready-made.
 _BARE_CUDA = re.compile(r"(?:^|/)cuda:(\d{1,2}\.\d)[\w.]*-(?:(cudnn\d*)-)?(devel|runtime|base)")
+_NOT_FOR_PROGRAMS = re.compile(r"/driver:|/k8s|container-toolkit|dcgm|tritonserver:[\w.-]*-sdk")
 _PUBLIC_HOSTS = frozenset({"docker.io", "nvcr.io", "ghcr.io", "quay.io", "gcr.io", "public.ecr.aws", "mcr.microsoft.com",
                            "registry.hub.docker.com", "index.docker.io", "huggingface.co"})  # fmt: skip
 _FRAMEWORKS = {"torch": "torch", "tensorflow": "tensorflow", "tensorflow-gpu": "tensorflow", "vllm": "vllm", "jax": "jax"}
@@ -49,7 +50,7 @@ def _dockerfile(checkout: Checkout) -> list[Finding]:
             if not match:
                 continue
             image = _filled(match[1], arguments)
-            if not is_gpu_image(image) or not _IMAGE.fullmatch(image) or ":" not in image:
+            if not is_gpu_image(image) or _NOT_FOR_PROGRAMS.search(image) or not _IMAGE.fullmatch(image) or ":" not in image:
                 continue
             where = Evidence(source.path, number)
             bare = _BARE_CUDA.search(image)

@@ -58,7 +58,7 @@ def lists_of(checkout: Checkout) -> Lists:
     found += _left_over(checkout, {item.evidence.path for item in found})
     options += [option for command in commands for option in command.options if option.kind in {"index", "links", "local"}]
     python = chosen_python(checkout)
-    wanted = [item for item in _with_extras(found, options, projects) if applies(item.requirement, python)]
+    wanted = [item for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects) if applies(item.requirement, python)]
     required = [item for item in wanted if not item.is_optional]
     told = [item for command in commands for item in command.declared if applies(item.requirement, python)]
     return Lists(unique(wanted), tuple(options), commands, projects, (*required, *told))
@@ -225,6 +225,12 @@ def _environments(checkout: Checkout, folders: Sequence[str]) -> list[Source]:
     files = [source for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,)) if not is_development(source.name.rpartition(".")[0])]
     return sorted(files, key=lambda s: (s.folder not in folders, -s.depth if s.folder in folders else s.depth,
                                         not s.name.startswith("environment."), s.path))  # fmt: skip
+
+
+def _own_lines(commands: Sequence[InstallCommand], projects: Sequence[tuple[Source, Project]]) -> list[Declared]:
+    """Return what commands install of the project under its own name: its extras are wanted (``pip install mine[gpu]``)."""
+    names = {project.name for _, project in projects if project.name}
+    return [item for command in commands for item in command.declared if package_name(item.requirement) in names]
 
 
 def _with_extras(found: Sequence[Declared], options: Sequence[Option], projects: Sequence[tuple[Source, Project]]) -> list[Declared]:

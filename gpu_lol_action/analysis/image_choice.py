@@ -61,6 +61,8 @@ def _framework(findings: tuple[Finding, ...], requirements: Sequence[str]) -> st
         return "nvidia"
     if "torch" in names or names & _OVER_TORCH:
         return "torch"
+    if names & {"jax", "jaxlib", "flax"}:
+        return "jax"  # it brings its own CUDA; TensorFlow beside it reads data
     if names & {"tensorflow", "tensorflow-gpu", "keras", "tf-nightly", "tensorflow-cpu"}:
         return "tensorflow"
     if names & {"paddlepaddle", "paddlepaddle-gpu", "paddleocr", "paddlenlp"}:
@@ -81,7 +83,7 @@ def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tu
     for requirement in dict.fromkeys(requirements):
         name = package_name(requirement)
         if is_gpu and name == "jax" and (version := re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*([^\[\]@]*)", requirement, re.IGNORECASE)):
-            if "cuda" not in version[1] and "tpu" not in version[1]:
+            if not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]|tpu", version[1]):
                 requirement, note = _with_cuda(version[1].strip("[]"), version[2].strip())  # noqa: PLW2901 - the same one, fitted
                 notes += [note] if note else []
         if name == "jaxlib" and any(package_name(other) == "jax" for other in requirements) and not pinned(requirement[6:]):
@@ -96,6 +98,7 @@ def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tu
 
 def _with_cuda(extras: str, version: str) -> tuple[str, str]:
     """Return JAX with its CUDA extra; the builds of before 0.4.30 are on an index of their own."""
+    extras = ",".join(part for part in extras.split(",") if part and "cuda" not in part)  # builds for CUDA 11 ended
     specifier, _, marker = version.partition(";")
     exact = pinned(specifier.strip())
     tail = f"; {marker.strip()}" if marker else ""

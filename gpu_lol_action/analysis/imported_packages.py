@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.import_names import is_known, is_standard, package_of
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -31,25 +32,6 @@ _FAMILIES = (
     frozenset({"levenshtein", "python-levenshtein"}), frozenset({"box2d-py", "box2d"}), frozenset({"coqui-tts", "tts"}),
     frozenset({"pytorch-ignite", "ignite"}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
 )  # fmt: skip
-# What these packages install with them and people import without naming it.
-_BRINGS = {
-    "torch": ("numpy", "sympy", "networkx", "typing-extensions", "fsspec", "filelock", "jinja2"),
-    "transformers": ("huggingface-hub", "numpy", "safetensors", "tokenizers", "tqdm", "requests", "pyyaml", "regex"),
-    "datasets": ("huggingface-hub", "numpy", "pandas", "pyarrow", "tqdm", "requests", "dill", "fsspec", "multiprocess", "xxhash"),
-    "diffusers": ("huggingface-hub", "safetensors", "numpy", "pillow", "requests", "regex"),
-    "gradio": ("numpy", "pandas", "pydantic", "fastapi", "uvicorn", "httpx", "pillow", "huggingface-hub", "gradio-client"),
-    "tensorflow": ("numpy", "absl-py", "h5py", "keras", "tensorboard", "protobuf"), "jax": ("numpy", "scipy", "jaxlib"),
-    "hydra-core": ("omegaconf",), "fastapi": ("pydantic", "starlette"), "scikit-learn": ("numpy", "scipy", "joblib"),
-    "pandas": ("numpy", "python-dateutil", "pytz"), "torchvision": ("torch", "numpy", "pillow"), "lightning": ("torch", "torchmetrics"),
-    "pytorch-lightning": ("torch", "torchmetrics"), "peft": ("transformers", "torch", "accelerate"), "matplotlib": ("numpy", "pillow"),
-    "trl": ("transformers", "datasets", "accelerate", "torch"), "accelerate": ("torch", "numpy"), "openai": ("httpx", "pydantic"),
-    "stable-baselines3": ("torch", "gymnasium", "numpy"), "timm": ("torch", "torchvision", "safetensors"),
-    "vllm": ("torch", "transformers", "fastapi", "pydantic", "openai"), "sentence-transformers": ("transformers", "torch", "scikit-learn"),
-    "ultralytics": ("torch", "torchvision", "opencv-python", "numpy", "pyyaml", "matplotlib"), "spacy": ("numpy", "tqdm", "requests"),
-    "flax": ("jax", "optax", "msgpack", "orbax-checkpoint"), "langchain": ("langchain-core", "pydantic"), "mlflow": ("numpy", "pandas"),
-    "openai-whisper": ("torch", "numpy", "tiktoken"), "nltk": ("regex", "tqdm"), "scikit-image": ("numpy", "scipy", "pillow"),
-}  # fmt: skip
-
 _LEAST_COMPLETE = 4
 """Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
 
@@ -65,16 +47,20 @@ def imported_packages(
     """
     required = {package_name(item.requirement) for item in declared if not item.is_optional} | set(own)
     optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
-    present = required | {inner for name in required for inner in _BRINGS.get(name, ())}
+    extras = {package_name(item.requirement) for item in declared if item.group and not is_development(item.group)}
     library = [item for item in declared if item.is_library and not item.is_optional]
     is_complete = len(library) >= _LEAST_COMPLETE
     found: dict[str, Finding] = {}
-    for source, item in _reached(checkout, run, has_list=has_list, has_complete_list=is_complete):
+    for source, item in _reached(checkout, run, has_list=has_list):
         package = None if is_local(checkout, source, item.module) else package_of(item.module)
         if package is None:
             continue
         name = package_name(package)
-        if name in present or any(name in family and family & present for family in _FAMILIES):
+        # A library's own list is complete: beside its scripts, only its own extras add to it.
+        is_inside = is_complete and has_list and (run is None or source is not run.script)
+        if is_inside and name not in extras:
+            continue
+        if name in required or any(name in family and family & required for family in _FAMILIES):
             continue
         where = Evidence(source.path, item.line)
         why = f"`{item.module.split('.')[0]}` is imported and no list names it"
@@ -96,14 +82,10 @@ def unknown_imports(checkout: Checkout, run: Run | None, declared: Mapping[str, 
     return sorted(found.items())
 
 
-def _reached(
-    checkout: Checkout, run: Run | None, *, has_list: bool, has_complete_list: bool = False
-) -> Iterator[tuple[Source, Import]]:
-    """Yield the imports that count, with their file. A library's own list is complete: only its scripts add to it."""
+def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator[tuple[Source, Import]]:
+    """Yield the imports that count, with their file."""
     script = run.script if run is not None else None
     closure = import_closure(checkout, script) if script is not None else ()
-    if has_list and has_complete_list:
-        closure = closure[:1]
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK)
     for source in dict.fromkeys([*closure, *rest]):
         for item in source.code.imports if source.code is not None else ():

@@ -172,4 +172,4 @@ def _is_foreign(url: str) -> bool:
     parts = urlsplit(url)
     if parts.username or parts.password or not parts.hostname:
         return False
-    return not re.search(r"/simple/?$", parts.path) and not re.search(r"(?:^|/)whl(?:/(?:cu\d+|cpu|nightly\S*|torch_stable\.html))?/?$", parts.path)
+    return not re.search(r"/simple/?$|(?:^|/)whl(?:/\w+)*/?$|/whl/torch_stable\.html$", parts.path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of, unique
@@ -54,7 +56,26 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     lists = lists_of(checkout)
     own = own_names(checkout)
     told = [item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own]
-    return unique([*lists.declared, *told])
+    return unique(replace(item, requirement=installable(item.requirement)) for item in (*lists.declared, *told))
+
+
+# Names that pip refuses or that are other people's packages, and what their authors meant.
+_MEANT = {
+    "sklearn": "scikit-learn", "pytorch": "torch", "pil": "pillow", "cv2": "opencv-python-headless", "yaml": "pyyaml",
+    "skimage": "scikit-image", "dotenv": "python-dotenv", "opencv": "opencv-python-headless", "apex": "git+https://github.com/NVIDIA/apex.git",
+    "tensorflow-gpu": "tensorflow", "beautifulsoup": "beautifulsoup4", "faiss": "faiss-cpu", "hydra": "hydra-core",
+    "crypto": "pycryptodome", "attr": "attrs",
+}  # fmt: skip
+_STUBS = frozenset({"sklearn", "apex"})
+
+
+def installable(requirement: str) -> str:
+    """Return a requirement under the name that pip installs: ``sklearn`` and ``pytorch`` are stubs that refuse."""
+    found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)
+    name = package_name(found[1]) if found else ""
+    if found is None or name not in _MEANT or (name == "tensorflow-gpu" and found[2]):
+        return requirement
+    return _MEANT[name] if name in _STUBS or _MEANT[name].startswith("git+") else f"{_MEANT[name]}{found[2]}"
 
 
 def own_names(checkout: Checkout) -> frozenset[str]:

@@ -24,6 +24,7 @@ from gpu_lol_action.estimation.torch_releases import (
     DEFAULT_TORCH,
     FIRST_BLACKWELL_CUDA,
     FIRST_BLACKWELL_TORCH,
+    FIRST_HOPPER_CUDA,
     TorchRelease,
     Version,
     first_cuda,
@@ -163,8 +164,9 @@ def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str,
         floor, why = (2, 8, 0), f"{wish.card.name} needs torch 2.7 or newer"
     if wish.python and parse_version(wish.python) >= (3, 12) and any(r.version >= (2, 9, 1) for r in fitting):
         floor, why = (2, 9, 1), f"Python {wish.python} is asked for"
-    by_cuda = [release for release in fitting if wish.cuda in release.image_cudas and release.version >= (2, 0)]
-    if wish.cuda and by_cuda and not any(release.version >= floor for release in by_cuda):
+    # A range with an old CUDA beside it was written then; newer builds run on more cards, and the range allows them.
+    by_cuda = [release for release in fitting if wish.cuda in release.image_cudas]
+    if parse_version(wish.cuda) >= FIRST_HOPPER_CUDA and by_cuda and not any(release.version >= floor for release in by_cuda):
         return by_cuda[-1], f"{why}; it is the newest with CUDA {wish.cuda}", []
     newer = [release for release in fitting if release.version >= floor]
     return (newer[0] if newer else fitting[-1]), why, []
@@ -188,7 +190,7 @@ def _python_notes(wish: ImageWish, release: TorchRelease, asked: str) -> list[st
     least, most = (parse_version(python) for python in release.pythons)
     if pinned(asked) and not least <= minor <= most:
         return [f"Python {wish.python} is asked for, but torch {release.name} exists for Python {release.pythons[0]} to {release.pythons[1]} only"]
-    if minor < parse_version(release.image_python):
+    if minor <= (3, 9) and minor < parse_version(release.image_python):
         return [f"Python {wish.python} is asked for, the image with torch {release.name} has {release.image_python}: "
                 "pins of that time may have no wheels for it"]  # fmt: skip
     return []
@@ -247,7 +249,8 @@ def is_gpu_image(image: str) -> bool:
 
 def _name(requirement: str) -> str:
     if re.match(r"(?:git\+|https?://)", requirement):
-        tail = requirement.split("#egg=")[-1] if "#egg=" in requirement else requirement.split("#")[0].rstrip("/").rsplit("/", 1)[-1]
+        tail = requirement.rpartition("#egg=")[2] if "#egg=" in requirement else requirement.partition("#")[0].rstrip("/")
+        tail = tail.rsplit("/", maxsplit=1)[-1]
         bare = re.split(r"\.git\b|@", tail)[0]
     else:
         found = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
