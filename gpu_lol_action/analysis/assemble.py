@@ -48,15 +48,19 @@ NO_FACTS: Mapping[str, ModelFacts] = MappingProxyType({})
 
 
 def analyze(
-    checkout: Checkout, spec_text: str | None = None, model_facts: Mapping[str, ModelFacts] = NO_FACTS
+    checkout: Checkout,
+    spec_text: str | None = None,
+    model_facts: Mapping[str, ModelFacts] = NO_FACTS,
+    hints: tuple[Finding, ...] = (),
 ) -> Analysis:
     """Return what the tree needs: the file's word where there is one, the code's for the rest.
 
     ``spec_text`` is the text of `.gpu-lol.yaml`; ``model_facts`` are sizes looked up between detection and assembly.
+    ``hints`` are findings from outside the tree; among equally sure ones of a field, theirs comes first.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
-    findings = detect_all(checkout)
+    findings = (*hints, *detect_all(checkout))
     proposed, need = propose(findings, model_facts)
     gaps = [*(need.not_understood if need else ()), *_gaps(checkout)]
     if need is not None:
