@@ -110,9 +110,11 @@ def _excerpts(checkout: Checkout, findings: tuple[Finding, ...]) -> list[dict[st
         # A notebook's line is that of the file, its text is the code of its cells.
         middle = place.line if place.line <= len(lines) else 0
         first, last = max(middle - LINES_AROUND, 1), min(middle + LINES_AROUND, len(lines))
-        wanted = set(range(first, last + 1)) - shown.setdefault(place.path, set())
-        if len(wanted) > LINES_AROUND:
-            shown[place.path] |= wanted
+        known = shown.setdefault(place.path, set())
+        wanted = set(range(first, last + 1)) - known
+        # A few lines more of what was shown already tell nothing.
+        if wanted and (not known or len(wanted) > LINES_AROUND):
+            known |= wanted
             found.append(_excerpt(place.path, lines, sorted(wanted)))
     readme = next((source for source in checkout.sources if source.path.lower() in {"readme.md", "readme.rst"}), None)
     if readme is not None and not shown.get(readme.path):

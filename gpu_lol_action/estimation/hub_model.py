@@ -226,6 +226,10 @@ def _kind(info: HubFields, fields: HubFields, *, is_mixture: bool) -> str:
         kind = "vision-text" if re.match(r"(?:CLIP|Siglip|ChineseCLIP|Align)", name) else "vlm"
     elif name.endswith(("ForCausalLM", "LMHeadModel")):
         kind = "llm"
+    elif name.endswith("ForMaskedLM"):
+        kind = "encoder"
+    elif name.endswith("ForImageClassification"):
+        kind = "vision"
     task = info.get("pipeline_tag")
     kind = kind or _BY_TASK.get(task if isinstance(task, str) else "", "llm")
     return f"{kind}-moe" if is_mixture and kind in {"llm", "vlm", "omni"} else kind

@@ -103,7 +103,12 @@ def test_the_hubs_own_hosts_belong_together_and_no_other() -> None:
     hub = HubClient(HubSettings(), now)
     assert hub._may_visit("https://cdn-lfs.hf.co/x")
     assert hub._may_visit("https://huggingface.co/x")
-    for url in ("http://huggingface.co/x", "https://huggingface.co.evil.example/", "https://evilhf.co/", "https://u@hf.co/"):
+    for url in (
+        "http://huggingface.co/x",
+        "https://huggingface.co.evil.example/",
+        "https://evilhf.co/",
+        "https://u@hf.co/",
+    ):
         assert not hub._may_visit(url), url
 
 

@@ -20,7 +20,11 @@ QUESTION = Question("the rules", "the data")
 
 def completion(content: object, **more: object) -> dict[str, object]:
     message = {"role": "assistant", "content": content, **more}
-    return {"id": "x", "object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+    }
 
 
 @pytest.fixture
@@ -167,9 +171,7 @@ def test_headers_that_never_end_get_no_more_than_the_box() -> None:
         thread.start()
         address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
         begun = time.monotonic()
-        model = ChatEndpoint(
-            LlmSettings(address, "m", KEY, timedelta(seconds=0.5)), lambda: datetime.now(timezone.utc)
-        )
+        model = ChatEndpoint(LlmSettings(address, "m", KEY, timedelta(seconds=0.5)), lambda: datetime.now(timezone.utc))
         assert "did not answer" in fault(model.ask(QUESTION))
         assert time.monotonic() - begun < 2
         over.set()
