@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import primary_run
 from gpu_lol_action.analysis.llm_guard import Refused, apply_advice, hints_of, read_advice
 from gpu_lol_action.analysis.llm_question import build_question
+from gpu_lol_action.analysis.models import unknown_ids
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
@@ -66,7 +68,9 @@ def consult(checkout: Checkout, lookups: Lookups) -> Analysis:
 def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
     """Ask the Hub for the models that the code names and the table lacks, surest first."""
     named = named_models(detect_all(checkout))
-    asked = [name for name in named if is_hub_id(name) and not is_known_model(name)][:MAX_MODELS]
+    unlisted = {hint.value: hint for hint in unknown_ids(checkout, primary_run(checkout))}
+    candidates = dict.fromkeys((*named, *unlisted))
+    asked = [name for name in candidates if is_hub_id(name) and not is_known_model(name)][:MAX_MODELS]
     facts: dict[str, ModelFacts] = {}
     hints: list[Finding] = []
     gaps: list[str] = []
@@ -78,7 +82,9 @@ def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
             gaps.append(f"the size of `{name}` could not be looked up on the Hugging Face Hub: {model.what}{instead}")
             continue
         facts[name] = model.facts
-        if model.weight_bits is not None and name == named[0]:
+        if name in unlisted:
+            hints.append(unlisted[name])
+        if model.weight_bits is not None and name == next(iter(candidates)):
             why = f"the Hub's config.json of `{name}` says that its weights are quantized"
             hints.append(Finding("model.weight_bits", str(model.weight_bits), why, Confidence.LOW, Evidence("")))
     return _FromHub(facts, tuple(hints), tuple(gaps))

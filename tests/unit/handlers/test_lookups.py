@@ -100,6 +100,24 @@ def test_a_model_that_the_table_lacks_has_the_size_that_the_hub_says(tmp_path: P
     assert not [gap for gap in found.not_understood if "secret-sauce" in gap]
 
 
+@pytest.mark.parametrize("load", ['AutoModel.from_pretrained("acme/secret-sauce")', 'LLM(model="acme/secret-sauce")'])
+def test_a_model_that_only_a_call_names_is_looked_up_too(tmp_path: Path, hub_web: Web, load: str) -> None:
+    hub_web.script = pages({
+        "/api/models/acme/secret-sauce": said_json(INFO),
+        "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
+    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    (tmp_path / "run.py").write_text(
+        f"import torch\nfrom transformers import AutoModel\nfrom vllm import LLM\n\nif __name__ == '__main__':\n    {load}\n"
+    )
+    (tmp_path / "requirements.txt").write_text("torch\ntransformers\nvllm\n")
+    found = consult(read_checkout(tmp_path), Lookups(hub(hub_web)))
+    assert found.breakdown is not None
+    assert "9 B parameters" in " ".join(term.basis for term in found.breakdown.terms)
+    hub_web.script = lambda _seen: Said(status=404)
+    without = consult(read_checkout(tmp_path), Lookups(hub(hub_web)))
+    assert without.spec == consult(read_checkout(tmp_path), Lookups()).spec
+
+
 def test_a_model_of_the_table_is_not_looked_up(tmp_path: Path, hub_web: Web) -> None:
     found = read(tmp_path, "Qwen/Qwen2.5-7B", Lookups(hub(hub_web)))
     assert hub_web.seen == []
