@@ -75,7 +75,7 @@ def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
     hints: list[Finding] = []
     gaps: list[str] = []
     for name in asked:
-        model = _model(hub, name)
+        model = look_up_model(hub, name)
         if isinstance(model, Unanswered):
             known = find_model(name)
             instead = f"; {known.parameters_b:.3g} B parameters were taken from its name" if known else ""
@@ -90,7 +90,7 @@ def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
     return _FromHub(facts, tuple(hints), tuple(gaps))
 
 
-def _model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubModel | Unanswered:
+def look_up_model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubModel | Unanswered:
     """Return what the Hub says of a model; an adapter counts as the model that it is laid over."""
     info = hub.read(name, HubPage.INFO)
     if isinstance(info, Unanswered):
@@ -107,7 +107,7 @@ def _model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubModel | Una
 
 def _base(hub: ModelHub, name: str, base: str) -> HubModel | Unanswered:
     known = find_model(base) if is_known_model(base) else None
-    model = HubModel(known) if known is not None else _model(hub, base, is_base=True)
+    model = HubModel(known) if known is not None else look_up_model(hub, base, is_base=True)
     if isinstance(model, Unanswered):
         return replace(model, what=f"it is an adapter over `{base}`, and of that {model.what}")
     facts = replace(model.facts, name=name, source="hub", note=f"an adapter over {base}")
