@@ -19,6 +19,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapter, is_hub_id, read_model
+from gpu_lol_action.estimation.hub_pipeline import is_pipeline, read_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_known_model
 from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
 
@@ -48,6 +49,7 @@ class Lookups:
 
 
 NO_LOOKUPS = Lookups()
+_UNSIZED = Unanswered("it says no number of parameters", is_final=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,10 @@ def look_up_model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubMode
     info = hub.read(name, HubPage.INFO)
     if isinstance(info, Unanswered):
         return info
+    if is_pipeline(info):
+        files = hub.read(name, HubPage.FILES)
+        facts = read_pipeline(name, info, files) if not isinstance(files, Unanswered) else None
+        return HubModel(facts) if facts is not None else _UNSIZED
     config = hub.read(name, HubPage.CONFIG)
     if not is_base and (is_adapter(info) or isinstance(config, Unanswered)):
         adapter = hub.read(name, HubPage.ADAPTER)
@@ -102,7 +108,7 @@ def look_up_model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubMode
         if base is not None:
             return _base(hub, name, base)
     model = read_model(name, info, None if isinstance(config, Unanswered) else config)
-    return model if model is not None else Unanswered("it says no number of parameters", is_final=True)
+    return model if model is not None else _UNSIZED
 
 
 def _base(hub: ModelHub, name: str, base: str) -> HubModel | Unanswered:

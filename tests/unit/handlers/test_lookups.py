@@ -160,6 +160,19 @@ def test_an_adapter_is_as_large_as_its_base(tmp_path: Path, hub_web: Web) -> Non
     assert "9 B parameters" in " ".join(term.basis for term in found.breakdown.terms)
 
 
+def test_a_diffusion_pipeline_is_as_large_as_its_files(tmp_path: Path, hub_web: Web) -> None:
+    info = {"library_name": "diffusers", "pipeline_tag": "text-to-image"}
+    files = [{"rfilename": "transformer/diffusion_pytorch_model.safetensors", "size": 8 * 10**9}]
+    hub_web.script = lambda seen: said_json({**info, "siblings": files} if "blobs=true" in seen.path else info)
+    paint = "import torch\nfrom diffusers import DiffusionPipeline\n\nDiffusionPipeline.from_pretrained('acme/paint').to('cuda')\n"
+    (tmp_path / "paint.py").write_text(paint)
+    (tmp_path / "requirements.txt").write_text("torch\ndiffusers\n")
+    found = consult(read_checkout(tmp_path), Lookups(hub(hub_web)))
+    assert found.breakdown is not None
+    assert "4 B parameters" in " ".join(term.basis for term in found.breakdown.terms)
+    assert len(hub_web.seen) == 2
+
+
 def test_adapters_that_lean_on_each_other_end(tmp_path: Path, hub_web: Web) -> None:
     hub_web.script = lambda seen: said_json(
         {"base_model_name_or_path": "acme/one" if "two" in seen.path else "acme/two", "library_name": "peft"}
