@@ -103,6 +103,11 @@ def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f.value for f in sorted(named, key=lambda f: -f.confidence)))
 
 
+def unlisted_models(checkout: Checkout) -> tuple[Finding, ...]:
+    """Return models that the run names or loads and that no table has: hints, once a look-up has sized them."""
+    return tuple(models.unknown_ids(checkout, primary_run(checkout)))
+
+
 def propose(
     findings: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts]
 ) -> tuple[EnvironmentSpec, MemoryNeed | None]:
@@ -188,4 +193,4 @@ def _gaps(checkout: Checkout) -> list[str]:
     return gaps
 
 
-__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose"]
+__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose", "unlisted_models"]

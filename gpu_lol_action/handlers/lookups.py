@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models
+from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models, unlisted_models
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import primary_run
 from gpu_lol_action.analysis.llm_guard import Refused, apply_advice, hints_of, read_advice
 from gpu_lol_action.analysis.llm_question import build_question
-from gpu_lol_action.analysis.models import unknown_ids
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
@@ -70,7 +68,7 @@ def consult(checkout: Checkout, lookups: Lookups) -> Analysis:
 def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
     """Ask the Hub for the models that the code names and the table lacks, surest first."""
     named = named_models(detect_all(checkout))
-    unlisted = {hint.value: hint for hint in unknown_ids(checkout, primary_run(checkout))}
+    unlisted = {hint.value: hint for hint in unlisted_models(checkout)}
     candidates = dict.fromkeys((*named, *unlisted))
     asked = [name for name in candidates if is_hub_id(name) and not is_known_model(name)][:MAX_MODELS]
     facts: dict[str, ModelFacts] = {}
