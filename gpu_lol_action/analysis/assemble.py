@@ -59,11 +59,13 @@ def analyze(
     """Return what the tree needs: the file's word where there is one, the code's for the rest.
 
     ``spec_text`` is the text of `.gpu-lol.yaml`; ``model_facts`` are sizes looked up between detection and assembly.
-    ``hints`` are findings from outside the tree; among equally sure ones of a field, theirs comes first.
+    ``hints`` are findings from outside the tree. Among equally sure ones of a field, a sure hint comes before what the
+    tree says, any other behind it.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
-    findings = (*hints, *detect_all(checkout))
+    sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
+    findings = (*sure, *detect_all(checkout), *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
     gaps = [*(need.not_understood if need else ()), *_gaps(checkout)]
     if need is not None:
