@@ -12,7 +12,6 @@ from gpu_lol_action.analysis import (
     documented,
     entry_points,
     gpu_count,
-    model_families,
     models,
     packages,
     training,
@@ -39,7 +38,6 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     workload.detect,
     entry_points.detect,
     models.detect,
-    model_families.detect,
     training.detect,
     gpu_count.detect,
     documented.detect,
@@ -53,15 +51,21 @@ NO_FACTS: Mapping[str, ModelFacts] = MappingProxyType({})
 
 
 def analyze(
-    checkout: Checkout, spec_text: str | None = None, model_facts: Mapping[str, ModelFacts] = NO_FACTS
+    checkout: Checkout,
+    spec_text: str | None = None,
+    model_facts: Mapping[str, ModelFacts] = NO_FACTS,
+    hints: tuple[Finding, ...] = (),
 ) -> Analysis:
     """Return what the tree needs: the file's word where there is one, the code's for the rest.
 
     ``spec_text`` is the text of `.gpu-lol.yaml`; ``model_facts`` are sizes looked up between detection and assembly.
+    ``hints`` are findings from outside the tree. Among equally sure ones of a field, a sure hint comes before what the
+    tree says, any other behind it.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
-    findings = detect_all(checkout)
+    sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
+    findings = (*sure, *detect_all(checkout), *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
     gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, _workload(findings)), *_gaps(checkout)]
     if need is not None:
@@ -99,6 +103,11 @@ def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     """Return the models that findings name, surest first: what a look-up may be asked about."""
     named = [finding for finding in findings if finding.field in {"model.unsized_id", "model.id"}]
     return tuple(dict.fromkeys(f.value for f in sorted(named, key=lambda f: -f.confidence)))
+
+
+def unlisted_models(checkout: Checkout) -> tuple[Finding, ...]:
+    """Return models that the run names or loads and that no table has: hints, once a look-up has sized them."""
+    return tuple(models.unknown_ids(checkout, primary_run(checkout)))
 
 
 def propose(
@@ -165,4 +174,4 @@ def _gaps(checkout: Checkout) -> list[str]:
     return gaps
 
 
-__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose"]
+__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose", "unlisted_models"]

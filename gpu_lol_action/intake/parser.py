@@ -18,7 +18,7 @@ from gpu_lol_action.domain.commands import (
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
-from gpu_lol_action.intake.values import CHOICES, PROFILE, VALUES, read_login
+from gpu_lol_action.intake.values import CHOICES, PROFILE, SWITCHES, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
 MAX_LINE_CHARACTERS = 500
@@ -122,11 +122,7 @@ def _apply_option(command: Command, options: Sequence[Option], word: str, rest: 
 
 
 def _with_switch(command: Command, option: Option) -> Command:
-    if option.name == "--spot":
-        return dataclasses.replace(command, use_spot=True)
-    if option.name == "--all":
-        return dataclasses.replace(command, is_all=True)
-    return dataclasses.replace(command, is_dry_run=True)
+    return dataclasses.replace(command, **dict[str, Any]({SWITCHES[option.name]: True}))
 
 
 def _with_value(command: Command, option: Option, value: str) -> Command | ParseProblem:
