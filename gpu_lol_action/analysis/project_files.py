@@ -52,7 +52,9 @@ def read_project(source: Source) -> Project:
     project, tool = _table(document, "project"), _table(document, "tool")
     poetry, uv = _table(tool, "poetry"), _table(tool, "uv")
     # Poetry's own switch: a list of dependencies that is never built into a package.
-    is_installable = bool(document.get("build-system") or poetry.get("name")) and poetry.get("package-mode") is not False
+    is_installable = (
+        bool(document.get("build-system") or poetry.get("name")) and poetry.get("package-mode") is not False
+    )
     is_installable = is_installable and uv.get("package") is not False
     sources = _table(uv, "sources")
     found = [(_with_source(text, sources), group) for text, group in _named(document, project, tool)]
@@ -156,7 +158,9 @@ def read_setup_cfg(source: Source) -> Project:
     files = tuple(re.findall(r"[\w./-]+\.(?:txt|in)", required)) if required.strip().startswith("file:") else ()
     name = parser.get("metadata", "name", fallback="")
     python = parser.get("options", "python_requires", fallback="")
-    return Project(declared, files, package_name(name), python.strip()[:100], is_installable=parser.has_section("options"))
+    return Project(
+        declared, files, package_name(name), python.strip()[:100], is_installable=parser.has_section("options")
+    )
 
 
 def _dynamic_files(project: dict[str, Any], tool: dict[str, Any]) -> Iterator[str]:
@@ -166,7 +170,9 @@ def _dynamic_files(project: dict[str, Any], tool: dict[str, Any]) -> Iterator[st
     told = _table(_table(_table(tool, "setuptools"), "dynamic"), "dependencies").get("file")
     yield from [told] if isinstance(told, str) else _texts(told)
     hooks = _table(_table(_table(tool, "hatch"), "metadata"), "hooks")
-    yield from _texts(_table(hooks, "requirements_txt").get("files")) or _texts(_table(hooks, "requirements_txt").get("filename"))
+    yield from _texts(_table(hooks, "requirements_txt").get("files")) or _texts(
+        _table(hooks, "requirements_txt").get("filename")
+    )
 
 
 def _with_source(text: str, sources: dict[str, Any]) -> str:
@@ -261,7 +267,9 @@ def _placed(source: Source, text: str, group: str, is_library: bool) -> Declared
     requirement = clean_requirement(text) or text
     needle = re.split(r"[\[<>=!~; ]", requirement)[0]
     # The line that begins with the name: a name also stands in comments, addresses and other names.
-    found = re.search(rf"^[^#\n]*?[\"'\s]{re.escape(needle)}(?![\w-])|^{re.escape(needle)}(?![\w-])", source.text, re.MULTILINE)
+    found = re.search(
+        rf"^[^#\n]*?[\"'\s]{re.escape(needle)}(?![\w-])|^{re.escape(needle)}(?![\w-])", source.text, re.MULTILINE
+    )
     line = source.text.count("\n", 0, found.end()) + 1 if found else 0
     return Declared(requirement, Evidence(source.path, line), bool(group), is_library, group)
 

@@ -17,9 +17,13 @@ _REQUIRES = frozenset({"install_requires", "requires"})
 _EXTENSIONS = frozenset({"CUDAExtension", "CppExtension"})
 _FILE = "-r "
 """How the text of a list says that it is a file's lines, as pip writes it: no requirement begins with a dash."""
-_OPENS = frozenset({"open", "Path", "PurePath", "join", "joinpath", "read", "parse_requirements", "read_text", "abspath"})
+_OPENS = frozenset(
+    {"open", "Path", "PurePath", "join", "joinpath", "read", "parse_requirements", "read_text", "abspath"}
+)
 _KEEPS = frozenset({"list", "tuple", "set", "sorted", "filter", "map", "unique", "dict", "str", "chain"})
-_METHODS = frozenset({"split", "splitlines", "readlines", "read", "strip", "copy", "values", "rstrip", "read_text", "open"})
+_METHODS = frozenset(
+    {"split", "splitlines", "readlines", "read", "strip", "copy", "values", "rstrip", "read_text", "open"}
+)
 
 Table = dict[str, "Known"]
 Known = list[str] | Table | str
@@ -59,7 +63,9 @@ def read_setup_py(source: Source) -> SetupProgram:
     _gather(reader, tree)
     required, extras = _calls(reader, tree)
     if not required:
-        named = [reader.names[name] for name in ("install_requires", "requirements", "requires") if name in reader.names]
+        named = [
+            reader.names[name] for name in ("install_requires", "requirements", "requires") if name in reader.names
+        ]
         required = _flat(named[0]) if named else []
     python, line = _python(tree)
     found = [(text, "") for text in required]
@@ -265,7 +271,9 @@ def _flat(value: Known | None) -> list[str]:
 
 
 def _is_file(text: str) -> bool:
-    return len(text) < 200 and bool(re.search(r"(?:require|deps|pip)[\w./-]*\.(?:txt|in|pip)$|(?:^|/)requirements/[\w./-]+$", text))
+    return len(text) < 200 and bool(
+        re.search(r"(?:require|deps|pip)[\w./-]*\.(?:txt|in|pip)$|(?:^|/)requirements/[\w./-]+$", text)
+    )
 
 
 def _python(tree: ast.Module) -> tuple[str, int]:
@@ -276,7 +284,11 @@ def _python(tree: ast.Module) -> tuple[str, int]:
 
 
 def _name(reader: _Reader, tree: ast.Module) -> str:
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("setup")]
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("setup")
+    ]
     for word in (word for call in calls for word in call.keywords):
         known = _known(reader, word.value) if word.arg == "name" else None
         if isinstance(known, str):
@@ -300,4 +312,3 @@ def _placed(source: Source, text: str, group: str) -> Declared:
     found = source.text.find(needle) if needle else -1
     line = source.text.count("\n", 0, found) + 1 if found >= 0 else 0
     return Declared(requirement, Evidence(source.path, line), bool(group), is_library=True, group=group)
-

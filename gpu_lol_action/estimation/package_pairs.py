@@ -23,7 +23,15 @@ _XFORMERS = {
     "0.0.32": "2.8.0", "0.0.33": "2.9.0",
 }  # fmt: skip
 # vLLM's wheels pin one PyTorch per minor release.
-_VLLM = {(0, 6): "2.4.0", (0, 7): "2.5.1", (0, 8): "2.6.0", (0, 9): "2.7.0", (0, 10): "2.7.1", (0, 11): "2.8.0", (0, 12): "2.9.0"}
+_VLLM = {
+    (0, 6): "2.4.0",
+    (0, 7): "2.5.1",
+    (0, 8): "2.6.0",
+    (0, 9): "2.7.0",
+    (0, 10): "2.7.1",
+    (0, 11): "2.8.0",
+    (0, 12): "2.9.0",
+}
 
 # Compiled with nvcc at installation or at run time.
 NEEDS_COMPILER = frozenset({
@@ -89,7 +97,11 @@ def disagreements(requirements: Sequence[str]) -> list[str]:
         found.append(f"xformers {xformers} is built for torch {_XFORMERS[xformers]}, but torch{torch} is asked for")
     vllm = _VLLM.get(parse_version(pinned(specifier_of(requirements, "vllm")))[:2], "")
     exact = parse_version(pinned(torch))
-    if vllm and exact and exact[:2] not in {parse_version(vllm)[:2], (2, 5) if vllm == "2.4.0" else parse_version(vllm)[:2]}:
+    if (
+        vllm
+        and exact
+        and exact[:2] not in {parse_version(vllm)[:2], (2, 5) if vllm == "2.4.0" else parse_version(vllm)[:2]}
+    ):
         found.append(f"this vllm pins torch {vllm}, but torch{torch} is asked for")
     return found
 
