@@ -25,6 +25,7 @@ _FROM = re.compile(r"^\s*FROM\s+(?:--platform=\S+\s+)?(\S+)", re.IGNORECASE)
 _IMAGE = re.compile(r"[a-z0-9][\w./:@-]{1,200}", re.IGNORECASE)
 # No Python in it: a compiler and CUDA to build on. What is built there is what the image of a framework holds ready-made.
 _BARE_CUDA = re.compile(r"(?:^|/)cuda:(\d{1,2}\.\d)[\w.]*-(?:(cudnn\d*)-)?(devel|runtime|base)")
+_BUILT_PER_CUDA = frozenset({"torch", "torchvision", "torchaudio", "jaxlib", "jax"})
 _NOT_FOR_PROGRAMS = re.compile(r"/driver:|/k8s|container-toolkit|dcgm|tritonserver:[\w.-]*-sdk")
 _PUBLIC_HOSTS = frozenset({"docker.io", "nvcr.io", "ghcr.io", "quay.io", "gcr.io", "public.ecr.aws", "mcr.microsoft.com",
                            "registry.hub.docker.com", "index.docker.io", "huggingface.co"})  # fmt: skip
@@ -119,13 +120,10 @@ def _cudas(checkout: Checkout) -> list[Finding]:
             found.append(_cuda(file.cuda, Evidence(source.path, file.cuda_line), Confidence.HIGH))
     lists = lists_of(checkout)
     for item in lists.pins:
-        source = checkout.find(item.evidence.path)
-        if (
-            package_name(item.requirement) not in {"torch", "torchvision", "torchaudio", "jaxlib", "jax"}
-            or source is None
-        ):
+        listed = checkout.find(item.evidence.path)
+        if listed is None or package_name(item.requirement) not in _BUILT_PER_CUDA:
             continue
-        lines = source.text.split("\n")
+        lines = listed.text.split("\n")
         build = _BUILD.search(lines[item.evidence.line - 1]) if 0 < item.evidence.line <= len(lines) else None
         if build is not None:
             found.append(_cuda(f"{build[1]}.{build[2]}", item.evidence, Confidence.HIGH))

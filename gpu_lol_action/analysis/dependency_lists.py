@@ -48,16 +48,13 @@ def lists_of(checkout: Checkout) -> Lists:
         file = read_environment(source)
         found += file.declared
         options += file.options
-        named = [
-            f
-            for option in file.options
-            if option.kind == "include" and (f := _at(checkout, source.folder, option.value))
-        ]
+        included = [option.value for option in file.options if option.kind == "include"]
+        named = [list_ for value in included if (list_ := _at(checkout, source.folder, value)) is not None]
         _requirements(checkout, named, found, options)
     projects = tuple(_projects(checkout, folders))
     for source, project in projects:
         found += project.declared
-        named = [file for name in project.files if (file := _at(checkout, source.folder, name)) is not None]
+        named = [list_ for name in project.files if (list_ := _at(checkout, source.folder, name)) is not None]
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
     found += _left_over(checkout, {item.evidence.path for item in found})
     options += [

@@ -120,7 +120,7 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
         if inside or line.startswith(("    ", "\t")) or source.name.endswith(".rst"):
             block += not inside and number > previous + 2
             previous = number
-            bare = line.strip().lstrip("$>%!❯ ")
+            bare = line.strip().lstrip("$>%! ")
             if not bare.startswith("#"):
                 yield number, bare, heading, block
             continue

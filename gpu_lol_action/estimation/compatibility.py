@@ -201,12 +201,11 @@ def _python_notes(wish: ImageWish, release: TorchRelease, asked: str) -> list[st
     minor = parse_version(wish.python)[:2]
     least, most = (parse_version(python) for python in release.pythons)
     if pinned(asked) and not least <= minor <= most:
-        return [
-            f"Python {wish.python} is asked for, but torch {release.name} exists for Python {release.pythons[0]} to {release.pythons[1]} only"
-        ]
+        span = " to ".join(release.pythons)
+        return [f"Python {wish.python} is asked for, but torch {release.name} exists for Python {span} only"]
     if minor <= (3, 9) and minor < parse_version(release.image_python):
-        return [f"Python {wish.python} is asked for, the image with torch {release.name} has {release.image_python}: "
-                "pins of that time may have no wheels for it"]  # fmt: skip
+        held = f"the image with torch {release.name} has {release.image_python}"
+        return [f"Python {wish.python} is asked for, {held}: pins of that time may have no wheels for it"]
     return []
 
 

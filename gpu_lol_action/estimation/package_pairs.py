@@ -1,4 +1,4 @@
-"""Packages that ask for one PyTorch, for a compiler, or for an installed PyTorch while they are built.
+"""Packages that ask for one PyTorch, or for a compiler.
 
 Sources: the packages' own release notes and wheels' metadata, as far as they were known when this was written.
 """
@@ -23,7 +23,7 @@ _XFORMERS = {
     "0.0.32": "2.8.0", "0.0.33": "2.9.0",
 }  # fmt: skip
 # vLLM's wheels pin one PyTorch per minor release.
-_VLLM = {
+_VLLM: dict[tuple[int, ...], str] = {
     (0, 6): "2.4.0",
     (0, 7): "2.5.1",
     (0, 8): "2.6.0",
@@ -41,8 +41,6 @@ NEEDS_COMPILER = frozenset({
     "pointnet2-ops", "sageattention", "exllamav2", "megablocks", "grouped-gemm", "fused-ssim", "curope", "deformable-attention",
     "mamba", "colossalai", "rwkv", "raymarching", "nerfacc", "kaolin", "sparseconvnet", "chamferdist", "ms-deform-attn",
 })  # fmt: skip
-# Their builds import the PyTorch that is installed, which an isolated build does not see.
-BUILT_WITH_TORCH = NEEDS_COMPILER - {"deepspeed", "colossalai", "rwkv", "nerfacc"}
 
 
 def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
