@@ -283,11 +283,7 @@ def _python(tree: ast.Module) -> tuple[str, int]:
 
 
 def _name(reader: _Reader, tree: ast.Module) -> str:
-    calls = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("setup")
-    ]
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and (dotted_name(n.func) or "").endswith("setup")]
     for word in (word for call in calls for word in call.keywords):
         known = _known(reader, word.value) if word.arg == "name" else None
         if isinstance(known, str):
