@@ -35,7 +35,7 @@ def language_terms(question: VramQuestion) -> list[MemoryTerm]:
 def layer_bytes(shape: LayerShape, question: VramQuestion) -> float:
     """Return bytes that one layer saves per token for its backward pass."""
     hidden = shape.hidden
-    amount = (22 * hidden + 8 * shape.inner) if shape.is_gated else (18 * hidden + 4 * shape.inner)
+    amount = 22.0 * hidden + 8 * shape.inner if shape.is_gated else 18.0 * hidden + 4 * shape.inner
     amount -= 4 * hidden * (1 - shape.kv_share)
     if question.is_attention_eager:
         amount += 5 * shape.heads * question.sequence_length
@@ -58,9 +58,9 @@ def _training_terms(question: VramQuestion) -> list[MemoryTerm]:
         basis = f"{shown}, no gradient checkpointing"
     terms = [term("activations", amount * tokens / GB / parts, basis + over(parts))]
     if shape.vocabulary and question.model.kind not in WITHOUT_LOGITS:
-        wide = LOGIT_BYTES * (CHUNKED_LOGIT_SHARE if question.is_loss_chunked else 1)
+        each = LOGIT_BYTES * (CHUNKED_LOGIT_SHARE if question.is_loss_chunked else 1.0)
         basis = f"vocabulary {shape.vocabulary}{', chunked loss' if question.is_loss_chunked else ''}"
-        terms.append(term("logits", wide * tokens * shape.vocabulary / GB / parts, basis + over(parts)))
+        terms.append(term("logits", each * tokens * shape.vocabulary / GB / parts, basis + over(parts)))
     return terms
 
 
@@ -71,7 +71,7 @@ def _inference_terms(question: VramQuestion) -> list[MemoryTerm]:
     shown = f"batch {question.batch_size} x {question.sequence_length} tokens"
     wide = 4 if question.is_float32 else 2
     parts = question.layer_parts
-    at_work = (4 * shape.hidden + 2 * shape.inner) * wide
+    at_work = (4.0 * shape.hidden + 2 * shape.inner) * wide
     if question.is_attention_eager:
         at_work += shape.heads * question.sequence_length * (wide + 4)
     terms = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,34 +11,28 @@ from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram_question import Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import model_of_shape, typical_model
 from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
+from gpu_lol_action.intake.estimate_words import (
+    METHODS,
+    PRECISIONS,
+    TRUTHS,
+    read_attention,
+    read_offload,
+    read_precision,
+    read_scheme,
+    read_sharding,
+    read_size,
+    read_whole,
+)
 
-METHODS: Mapping[str, Method] = {
-    "inference": Method.INFERENCE, "infer": Method.INFERENCE, "generate": Method.INFERENCE, "serve": Method.INFERENCE,
-    "full_ft": Method.FULL, "full": Method.FULL, "finetune": Method.FULL, "sft": Method.FULL, "full-ft": Method.FULL,
-    "lora": Method.LORA, "dora": Method.LORA, "freeze": Method.LORA, "peft": Method.LORA,
-    "qlora": Method.QLORA, "qdora": Method.QLORA,
-    "pretrain": Method.PRETRAIN, "pretraining": Method.PRETRAIN,
-}  # fmt: skip
-SHARDINGS: Mapping[str, Sharding] = {
-    "0": Sharding.NONE, "none": Sharding.NONE, "ddp": Sharding.NONE, "1": Sharding.ZERO1, "2": Sharding.ZERO2,
-    "3": Sharding.ZERO3, "fsdp": Sharding.FSDP, "tp": Sharding.TENSOR, "pp": Sharding.PIPELINE,
-}  # fmt: skip
-PRECISIONS = ("fp32", "bf16", "fp16", "bf16-mixed", "fp16-mixed", *QUANTIZATIONS)
-OFFLOADS = ("none", "optimizer", "parameters", "activations")
 ASSUMED_TRAINING_TOKENS = 1024
 ASSUMED_INFERENCE_TOKENS = 2048
 MOST_CARDS = 100_000
 LARGEST_WHOLE = 1_000_000_000
-_ALIASES = {
-    "float32": "fp32", "32": "fp32", "tf32": "fp32", "float16": "fp16", "half": "fp16", "16": "bf16", "bfloat16": "bf16",
-    "amp": "bf16-mixed", "mixed": "bf16-mixed", "pure_bf16": "bf16", "bf16-true": "bf16", "fp16-true": "fp16",
-    "4bit": "int4", "8bit": "int8", "4": "int4", "8": "int8", "2bit": "int2", "2": "int2", "3bit": "int3", "3": "int3",
-    "gptq-int4": "gptq", "gptq-int8": "gptq-8bit", "gptq-4bit": "gptq", "bnb-4bit": "nf4", "bnb-8bit": "int8", "w8a8": "int8",
-    "nf4_dq": "nf4-dq", "nf4+dq": "nf4-dq", "nf4-double": "nf4-dq", "fp8-e4m3": "fp8",
-}  # fmt: skip
-_DIFFUSION = re.compile(r"diffusion|controlnet|\bsd[-_]?\d|sdxl|flux|dreambooth|unet|pixart|kandinsky|cogvideo", re.I)
-_SPEECH = re.compile(r"whisper|wav2vec|conformer|seamless", re.I)
-_VISION = re.compile(r"resnet|efficientnet|convnext|\bvit\b|vit-|swin|yolo|detr|mask.?rcnn|segment", re.I)
+_DIFFUSION = re.compile(
+    r"diffusion|controlnet|\bsd[-_]?\d|sdxl|flux|dreambooth|unet|pixart|kandinsky|cogvideo", re.IGNORECASE
+)
+_SPEECH = re.compile(r"whisper|wav2vec|conformer|seamless", re.IGNORECASE)
+_VISION = re.compile(r"resnet|efficientnet|convnext|\bvit\b|vit-|swin|yolo|detr|mask.?rcnn|segment", re.IGNORECASE)
 _T = TypeVar("_T")
 
 
@@ -84,7 +77,7 @@ class _Reader:
 
     def whole(self, column: str, least: int = 0, most: int = LARGEST_WHOLE) -> int | None:
         """Return a whole number; `8.0` is one."""
-        return self.read(column, lambda text: _whole(text, least, most), f"a whole number from {least} on")
+        return self.read(column, lambda text: read_whole(text, least, most), f"a whole number from {least} on")
 
 
 def question_from_cells(cells: Mapping[str, str]) -> Estimated | CellProblem:
@@ -104,10 +97,17 @@ def question_from_cells(cells: Mapping[str, str]) -> Estimated | CellProblem:
     return Estimated(question, tuple(reader.assumed), tuple(reader.problems))
 
 
+def check_cell(column: str, text: str) -> CellProblem | None:
+    """Return what is wrong with one cell by itself."""
+    found = question_from_cells({"hidden": "64", "layers": "1", column: text})
+    problems = found.problems if isinstance(found, Estimated) else ()
+    return next((problem for problem in problems if problem.column == column), None)
+
+
 def _model(reader: _Reader) -> ModelFacts | CellProblem:
     """Return the model: what the cells say of it over what is known by its name, over usual proportions."""
     name = reader.cells.get("model", "").strip()
-    size = reader.read("params_B", _size, "parameters in billions, as 7 or 0.125")
+    size = reader.read("params_B", read_size, "parameters in billions, as 7 or 0.125")
     shape = {
         "hidden_size": reader.whole("hidden", 1) or 0,
         "layers": reader.whole("layers", 1, 100_000) or 0,
@@ -116,7 +116,7 @@ def _model(reader: _Reader) -> ModelFacts | CellProblem:
         "vocabulary": reader.whole("vocab", 1) or 0,
         "feed_forward": reader.whole("ffn", 1) or 0,
     }
-    active = reader.read("active_params_B", _size, "parameters in billions that a token uses")
+    active = reader.read("active_params_B", read_size, "parameters in billions that a token uses")
     known = find_model(name) if name else None
     if known is not None and size is not None and not 0.5 <= known.parameters_b / size <= 2:
         known = None  # another model of that name
@@ -154,11 +154,11 @@ def _of_size(name: str, size: float) -> ModelFacts:
 def _with_precision(reader: _Reader, question: VramQuestion) -> VramQuestion:
     """Return the question with the precision of arithmetic and of the stored weights."""
     method = question.method
-    text = reader.read("precision", _precision, f"one of {', '.join(PRECISIONS)}")
+    text = reader.read("precision", read_precision, f"one of {', '.join(PRECISIONS)}")
     if text is None:
         text = {Method.QLORA: "nf4", Method.FULL: "bf16-mixed", Method.PRETRAIN: "bf16-mixed"}.get(method, "bf16")
         reader.assumed.append(f"precision {text}")
-    scheme = reader.read("quantization", _scheme, f"one of {', '.join(QUANTIZATIONS)}")
+    scheme = reader.read("quantization", read_scheme, f"one of {', '.join(QUANTIZATIONS)}")
     base = text.removesuffix("-mixed")
     if base not in {"fp32", "bf16", "fp16"}:
         scheme, base = scheme or base, "bf16"
@@ -203,7 +203,7 @@ def _with_size(reader: _Reader, question: VramQuestion) -> VramQuestion:
 
 def _with_cards(reader: _Reader, question: VramQuestion) -> VramQuestion:
     """Return the question with the cards and what is divided among them."""
-    sharding = reader.read("zero_stage", _sharding, "0, 1, 2, 3, fsdp, tp or pp")
+    sharding = reader.read("zero_stage", read_sharding, "0, 1, 2, 3, fsdp, tp or pp")
     count = reader.whole("n_gpus", 1, MOST_CARDS) or 1
     tensor = reader.whole("tensor_parallel", 1, MOST_CARDS) or 1
     if sharding is None and count > 1 and not question.method.trains:
@@ -214,15 +214,16 @@ def _with_cards(reader: _Reader, question: VramQuestion) -> VramQuestion:
 
 def _with_savings(reader: _Reader, question: VramQuestion) -> VramQuestion:
     """Return the question with what saves memory: checkpointing, offloading, chunked loss, gradients freed early."""
-    checkpointing = reader.read("grad_ckpt", _truth, "0 or 1")
+    checkpointing = reader.read("grad_ckpt", TRUTHS.get, "0 or 1")
     if checkpointing is None:
         checkpointing = question.method.has_adapters and question.model.has_shape
         if checkpointing and not question.is_states_only:
             reader.assumed.append("gradient checkpointing")
     words = " ".join(reader.text(column) for column in ("offload", "zero_stage", "optimizer", "notes"))
     said = " ".join(part for part in re.split(r"[,;.()]", words) if not re.search(r"\b(?:no|not|without)\b", part))
-    asked = reader.text("offload")
-    is_away = "offload" in said or asked not in {"", "none", "0", "no", "false"}
+    asked = reader.read("offload", read_offload, "optimizer, parameters, activations or none") or ""
+    attention = reader.read("attention", read_attention, "fused or eager")
+    is_away = "offload" in said or asked not in {"", "none"}
     of_activations = "activation" in said and is_away
     only_activations = of_activations and not re.search(r"optimi[sz]er|param|cpu|state", said)
     of_parameters = is_away and not only_activations and (
@@ -237,49 +238,6 @@ def _with_savings(reader: _Reader, question: VramQuestion) -> VramQuestion:
         is_loss_chunked=bool(
             re.search(r"chunk\w* (?:loss|cross|output)|fused (?:loss|cross|linear)|liger|cut.?cross", said)
         ),
-        is_attention_eager="eager attention" in said or reader.text("attention") == "eager",
+        is_attention_eager=attention == "eager",
         is_gradient_freed=bool(re.search(r"in[_ -]b(?:ac)?k?wa?r?d|(?:in|into) (?:the )?backward", said)),
     )
-
-
-def _whole(text: str, least: int, most: int) -> int | None:
-    number = _number(text)
-    return int(number) if number is not None and number.is_integer() and least <= number <= most else None
-
-
-def _size(text: str) -> float | None:
-    number = _number(text.removesuffix("b").strip())
-    return number if number is not None and 0 < number <= 100_000 else None
-
-
-def _number(text: str) -> float | None:
-    if not re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{0,15})?(?:e[+-]?[0-9]{1,2})?", text):
-        return None
-    number = float(text)
-    return number if math.isfinite(number) else None
-
-
-def _precision(text: str) -> str | None:
-    folded = _ALIASES.get(text.replace(" ", ""), text.replace(" ", ""))
-    if folded.removesuffix("-mixed") in {"fp32", "bf16", "fp16"}:
-        return "fp32" if folded == "fp32-mixed" else folded
-    return _scheme(folded)
-
-
-def _scheme(text: str) -> str | None:
-    folded = _ALIASES.get(text, text)
-    if folded in QUANTIZATIONS:
-        return folded
-    found = re.match(r"i?(q\d_[k\d])", folded)
-    return found[1] if found and found[1] in QUANTIZATIONS else None
-
-
-def _sharding(text: str) -> Sharding | None:
-    folded = re.sub(r"\.0$", "", text.replace("deepspeed", "").replace("zero", "").strip(" -_"))
-    first = re.match(r"[a-z]+|\d", folded)
-    return SHARDINGS.get(first[0]) if first else None
-
-
-def _truth(text: str) -> bool | None:
-    truths = {"1": True, "1.0": True, "true": True, "yes": True, "on": True}
-    return truths.get(text, False if text in {"0", "0.0", "false", "no", "off"} else None)
