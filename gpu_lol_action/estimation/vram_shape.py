@@ -7,7 +7,6 @@ say which of the two it is; where the inner width f is unknown, they give it.
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 
@@ -22,6 +21,7 @@ _PLAIN = re.compile(
 _PLAIN_KINDS = frozenset({"encoder", "embedding", "reranker", "protein", "dna", "vision", "vision-text", "asr"})
 HEAD_SIZE = 128  # Llama 2 7B, 13B and 70B, Qwen, Mistral: hidden size over heads
 TYPICAL_VOCABULARY = 32_000
+BY_SIZE = "size"  # the source of a model of which only the size is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ def layer_shape(model: ModelFacts) -> LayerShape:
     used = (model.active_parameters_b or model.parameters_b) * 1e9
     # With tied embeddings the vocabulary counts once, else twice; half-way misses either by little where layers are many.
     mlp = max((used - 1.5 * model.vocabulary * hidden) / layers - attention, hidden**2)
+    if model.source == BY_SIZE:
+        return LayerShape(hidden, layers, heads, kv_share, float(model.feed_forward), True, model.vocabulary)
     is_plain = _is_plain_by_name(model)
     if model.feed_forward and not model.active_parameters_b:
         matrices = mlp / (hidden * model.feed_forward)
@@ -78,14 +80,13 @@ def typical_model(name: str, parameters_b: float, kind: str = "llm") -> ModelFac
     """Return a language model of that many billions of parameters in the usual proportions.
 
     Parameters are 12 x layers x hidden² (Kaplan et al. 2020), and hidden is 128 x layers, as in Llama 2 7B (4096, 32) and
-    13B (5120, 40).
+    13B (5120, 40); the MLP is gated and 8/3 as wide.
     """
     layers = max(1, round((parameters_b * 1e9 / 12 / HEAD_SIZE**2) ** (1 / 3)))
-    hidden = max(HEAD_SIZE, HEAD_SIZE * round(math.sqrt(parameters_b * 1e9 / 12 / layers) / HEAD_SIZE))
-    heads = hidden // HEAD_SIZE
     return ModelFacts(
-        name, kind, parameters_b, hidden, layers, heads, heads, TYPICAL_VOCABULARY, "size", "typical proportions"
-    )
+        name, kind, parameters_b, HEAD_SIZE * layers, layers, layers, layers, TYPICAL_VOCABULARY, BY_SIZE,
+        feed_forward=HEAD_SIZE * layers * 8 // 3,
+    )  # fmt: skip
 
 
 def model_of_shape(name: str, hidden: int, layers: int, vocabulary: int, feed_forward: int) -> ModelFacts:

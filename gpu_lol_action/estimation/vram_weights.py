@@ -123,40 +123,44 @@ def possible_gb(question: VramQuestion) -> float:
 
 
 def _largest_layer_term(question: VramQuestion) -> MemoryTerm:
-    """Return what is on the card of offloaded weights: the largest layer, twice (DeepSpeed: 4 bytes per parameter of it)."""
+    """Return what is on the card of offloaded weights: the largest layer, at 4 bytes (DeepSpeed's rule), never more than all."""
     model = question.model
     layer = max(model.vocabulary * model.hidden_size / GB, model.parameters_b / max(model.layers, 1) / 4)
-    return term("weights", layer * 4, "in main memory; the largest layer on its way")
+    return term("weights", min(layer * 4, stored_gb(question)), "in main memory; the largest layer on its way")
 
 
 def _buffer_terms(question: VramQuestion) -> list[MemoryTerm]:
-    """Return what ZeRO and FSDP hold for a moment: gathered weights, buckets, 32-bit gradients; and a dequantized matrix.
-
-    Stage 3 gathers up to ``stage3_max_live_parameters``, FSDP two blocks (the one at work and the next). DeepSpeed's rule of 18
-    bytes in stage 3 counts gradients at 32 bit while the optimizer steps.
-    """
-    model, stage = question.model, question.sharding
-    size = model.parameters_b / question.parts(is_divided=stage.divides_activations)
-    block = size / max(model.layers, 1)
-    held = 0.0
-    words = []
-    is_gathered = stage in {Sharding.ZERO3, Sharding.FSDP} or question.is_parameters_offloaded
-    each = 4 if question.is_float32 and question.method.trains_everything else 2
-    if is_gathered:
-        held += (min(size, LIVE_PARAMETERS_B) if stage is Sharding.ZERO3 else 2 * block) * each
-        words.append("gathered weights")
-    if (
-        stage.divides_state
-        and question.method.trains_everything
-        and stage in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3}
-    ):
-        held += 2 * min(size, REDUCE_BUCKET_B) * each
-        words.append("reduction buckets")
-        if question.is_mixed and not question.is_optimizer_offloaded:
-            held += size * 2 / question.parts(is_divided=True)
-            words.append("32-bit gradients")
-    if scheme_of(question) and model.has_shape:
+    """Return what is held for a moment: gathered weights, buckets, 32-bit gradients; and one matrix that is dequantized."""
+    model = question.model
+    held, words = _sharding_buffers(question)
+    if scheme_of(question) and model.has_shape and not question.method.trains_everything:
         shape = layer_shape(model)
-        held += shape.hidden * max(shape.inner, shape.hidden) * 2 / GB
+        held += shape.hidden * max(shape.inner, shape.hidden) * 2 / GB / question.layer_parts
         words.append("one matrix dequantized")
     return [term("buffers", held, ", ".join(words))] if words else []
+
+
+def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
+    """Return what ZeRO and FSDP hold besides their shares, in GB, and the words for it.
+
+    Stage 3 gathers up to ``stage3_max_live_parameters``, FSDP two blocks (the one at work and the next). DeepSpeed's rule of 18
+    bytes in stage 3 counts gradients at 32 bit while the optimizer steps. With several cards a part lies there already as the
+    card's own share, so that sharding never holds more than not sharding.
+    """
+    stage, size = question.sharding, question.model.parameters_b
+    cards = question.parts(is_divided=True)
+    others = 1 - 1 / cards if cards > 1 else 1.0
+    each = 4 if question.is_float32 and question.method.trains_everything else 2
+    held, words = 0.0, []
+    if stage in {Sharding.ZERO3, Sharding.FSDP} and not question.is_parameters_offloaded:
+        block = size / max(question.model.layers, 1)
+        held += min(size * others, LIVE_PARAMETERS_B if stage is Sharding.ZERO3 else 2 * block) * each
+        words.append("gathered weights")
+    if question.method.trains_everything and stage in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3}:
+        is_kept = not question.is_optimizer_offloaded and not is_gradient_freed(question)
+        held += min(size * others, 2 * REDUCE_BUCKET_B) * each if is_kept else 0.0
+        words.append("reduction buckets")
+        if question.is_mixed and is_kept:
+            held += size * 2 / cards
+            words.append("32-bit gradients")
+    return held, words

@@ -33,7 +33,7 @@ def describe_estimate(command: Command, now: datetime) -> str:
     if command.output_format not in FORMATS:
         what = f"`estimate` has no format `{command.output_format}`."
         raise UserError("estimate_invalid", what, fix="gpu-lol estimate --format text|json|markdown")
-    case = _case(command, Policy(), now)
+    case = estimate_case(command, Policy(), now)
     if command.output_format == "json":
         return json.dumps(estimate_json(case), indent=2, ensure_ascii=False)
     report = comments.estimate(case)
@@ -58,14 +58,15 @@ def describe_table(path: Path) -> TableAnswer:
 
 def handle_estimate(context: Context, order: Order) -> Outcome:
     """Answer ``/gpu-lol estimate`` in a pull request. Raises UserError where its model has no known size."""
-    case = _case(order.command, order.policy, context.clock.now())
+    case = estimate_case(order.command, order.policy, context.clock.now())
     running = [each for each in answers.open_records(context) if each.pull_request == order.pull_request_number]
     body = comments.estimate(case, open_records=running, reply_to=order.reply_to)
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "estimate_shown", text=body)
 
 
-def _case(command: Command, policy: Policy, now: datetime) -> EstimateCase:
+def estimate_case(command: Command, policy: Policy, now: datetime) -> EstimateCase:
+    """Return the question with its answer and the cards that have the memory. Raises UserError where it cannot be asked."""
     cells = dict(command.cells)
     found = question_from_cells(cells)
     if isinstance(found, CellProblem):
