@@ -43,6 +43,10 @@ def over(parts: int) -> str:
     return f", over {parts} cards" if parts > 1 else ""
 
 
+def _billions(size: float) -> str:
+    return f"{size:.0f}" if size >= 100 else f"{size:.3g}"
+
+
 def adapter_parameters_b(model: ModelFacts, rank: int, *, is_everywhere: bool) -> float:
     """Return trainable parameters of LoRA in billions: rank x (in + out) per adapted matrix; by default query and value."""
     if not model.has_shape:
@@ -61,7 +65,7 @@ def _frozen_terms(question: VramQuestion) -> list[MemoryTerm]:
     scheme = scheme_of(question)
     shown = f"{question.weight_bits} bit{f' ({scheme})' if question.quantization else ''}"
     parts = question.parts(is_divided=question.sharding.divides_weights)
-    basis = f"{model.name}, {model.parameters_b:.3g} B parameters, {shown}{over(parts)}"
+    basis = f"{model.name}, {_billions(model.parameters_b)} B parameters, {shown}{over(parts)}"
     terms = [
         _largest_layer_term(question) if question.is_parameters_offloaded else term("weights", size / parts, basis)
     ]
@@ -87,7 +91,7 @@ def _trained_terms(question: VramQuestion) -> list[MemoryTerm]:
     over_gradients = question.parts(is_divided=stage.divides_gradients)
     over_state = question.parts(is_divided=stage.divides_state)
     freed = size / max(model.layers, 1) if is_gradient_freed(question) else trained
-    basis = f"{model.name}, {size:.3g} B parameters, {question.precision}{over(over_weights)}"
+    basis = f"{model.name}, {_billions(size)} B parameters, {question.precision}{over(over_weights)}"
     terms = [term("weights", size * weights / over_weights, basis)]
     if question.is_parameters_offloaded:
         terms = [_largest_layer_term(question)]
@@ -145,12 +149,15 @@ def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
 
     Stage 3 gathers up to ``stage3_max_live_parameters``, FSDP two blocks (the one at work and the next). DeepSpeed's rule of 18
     bytes in stage 3 counts gradients at 32 bit while the optimizer steps. With several cards a part lies there already as the
-    card's own share, so that sharding never holds more than not sharding.
+    card's own share, so that dividing a state never costs more than it saves.
     """
-    stage, size = question.sharding, question.model.parameters_b
-    cards = question.parts(is_divided=True)
-    others = 1 - 1 / cards if cards > 1 else 1.0
-    each = 4 if question.is_float32 and question.method.trains_everything else 2
+    stage, whole = question.sharding, question.model.parameters_b
+    cards, tensor = question.parts(is_divided=True), max(question.tensor_parallel, 1)
+    size = whole / tensor
+    others = 1 - tensor / cards if cards > 1 else 1.0
+    each = 4.0 if question.is_float32 else 2.0
+    if not question.method.trains_everything:  # frozen weights travel as they lie, quantized ones too
+        each = stored_gb(question) / whole
     held, words = 0.0, []
     if stage in {Sharding.ZERO3, Sharding.FSDP} and not question.is_parameters_offloaded:
         block = size / max(question.model.layers, 1)
@@ -161,6 +168,6 @@ def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
         held += min(size * others, 2 * REDUCE_BUCKET_B) * each if is_kept else 0.0
         words.append("reduction buckets")
         if question.is_mixed and is_kept:
-            held += size * 2 / cards
+            held += whole * 2 / cards
             words.append("32-bit gradients")
     return held, words

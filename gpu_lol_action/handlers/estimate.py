@@ -25,6 +25,7 @@ from gpu_lol_action.render.views_estimate import EstimateCase, estimate_json
 
 MAX_TABLE_BYTES = 32 * 1024 * 1024
 LARGE_CARD = "A100-80GB"
+COUNTS = (2, 4, 8, 16, 32, 64)
 FORMATS = ("text", "json", "markdown")
 
 
@@ -79,8 +80,8 @@ def estimate_case(command: Command, policy: Policy, now: datetime) -> EstimateCa
     ladder = _ladder(breakdown.required_gib, question.gpu_count, policy)
     spread = None
     if not ladder.candidates and question.gpu_count == 1:
-        count = least_cards(question, accelerators()[LARGE_CARD].memory_gib)
-        if count is not None and count > 1:
+        count = least_cards(question, accelerators()[LARGE_CARD].memory_gib, COUNTS)
+        if count is not None:
             spread = sharded(question, count)
             ladder = _ladder(estimate_vram(spread).required_gib, count, policy)
     return EstimateCase(

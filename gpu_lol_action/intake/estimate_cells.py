@@ -125,10 +125,10 @@ def _model(reader: _Reader) -> ModelFacts | CellProblem:
     if known is not None:
         base = known
     elif has_shape:
-        base = model_of_shape(name or "a transformer of this shape", shape["hidden_size"], shape["layers"],
+        base = model_of_shape(name or "a transformer", shape["hidden_size"], shape["layers"],
                               shape["vocabulary"], shape["feed_forward"])  # fmt: skip
     elif size is not None:
-        base = _of_size(name or f"a model of {size:g} B parameters", size)
+        base = _of_size(name or "a transformer", size)
         if base.has_shape:
             reader.assumed.append(f"the usual proportions of {size:g} B parameters")
     elif name:

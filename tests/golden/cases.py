@@ -557,7 +557,7 @@ CASES: Mapping[str, Callable[[], str]] = {
         lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW
     ),
     "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
-    "estimate_divided": lambda: _estimate(("params_B", "70"), ("method", "full_ft"), ("grad_ckpt", "1")),
+    "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
     "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),
     "estimate_hostile": lambda: _estimate(("model", HOSTILE), ("params_B", "7"), ("optimizer", HOSTILE)),
     "internal_error": lambda: comments.internal_error(
