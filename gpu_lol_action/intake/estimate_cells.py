@@ -99,7 +99,8 @@ def question_from_cells(cells: Mapping[str, str]) -> Estimated | CellProblem:
 
 def check_cell(column: str, text: str) -> CellProblem | None:
     """Return what is wrong with one cell by itself."""
-    found = question_from_cells({"hidden": "64", "layers": "1", column: text})
+    sized = {"hidden": "64", "layers": "1"} if column == "params_B" else {"params_B": "1"}
+    found = question_from_cells({**sized, column: text})
     problems = found.problems if isinstance(found, Estimated) else ()
     return next((problem for problem in problems if problem.column == column), None)
 
