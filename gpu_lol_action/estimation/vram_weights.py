@@ -18,6 +18,7 @@ from gpu_lol_action.estimation.vram_states import (
     is_paged,
     keeps_16_bit_copies,
     moment_bytes,
+    moment_width,
     scheme_of,
     stored_gb,
     trained_bytes,
@@ -118,7 +119,7 @@ def possible_gb(question: VramQuestion) -> float:
     if question.method is Method.QLORA:
         held += model.embedding_b * 2
     if is_paged(question):
-        moments = moment_bytes(question.optimizer, 2.0 if question.is_pure_low_precision else 4.0)
+        moments = moment_bytes(question.optimizer, moment_width(question))
         trainable = model.parameters_b
         if question.method.has_adapters:
             trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
@@ -127,10 +128,16 @@ def possible_gb(question: VramQuestion) -> float:
 
 
 def _largest_layer_term(question: VramQuestion) -> MemoryTerm:
-    """Return what is on the card of offloaded weights: the largest layer, at 4 bytes (DeepSpeed's rule), never more than all."""
+    """Return what is on the card of offloaded weights: the largest layer, at 4 bytes (DeepSpeed's rule), never more than all.
+
+    FSDP's gathered units count among the buffers.
+    """
     model = question.model
     layer = max(model.vocabulary * model.hidden_size / GB, model.parameters_b / max(model.layers, 1) / 4)
-    return term("weights", min(layer * 4, stored_gb(question)), "in main memory; the largest layer on its way")
+    if question.sharding is Sharding.FSDP:
+        layer = 0.0
+    size = min(layer * 4, stored_gb(question)) / question.layer_parts
+    return term("weights", size, "in main memory; the largest layer on its way")
 
 
 def _buffer_terms(question: VramQuestion) -> list[MemoryTerm]:
@@ -147,7 +154,8 @@ def _buffer_terms(question: VramQuestion) -> list[MemoryTerm]:
 def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
     """Return what ZeRO and FSDP hold besides their shares, in GB, and the words for it.
 
-    Stage 3 gathers up to ``stage3_max_live_parameters``, FSDP two blocks (the one at work and the next). DeepSpeed's rule of 18
+    Stage 3 gathers up to ``stage3_max_live_parameters``; FSDP two blocks, the one at work and the next, and the outermost unit:
+    embeddings and head. DeepSpeed's rule of 18
     bytes in stage 3 counts gradients at 32 bit while the optimizer steps. With several cards a part lies there already as the
     card's own share, so that dividing a state never costs more than it saves.
     """
@@ -159,9 +167,12 @@ def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
     if not question.method.trains_everything:  # frozen weights travel as they lie, quantized ones too
         each = stored_gb(question) / whole
     held, words = 0.0, []
-    if stage in {Sharding.ZERO3, Sharding.FSDP} and not question.is_parameters_offloaded:
-        block = size / max(question.model.layers, 1)
-        held += min(size * others, LIVE_PARAMETERS_B if stage is Sharding.ZERO3 else 2 * block) * each
+    if stage is Sharding.FSDP:
+        units = 2 * size / max(question.model.layers, 1) + question.model.embedding_b / tensor
+        held += min(size * others, units) * each
+        words.append("gathered weights")
+    if stage is Sharding.ZERO3 and not question.is_parameters_offloaded:
+        held += min(size * others, LIVE_PARAMETERS_B) * each
         words.append("gathered weights")
     if question.method.trains_everything and stage in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3}:
         is_kept = not question.is_optimizer_offloaded and not is_gradient_freed(question)
