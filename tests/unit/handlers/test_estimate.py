@@ -64,6 +64,12 @@ def test_what_no_card_holds_is_divided() -> None:
     assert "4 × " in text
 
 
+def test_what_the_models_own_card_says_is_not_undercut() -> None:
+    found = json.loads(said("--model openai/whisper-large-v3 --format json"))
+    assert found["required_gib"] == 10  # its README: about 10 GB
+    assert "the model's own card says about 10 GB" in found["notes"]
+
+
 def test_more_cards_are_ranked_for_that_count() -> None:
     found = json.loads(said("--params-b 7 --method full_ft --gpus 8 --zero-stage 3 --format json"))
     assert {each["count"] for each in found["gpus"]} == {8}
