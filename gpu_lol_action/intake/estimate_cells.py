@@ -207,8 +207,8 @@ def _with_cards(reader: _Reader, question: VramQuestion) -> VramQuestion:
     sharding = reader.read("zero_stage", read_sharding, "0, 1, 2, 3, fsdp, tp or pp")
     count = reader.whole("n_gpus", 1, MOST_CARDS) or 1
     tensor = reader.whole("tensor_parallel", 1, MOST_CARDS) or 1
-    if sharding is None and count > 1 and not question.method.trains:
-        sharding = Sharding.TENSOR  # several cards for one model: otherwise one would do
+    if sharding in {None, Sharding.NONE} and count > 1 and not question.method.trains:
+        sharding = Sharding.TENSOR  # several cards for one model: copies of it would each be a question of one card
         reader.assumed.append(f"tensor parallel over {count} cards")
     return replace(question, sharding=sharding or Sharding.NONE, gpu_count=max(count, tensor), tensor_parallel=tensor)
 
