@@ -65,7 +65,9 @@ def layer_shape(model: ModelFacts) -> LayerShape:
         if matrices < 4.5:  # more are the experts of a mixture
             is_gated = matrices > 2.5
             return LayerShape(hidden, layers, heads, kv_share, float(model.feed_forward), is_gated, model.vocabulary)
-        mlp = min(mlp, 3 * 2 * hidden * model.feed_forward)  # a mixture sends a token through two experts
+        # A token goes through two wide experts (Jiang et al. 2024: Mixtral) or eight narrow ones (Dai et al. 2024: DeepSeekMoE).
+        experts = 2 if model.feed_forward >= hidden else 8
+        mlp = min(mlp, 3 * experts * hidden * model.feed_forward)
     return LayerShape(
         hidden, layers, heads, kv_share, mlp / (hidden * (2 if is_plain else 3)), not is_plain, model.vocabulary
     )

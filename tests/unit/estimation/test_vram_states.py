@@ -101,6 +101,13 @@ def test_the_parameter_count_says_how_many_matrices_the_mlp_has(
     assert (shape.is_gated, shape.inner) == (is_gated, inner)
 
 
+def test_a_mixture_without_a_count_of_active_parameters_uses_two_wide_experts_or_eight_narrow_ones() -> None:
+    mixtral = ModelFacts("m", "llm-moe", 46.7, 4096, 32, 32, 8, 32_000, feed_forward=14_336)
+    assert layer_shape(mixtral).inner == 2 * 14_336
+    narrow = ModelFacts("n", "llm-moe", 30.5, 2048, 48, 32, 4, 151_936, feed_forward=768)
+    assert layer_shape(narrow).inner == 8 * 768
+
+
 def test_an_unknown_inner_width_follows_from_the_parameters() -> None:
     shape = layer_shape(ModelFacts("Llama-2-7B", "llm", 6.738, 4096, 32, 32, 32, 32_000))
     assert shape.inner == pytest.approx(11_008, rel=0.02)
