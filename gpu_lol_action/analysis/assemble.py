@@ -58,7 +58,7 @@ def analyze(
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
     findings = detect_all(checkout)
     proposed, need = propose(findings, model_facts)
-    gaps = [*(need.not_understood if need else ()), *_gaps(checkout)]
+    gaps = [*(need.not_understood if need else ()), *checkout.gaps()]
     if need is not None:
         findings = (*findings, need.finding)
     spec = complete(file, proposed) if file is not None else proposed
@@ -157,18 +157,6 @@ def _image(findings: tuple[Finding, ...], requirements: tuple[str, ...], kind: W
 def _installable(requirements: tuple[str, ...], image: str) -> tuple[str, ...]:
     """Return the requirements in their order; nothing is dropped, for pip finds what the image holds already."""
     return tuple(dict.fromkeys(requirements)) if image else requirements
-
-
-def _gaps(checkout: Checkout) -> list[str]:
-    """Return what could not be read, in sentences."""
-    gaps = list(checkout.notes)
-    broken = [source.path for source in checkout.sources if source.code is not None and source.code.is_broken]
-    if broken:
-        more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
-        gaps.append(f"not valid Python 3, so not understood: {', '.join(broken[:3])}{more}")
-    if checkout.files_skipped:
-        gaps.append(f"{checkout.files_skipped} entries were not read: links, special files, or over the size limits")
-    return gaps
 
 
 __all__ = ["DETECTORS", "Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose"]

@@ -22,6 +22,7 @@ MODEL_KEYS = (
 )  # fmt: skip
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO"})  # fmt: skip
+_OWNED = re.compile(r"(?:models|timm)\.[\w.]+\s*[(\[]")
 _NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
 
@@ -119,7 +120,9 @@ def _from_code(checkout: Checkout) -> Iterator[Finding]:
 def _loads(source: Source, confidence: Confidence) -> Iterator[Finding]:
     if source.code is None:
         return
-    for call in source.code.calls:
+    # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
+    is_any = _OWNED.search(source.text) is not None
+    for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS)):
         if _NOT_MODELS.search(call.name):
             continue
         for text in _loaded(call, source):

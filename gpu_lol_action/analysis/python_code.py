@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.python_scan import Import, Quoted, scan_imports, scan_main, scan_names
+from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import Value, dotted_name, value_of
+from gpu_lol_action.analysis.texts import text_of
+
+__all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_python"]
 
 MAX_NODES = 200_000
-_TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # except* came with Python 3.11
+# except* came with Python 3.11
+_GUARDS = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try), ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+_SAID = frozenset({ast.Call, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.If})
 # What may hold a statement or a call; names, constants and operators need no visit, which halves the time.
-_INNER = (ast.stmt, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Dict, ast.List,
-          ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred, ast.UnaryOp,
-          ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.keyword,
-          ast.withitem, ast.ExceptHandler, ast.arguments, ast.match_case)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """A module that is imported; ``is_optional`` inside ``try``, a function, or ``if TYPE_CHECKING``."""
-
-    module: str
-    line: int
-    is_optional: bool
+_HOLDERS = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Dict, ast.List,
+            ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred,
+            ast.UnaryOp, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.FormattedValue,
+            ast.keyword, ast.withitem, ast.ExceptHandler, ast.arguments, ast.match_case)  # fmt: skip
+_INNER = frozenset(_HOLDERS) | frozenset(ast.stmt.__subclasses__())
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +56,104 @@ class Default:
 
 
 @dataclass(frozen=True, slots=True)
-class PythonCode:
-    """Everything read from one program; ``is_broken`` where it is not valid Python 3."""
+class Facts:
+    """What the tree of one program says; ``trouble`` says why there is none."""
 
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
     defaults: tuple[Default, ...] = ()
     has_main: bool = False
-    is_broken: bool = False
+    trouble: str | None = None
+
+
+@dataclass(slots=True)
+class ParseBudget:
+    """How many bytes of a checkout's programs may still be parsed. Shared by them; counts down as they are asked."""
+
+    left_bytes: int
+
+    def take(self, size: int) -> bool:
+        """Take so many bytes and return True, or leave the rest to smaller programs."""
+        is_enough = size <= self.left_bytes
+        self.left_bytes -= size if is_enough else 0
+        return is_enough
+
+
+UNPARSED = "not parsed, for other programs came first"
+
+
+class PythonCode:
+    """What one program says, found out when it is asked: from its text where that is enough, else from its syntax tree.
+
+    ``lines`` maps its lines to those of the file (notebooks). Compared by identity; the same questions in the same
+    order get the same answers.
+    """
+
+    __slots__ = ("_budget", "_content", "_facts", "_has_main", "_imports", "_lines", "_names", "_quoted")
+
+    def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
+        self._content, self._lines, self._budget = content, lines, budget
+        self._facts: Facts | None = None
+        self._imports: tuple[Import, ...] | None = None
+        self._has_main: bool | None = None
+        self._quoted: Quoted | None = None
+        self._names: dict[tuple[str, ...], bool] = {}
+
+    @property
+    def imports(self) -> tuple[Import, ...]:
+        """What is imported, by line; also of programs of which only the rest is broken."""
+        if self._imports is None:
+            text = self._text()
+            scanned = scan_imports(text, self._strings(text))
+            if scanned is None:
+                self._imports = self._tree().imports
+            else:
+                self._imports = tuple(Import(i.module, self._line(i.line), i.is_optional) for i in scanned)
+        return self._imports
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls, by line."""
+        return self._tree().calls
+
+    @property
+    def defaults(self) -> tuple[Default, ...]:
+        """All values that the program starts with, by line."""
+        return self._tree().defaults
+
+    @property
+    def has_main(self) -> bool:
+        """Whether there is a guard ``if __name__ == "__main__"``."""
+        if self._has_main is None:
+            text = self._text()
+            scanned = scan_main(text, self._strings(text))
+            self._has_main = self._tree().has_main if scanned is None else scanned
+        return self._has_main
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it is not valid Python 3, or nothing that can be parsed safely."""
+        return self._tree().trouble is not None
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the program was not understood, as far as it was asked; None where nothing is known to be wrong."""
+        return self._facts.trouble if self._facts else None
 
     def imported(self) -> frozenset[str]:
         """Return the top-level names of all modules imported."""
         return frozenset(item.module.split(".")[0] for item in self.imports if not item.module.startswith("."))
+
+    def calls_named(self, *names: str) -> tuple[Call, ...]:
+        """Return the calls whose last word is one of these, by line; ``*Trainer`` stands for every word that ends so.
+
+        The same as looking through ``calls``, and no tree is built where none of the names stands in the code.
+        """
+        if self._facts is None and not self._has_names(names):
+            return ()
+        exact = frozenset(names)
+        endings = tuple(name[1:] for name in names if name.startswith("*"))
+        return tuple(c for c in self.calls if c.last in exact or (endings and c.last.endswith(endings)))
 
     def default(self, name: str) -> Default | None:
         """Return the default of that name: an option's (parser, dataclass) before a plain assignment."""
@@ -83,63 +167,86 @@ class PythonCode:
         default = self.default(value.reference)
         return default.text if default else None
 
+    def _text(self) -> str:
+        # Decoded each time: kept as text, one emoji in a program would make each of its characters four bytes.
+        return self._content if isinstance(self._content, str) else text_of(self._content)
+
+    def _strings(self, text: str) -> Quoted:
+        if self._quoted is None:
+            self._quoted = Quoted(text)
+        return self._quoted
+
+    def _has_names(self, names: tuple[str, ...]) -> bool:
+        if names not in self._names:
+            text = self._text()
+            self._names[names] = scan_names(text, self._strings(text), names)
+        return self._names[names]
+
+    def _line(self, line: int) -> int:
+        return self._lines[line - 1] if 0 < line <= len(self._lines) else line
+
+    def _tree(self) -> Facts:
+        if self._facts is None:
+            if self._budget is None or self._budget.take(len(self._content)):
+                self._facts = _read_tree(self._text(), self._line)
+            else:
+                self._facts = Facts(trouble=UNPARSED)
+        return self._facts
+
 
 def read_python(text: str, lines: Sequence[int] = ()) -> PythonCode:
-    """Parse a program; never executes it. ``lines`` maps its lines to those of the file (notebooks)."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return PythonCode(is_broken=True)
+    """Return what a program says; never executes it. ``lines`` maps its lines to those of the file (notebooks)."""
+    return PythonCode(text, lines)
+
+
+def _read_tree(text: str, place: Callable[[int], int]) -> Facts:
+    """Return what a program's tree says, with lines as ``place`` gives them."""
+    tree = parse_program(text)
+    if isinstance(tree, str):
+        return Facts(trouble=tree)
     imports: list[Import] = []
     calls: list[Call] = []
     defaults: list[Default] = []
     has_main = False
-
-    def at(node: ast.stmt | ast.expr | ast.arg) -> int:
-        return lines[node.lineno - 1] if 0 < node.lineno <= len(lines) else node.lineno
-
     for node, is_optional in _walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.extend(Import(module, at(node), is_optional) for module in _modules(node))
-        elif isinstance(node, ast.Call):
-            call = _call(node, at(node))
+        if isinstance(node, ast.Call):
+            call = _call(node, place(node.lineno))
             if call is not None:
                 calls.append(call)
                 defaults.extend(_option(call))
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            defaults.extend(Default(name, value, at(node), is_option) for name, value, is_option in _assigned(node))
+            at = place(node.lineno)
+            defaults.extend(Default(name, value, at, is_option) for name, value, is_option in _assigned(node))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            imports.extend(Import(module, place(node.lineno), is_optional) for module in _modules(node))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            defaults.extend(Default(arg.arg, value, at(arg), is_option=False) for arg, value in _parameters(node))
-        elif isinstance(node, ast.If):
+            defaults.extend(Default(a.arg, value, place(a.lineno), is_option=False) for a, value in _parameters(node))
+        else:
             has_main = has_main or _is_main(node)
-    order = sorted(calls, key=lambda call: call.line)
-    return PythonCode(
+    return Facts(
         tuple(sorted(imports, key=lambda i: i.line)),
-        tuple(order),
+        tuple(sorted(calls, key=lambda call: call.line)),
         tuple(sorted(defaults, key=lambda d: d.line)),
         has_main,
     )
 
 
 def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield each node with whether it runs only sometimes; no recursion, bounded."""
+    """Yield each node that may say something with whether it runs only sometimes; no recursion, bounded."""
     pending: list[tuple[ast.AST, bool]] = [(tree, False)]
     count = 0
     while pending and count < MAX_NODES:
         node, is_optional = pending.pop()
         count += 1
-        yield node, is_optional
-        guards = isinstance(node, (*_TRIES, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or (
-            isinstance(node, ast.If) and not _is_main(node)
-        )
-        inner = is_optional or guards
+        kind = type(node)
+        if kind in _SAID:
+            yield node, is_optional
+        inner = is_optional or kind in _GUARDS or (kind is ast.If and not _is_main(node))
         for field in node._fields:
             child = getattr(node, field, None)
-            if isinstance(child, list):
-                pending.extend((item, inner) for item in child if isinstance(item, _INNER))
-            elif isinstance(child, _INNER):
+            if type(child) is list:
+                pending += [(item, inner) for item in child if type(item) in _INNER]
+            elif type(child) in _INNER:
                 pending.append((child, inner))
 
 
@@ -230,6 +337,6 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[ast.
     return [(argument, text) for argument, text in values if text is not None]
 
 
-def _is_main(node: ast.If) -> bool:
-    test = node.test
+def _is_main(node: ast.AST) -> bool:
+    test = getattr(node, "test", None)
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
