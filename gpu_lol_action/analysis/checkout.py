@@ -27,6 +27,7 @@ MAX_FILES = 10_000
 MAX_FILE_BYTES = 512 * 1024
 MAX_NOTEBOOK_BYTES = 16 * 1024 * 1024
 MAX_TOTAL_BYTES = 96 * 1024 * 1024
+MAX_CHECKED_BYTES = 256 * 1024
 MAX_LINE = 8000
 """Characters of a line of prose or of a script. Where lines have no end, expressions that read them have none either."""
 
@@ -112,7 +113,14 @@ class Checkout:
         return None
 
     def gaps(self) -> tuple[str, ...]:
-        """Return what was not read or not understood so far, one line per reason: asked after detection."""
+        """Return what was not read or not understood, one line per reason: asked after detection.
+
+        Programs that no detector had to parse are tried too where they are small: who wrote one that is broken wants to know.
+        """
+        left_bytes = MAX_CHECKED_BYTES
+        for source in _shallow_first(self):
+            if source.code is not None and len(source.content) <= left_bytes:
+                left_bytes -= source.code.check()
         troubles = [
             LeftOut(source.path, f"{source.code.trouble}, so not understood")
             for source in self.sources

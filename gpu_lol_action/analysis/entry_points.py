@@ -249,7 +249,7 @@ def _ranked(
     checkout: Checkout, programs: list[Source]
 ) -> list[tuple[tuple[bool, int, str], Source, Behavior, Call | None]]:
     """Return those of the programs that train or infer, each with its rank among them: training first, then telling names."""
-    ranked = []
+    ranked: list[tuple[tuple[bool, int, str], Source, Behavior, Call | None]] = []
     for source in programs:
         if source.code is None:
             continue

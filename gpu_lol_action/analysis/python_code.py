@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gpu_lol_action.analysis.python_scan import Import, Quoted, scan_imports, scan_main, scan_names
 from gpu_lol_action.analysis.python_syntax import parse_program
@@ -89,11 +90,12 @@ class PythonCode:
     order get the same answers.
     """
 
-    __slots__ = ("_budget", "_content", "_facts", "_has_main", "_imports", "_lines", "_names", "_quoted")
+    __slots__ = ("_budget", "_checked", "_content", "_facts", "_has_main", "_imports", "_lines", "_names", "_quoted")
 
     def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
         self._content, self._lines, self._budget = content, lines, budget
         self._facts: Facts | None = None
+        self._checked: str | None = None
         self._imports: tuple[Import, ...] | None = None
         self._has_main: bool | None = None
         self._quoted: Quoted | None = None
@@ -138,7 +140,15 @@ class PythonCode:
     @property
     def trouble(self) -> str | None:
         """Why the program was not understood, as far as it was asked; None where nothing is known to be wrong."""
-        return self._facts.trouble if self._facts else None
+        return self._facts.trouble if self._facts else self._checked
+
+    def check(self) -> int:
+        """Find out whether it is broken, if that is not known, and keep nothing else; return how many bytes were parsed."""
+        if self._facts is not None or self._checked is not None:
+            return 0
+        tree = parse_program(self._text())
+        self._checked = tree if isinstance(tree, str) else None
+        return len(self._content)
 
     def imported(self) -> frozenset[str]:
         """Return the top-level names of all modules imported."""
@@ -243,7 +253,7 @@ def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
             yield node, is_optional
         inner = is_optional or kind in _GUARDS or (kind is ast.If and not _is_main(node))
         for field in node._fields:
-            child = getattr(node, field, None)
+            child: Any = getattr(node, field, None)
             if type(child) is list:
                 pending += [(item, inner) for item in child if type(item) in _INNER]
             elif type(child) in _INNER:
