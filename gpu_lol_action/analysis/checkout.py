@@ -92,6 +92,21 @@ class Checkout:
     notes: tuple[str, ...]
     effort: Effort = field(default_factory=Effort, repr=False)
 
+    @property
+    def files_read(self) -> int:
+        """How many files were opened and read."""
+        return self.effort.files_read
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of files were read."""
+        return self.effort.bytes_read
+
+    @property
+    def bytes_parsed(self) -> int:
+        """How many bytes of programs were parsed so far."""
+        return self.effort.python.taken_bytes
+
     def of(self, *forms: Form, roles: tuple[Role, ...] = (Role.WORKLOAD,)) -> tuple[Source, ...]:
         """Return the files of these forms and roles, shallow ones first, then by path."""
         return tuple(source for source in _shallow_first(self) if source.form in forms and source.role in roles)
@@ -175,7 +190,6 @@ class _Reader:
     left: list[LeftOut]
     sources: list[Source] = field(default_factory=list)
     remarks: list[LeftOut] = field(default_factory=list)
-    total: int = 0
 
     def take(self, path: str) -> None:
         """Read one file, or note why not."""
@@ -191,17 +205,18 @@ class _Reader:
         if isinstance(content, str):
             self.left.append(LeftOut(shown(path), content))
             return
-        self.total += len(content)
+        self.effort.files_read += 1
+        self.effort.bytes_read += len(content)
         if not is_text(content):
             self.remarks.append(LeftOut(shown(path), NOT_TEXT))
         self.sources.append(self._source(path, form, role, content))
 
     def _read(self, path: str, form: Form) -> bytes | str:
         """Return a file's bytes, or the reason why it is left out."""
-        if len(self.sources) >= MAX_FILES or self.total >= MAX_TOTAL_BYTES:
+        if len(self.sources) >= MAX_FILES or self.effort.bytes_read >= MAX_TOTAL_BYTES:
             return TOO_MANY
         content = self.tree.read(path, MAX_NOTEBOOK_BYTES if form is Form.NOTEBOOK else MAX_FILE_BYTES)
-        if isinstance(content, bytes) and self.total + len(content) > MAX_TOTAL_BYTES:
+        if isinstance(content, bytes) and self.effort.bytes_read + len(content) > MAX_TOTAL_BYTES:
             return TOO_MANY
         return LFS_POINTER if isinstance(content, bytes) and content.startswith(_LFS) else content
 

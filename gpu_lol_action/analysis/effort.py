@@ -19,6 +19,8 @@ class Effort:
     """
 
     python: ParseBudget = field(default_factory=lambda: ParseBudget(MAX_PARSED_BYTES))
+    files_read: int = 0
+    bytes_read: int = 0
     settings_bytes: int = MAX_SETTINGS_BYTES
     failures: dict[str, str] = field(default_factory=dict)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from gpu_lol_action.analysis.python_scan import Import, Quoted, scan_imports, scan_main, scan_names
 from gpu_lol_action.analysis.python_syntax import parse_program
@@ -16,9 +17,12 @@ from gpu_lol_action.analysis.texts import text_of
 __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_python"]
 
 MAX_NODES = 200_000
+Answer = TypeVar("Answer")
 # except* came with Python 3.11
 _GUARDS = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try), ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
-_SAID = frozenset({ast.Call, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.If})
+_SAID = frozenset(
+    {ast.Call, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.If}
+)
 # What may hold a statement or a call; names, constants and operators need no visit, which halves the time.
 _HOLDERS = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Dict, ast.List,
             ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred,
@@ -72,11 +76,14 @@ class ParseBudget:
     """How many bytes of a checkout's programs may still be parsed. Shared by them; counts down as they are asked."""
 
     left_bytes: int
+    taken_bytes: int = 0
 
     def take(self, size: int) -> bool:
         """Take so many bytes and return True, or leave the rest to smaller programs."""
         is_enough = size <= self.left_bytes
-        self.left_bytes -= size if is_enough else 0
+        if is_enough:
+            self.left_bytes -= size
+            self.taken_bytes += size
         return is_enough
 
 
@@ -90,7 +97,7 @@ class PythonCode:
     order get the same answers.
     """
 
-    __slots__ = ("_budget", "_checked", "_content", "_facts", "_has_main", "_imports", "_lines", "_names", "_quoted")
+    __slots__ = ("_budget", "_checked", "_content", "_edges", "_facts", "_has_main", "_imports", "_lines", "_names")
 
     def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
         self._content, self._lines, self._budget = content, lines, budget
@@ -98,15 +105,14 @@ class PythonCode:
         self._checked: str | None = None
         self._imports: tuple[Import, ...] | None = None
         self._has_main: bool | None = None
-        self._quoted: Quoted | None = None
+        self._edges: array[int] | None = None
         self._names: dict[tuple[str, ...], bool] = {}
 
     @property
     def imports(self) -> tuple[Import, ...]:
         """What is imported, by line; also of programs of which only the rest is broken."""
         if self._imports is None:
-            text = self._text()
-            scanned = scan_imports(text, self._strings(text))
+            scanned = self._scan(scan_imports)
             if scanned is None:
                 self._imports = self._tree().imports
             else:
@@ -127,8 +133,7 @@ class PythonCode:
     def has_main(self) -> bool:
         """Whether there is a guard ``if __name__ == "__main__"``."""
         if self._has_main is None:
-            text = self._text()
-            scanned = scan_main(text, self._strings(text))
+            scanned = self._scan(scan_main)
             self._has_main = self._tree().has_main if scanned is None else scanned
         return self._has_main
 
@@ -181,15 +186,17 @@ class PythonCode:
         # Decoded each time: kept as text, one emoji in a program would make each of its characters four bytes.
         return self._content if isinstance(self._content, str) else text_of(self._content)
 
-    def _strings(self, text: str) -> Quoted:
-        if self._quoted is None:
-            self._quoted = Quoted(text)
-        return self._quoted
+    def _scan(self, look: Callable[[str, Quoted], Answer]) -> Answer:
+        """Return what a look at the text says; where its strings lie is kept for the next."""
+        text = self._text()
+        quoted = Quoted(text, self._edges)
+        answer = look(text, quoted)
+        self._edges = quoted.edges
+        return answer
 
     def _has_names(self, names: tuple[str, ...]) -> bool:
         if names not in self._names:
-            text = self._text()
-            self._names[names] = scan_names(text, self._strings(text), names)
+            self._names[names] = self._scan(lambda text, quoted: scan_names(text, quoted, names))
         return self._names[names]
 
     def _line(self, line: int) -> int:

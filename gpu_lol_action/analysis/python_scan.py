@@ -47,18 +47,23 @@ class Import:
 
 
 class Quoted:
-    """Where the strings and comments of a program lie: begins and ends in turn, so that a place is found by halving."""
+    """Where the strings and comments of a program lie, found when a place is first asked for.
 
-    __slots__ = ("_edges",)
+    ``edges`` are begins and ends in turn, so that a place is found by halving; a caller keeps them, not the text.
+    """
 
-    def __init__(self, text: str) -> None:
-        edges = array("I")
-        for found in _STRING.finditer(text):
-            edges.extend(found.span())
-        self._edges = edges
+    __slots__ = ("_text", "edges")
+
+    def __init__(self, text: str, edges: array[int] | None = None) -> None:
+        self._text = text
+        self.edges = edges
 
     def __contains__(self, place: int) -> bool:
-        return bool(bisect.bisect_right(self._edges, place) % 2)
+        if self.edges is None:
+            self.edges = array("I")
+            for found in _STRING.finditer(self._text):
+                self.edges.extend(found.span())
+        return bool(bisect.bisect_right(self.edges, place) % 2)
 
 
 def scan_main(text: str, quoted: Quoted) -> bool | None:
@@ -66,11 +71,12 @@ def scan_main(text: str, quoted: Quoted) -> bool | None:
     is_open = False
     for found in re.finditer("__name__", text):
         start = text.rfind("\n", 0, found.start()) + 1
-        if found.start() in quoted:
+        # Most programs name a logger so: no condition, and where the strings lie need not be known.
+        if not _IF.search(text, start, found.start()) or found.start() in quoted:
             continue
         if _MAIN.match(text, start):
             return True
-        is_open = is_open or bool(_IF.search(text, start, found.start()))
+        is_open = True
     return None if is_open else False
 
 
