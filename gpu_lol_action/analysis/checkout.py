@@ -26,6 +26,8 @@ from gpu_lol_action.analysis.tree import (
 MAX_FILES = 10_000
 MAX_FILE_BYTES = 512 * 1024
 MAX_NOTEBOOK_BYTES = 16 * 1024 * 1024
+MAX_TABLE_BYTES = 128 * 1024
+"""Of TOML and INI: no project's own file is larger, and their readers take long over each line."""
 MAX_TOTAL_BYTES = 96 * 1024 * 1024
 MAX_CHECKED_BYTES = 256 * 1024
 MAX_LINE = 8000
@@ -39,6 +41,7 @@ LONG_LINES = f"lines over {MAX_LINE} characters are cut"
 TOO_MANY = f"after {MAX_FILES} files or {MAX_TOTAL_BYTES // 2**20} MiB the rest is not read"
 
 _LFS = b"version https://git-lfs.github.com/spec/"
+_LIMITS = {Form.NOTEBOOK: MAX_NOTEBOOK_BYTES, Form.TOML: MAX_TABLE_BYTES, Form.INI: MAX_TABLE_BYTES}
 _BY_LINES = frozenset({Form.MARKDOWN, Form.SHELL, Form.DOCKERFILE, Form.REQUIREMENTS, Form.INI})
 
 
@@ -215,7 +218,7 @@ class _Reader:
         """Return a file's bytes, or the reason why it is left out."""
         if len(self.sources) >= MAX_FILES or self.effort.bytes_read >= MAX_TOTAL_BYTES:
             return TOO_MANY
-        content = self.tree.read(path, MAX_NOTEBOOK_BYTES if form is Form.NOTEBOOK else MAX_FILE_BYTES)
+        content = self.tree.read(path, _LIMITS.get(form, MAX_FILE_BYTES))
         if isinstance(content, bytes) and self.effort.bytes_read + len(content) > MAX_TOTAL_BYTES:
             return TOO_MANY
         return LFS_POINTER if isinstance(content, bytes) and content.startswith(_LFS) else content

@@ -16,6 +16,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import MAX_CONFIG_BYTES, read_settings
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.domain.finding import Evidence
 
 if sys.version_info >= (3, 11):
@@ -103,7 +104,7 @@ def read_project(source: Source) -> tuple[Declared, ...]:
         return ()
     try:
         document = tomllib.loads(source.text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # the first: no TOML, or an integer of thousands of digits
         return ()
     project, tool = _table(document, "project"), _table(document, "tool")
     poetry = _table(tool, "poetry")
@@ -136,9 +137,8 @@ def read_setup_cfg(source: Source) -> tuple[Declared, ...]:
 
 def read_setup_py(source: Source) -> tuple[Declared, ...]:
     """Read ``install_requires`` of a setup.py: lists, lists by name, and tables of lists, without running it."""
-    try:
-        tree = ast.parse(source.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_program(source.text)
+    if isinstance(tree, str):
         return ()
     lists: dict[str, list[str]] = {}
     for node in ast.walk(tree):

@@ -13,14 +13,15 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# A string or a comment: first come, first served, as Python's own tokenizer reads them.
+# A string or a comment: first come, first served, as Python's own tokenizer reads them. No part of it can fail once it
+# has begun, so that it never goes back: the end may be missing.
 _STRING = re.compile(
-    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"""|\Z)'
-    r"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:'''|\Z)"
-    r'|"[^"\\\n]*(?:\\.[^"\\\n]*)*(?:"|$)'
-    r"|'[^'\\\n]*(?:\\.[^'\\\n]*)*(?:'|$)"
+    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:""")?'
+    r"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:''')?"
+    r'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
+    r"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?"
     r"|#[^\n]*",
-    re.DOTALL | re.MULTILINE,
+    re.DOTALL,
 )
 # The leading line feed lets the expression engine leap from line to line.
 _HEADER = re.compile(r"\n([ \t]*)(try|except|finally|else|elif|if|def|async|class|with|for|while|match|case)\b")
