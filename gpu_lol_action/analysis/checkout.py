@@ -27,9 +27,11 @@ MAX_FILES = 10_000
 MAX_FILE_BYTES = 512 * 1024
 MAX_NOTEBOOK_BYTES = 16 * 1024 * 1024
 MAX_TABLE_BYTES = 128 * 1024
-"""Of TOML and INI: no project's own file is larger, and their readers take long over each line."""
+"""Of TOML: no project has a larger one, and its reader takes long over each line."""
 MAX_TOTAL_BYTES = 96 * 1024 * 1024
 MAX_CHECKED_BYTES = 256 * 1024
+MAX_LINES = 10_000
+"""Of an INI file: its reader's errors add up to the square of their number."""
 MAX_LINE = 8000
 """Characters of a line of prose or of a script. Where lines have no end, expressions that read them have none either."""
 
@@ -38,10 +40,11 @@ SPEC_FILE = ".gpu-lol.yaml"
 LFS_POINTER = "Git LFS pointers, whose files are not fetched"
 NOT_TEXT = "not valid UTF-8, so read with replacements"
 LONG_LINES = f"lines over {MAX_LINE} characters are cut"
+MANY_LINES = f"lines after the first {MAX_LINES} are cut"
 TOO_MANY = f"after {MAX_FILES} files or {MAX_TOTAL_BYTES // 2**20} MiB the rest is not read"
 
 _LFS = b"version https://git-lfs.github.com/spec/"
-_LIMITS = {Form.NOTEBOOK: MAX_NOTEBOOK_BYTES, Form.TOML: MAX_TABLE_BYTES, Form.INI: MAX_TABLE_BYTES}
+_LIMITS = {Form.NOTEBOOK: MAX_NOTEBOOK_BYTES, Form.TOML: MAX_TABLE_BYTES}
 _BY_LINES = frozenset({Form.MARKDOWN, Form.SHELL, Form.DOCKERFILE, Form.REQUIREMENTS, Form.INI})
 
 
@@ -233,6 +236,9 @@ class _Reader:
                 self.remarks.append(LeftOut(shown(path), read))
                 read = ("", ())
             return Source(path, form, role, read[0], PythonCode(*read, self.effort.python), self.effort)
+        if form is Form.INI and text.count("\n") > MAX_LINES:
+            self.remarks.append(LeftOut(shown(path), MANY_LINES))
+            text = "\n".join(text.split("\n")[:MAX_LINES])
         if form in _BY_LINES and len(text) > MAX_LINE and any(len(line) > MAX_LINE for line in text.split("\n")):
             self.remarks.append(LeftOut(shown(path), LONG_LINES))
             text = "\n".join(line[:MAX_LINE] for line in text.split("\n"))

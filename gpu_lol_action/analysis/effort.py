@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.python_code import ParseBudget
 
-MAX_PARSED_BYTES = 16 * 2**20
+MAX_PARSED_BYTES = 12 * 2**20
 MAX_SETTINGS_BYTES = 4 * 2**20
 TOO_MANY = "not read as configuration, for other files came first"
 

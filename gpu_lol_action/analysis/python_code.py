@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gpu_lol_action.analysis.python_scan import Import, Quoted, scan_imports, scan_main, scan_names
-from gpu_lol_action.analysis.python_syntax import parse_program
+from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
 from gpu_lol_action.analysis.python_values import Value, dotted_name, value_of
 from gpu_lol_action.analysis.texts import text_of
 
@@ -204,8 +204,9 @@ class PythonCode:
 
     def _tree(self) -> Facts:
         if self._facts is None:
-            if self._budget is None or self._budget.take(len(self._content)):
-                self._facts = _read_tree(self._text(), self._line)
+            text = self._text()
+            if self._budget is None or self._budget.take(parse_cost(text)):
+                self._facts = _read_tree(text, self._line)
             else:
                 self._facts = Facts(trouble=UNPARSED)
         return self._facts

@@ -18,7 +18,9 @@ MAX_FIELDS = 5000
 # Below so many marks no chain is deep enough to overflow a stack of 8 MiB; such a program is parsed at once.
 MAX_MARKS = 5000
 # A program of nothing but ``a;`` makes a tree of a thousand bytes for each two of its own.
-MAX_DENSE = 150_000
+MAX_DENSE = 100_000
+BYTES_PER_MARK = 8
+"""Of ordinary code; the time of a parse grows with the marks."""
 STACK_BYTES = 256 * 2**20
 """Of the thread that parses the rest before Python 3.11: enough for 512 KiB of nothing but calls. Only touched as used."""
 
@@ -41,6 +43,11 @@ def parse_program(text: str) -> ast.Module | str:
     if sys.version_info >= (3, 11) or marks < MAX_MARKS:
         return _parse(text)
     return _parse_in_thread(text)  # pragma: no cover - only before Python 3.11
+
+
+def parse_cost(text: str) -> int:
+    """Return what parsing costs, in bytes of ordinary code: its length, or more where it is denser than anyone writes."""
+    return max(len(text), BYTES_PER_MARK * _marks(text))
 
 
 def _parse(text: str) -> ast.Module | str:

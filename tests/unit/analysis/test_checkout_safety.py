@@ -168,7 +168,7 @@ def test_a_file_that_grows_while_it_is_read_is_not_taken_in_part(
 
 
 def test_names_that_are_no_text_are_named_in_plain_letters(tmp_path: Path) -> None:
-    for name in (b"\xff\xfe.py", "line\nfeed.py".encode(), "b\u202e.py".encode()):
+    for name in (b"\xff\xfe.py", b"line\nfeed.py", "b\u202e.py".encode()):
         (tmp_path / os.fsdecode(name)).write_bytes(b"import vllm\n")
     notes = told(tmp_path)
     assert has(notes, r"\udcff\udcfe.py, b\u202e.py, line\nfeed.py", tree_module.BAD_NAME)
@@ -213,6 +213,8 @@ def test_a_list_of_packages_is_read_in_the_encoding_that_it_declares(tmp_path: P
         ("lone.yaml", b'model_name: "\\ud800"\n', ""),
         ("cut.md", b"x" * 9000, checkout_module.LONG_LINES),
         ("controls.yaml", b"a: \x01\x02\n", ""),
+        ("setup.cfg", b"[options]\ninstall_requires =\n" + b"\\\n" * 250_000, checkout_module.MANY_LINES),
+        ("pyproject.toml", b"a = " + b"1" * 100_000, ""),
     ],
 )
 def test_broken_encodings_are_read_with_replacements(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
@@ -267,7 +269,7 @@ def test_programs_made_to_crash_or_stall_the_parser_are_answered(tmp_path: Path,
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("x = (" + "1 +\n" * 60_000 + "1)", "nested too deeply to parse"),
+        ("x = " + "-" * 40_000 + "1", "nested too deeply to parse"),
         ("import a" + ".a" * 2000, "made so that parsing takes long"),
         ("def broken(:\n", "not valid Python 3"),
     ],
@@ -346,7 +348,11 @@ def test_notebooks_that_are_none_are_answered(tmp_path: Path, text: str, reason:
 
 
 def test_a_notebook_full_of_pictures_is_read_for_its_code(tmp_path: Path) -> None:
-    picture = {"cell_type": "code", "source": ["import jax\n"], "outputs": [{"data": {"image/png": "iVBORw0K" * 1_000_000}}]}
+    picture = {
+        "cell_type": "code",
+        "source": ["import jax\n"],
+        "outputs": [{"data": {"image/png": "iVBORw0K" * 1_000_000}}],
+    }
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [picture]}), encoding="utf-8")
     source = read_checkout(tmp_path).by_path["a.ipynb"]
     assert source.code is not None
