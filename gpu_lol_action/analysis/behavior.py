@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import functools
 import re
 
 from gpu_lol_action.analysis.checkout import Source
@@ -50,7 +49,6 @@ class Behavior(enum.Enum):
     NEITHER = "neither"
 
 
-@functools.lru_cache(maxsize=8192)
 def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, Call | None]:
     """Return what a program does, and the call that says so. ``uses_gpu``: what it imports uses a GPU library."""
     if not uses_gpu and not code.imported() & GPU_MODULES:

@@ -151,12 +151,12 @@ class Checkout:
         return (*self.notes, *describe(troubles))
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=2)
 def _shallow_first(checkout: Checkout) -> tuple[Source, ...]:
     return tuple(sorted(checkout.sources, key=lambda source: (source.depth, source.path)))
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=2)
 def _by_name(checkout: Checkout) -> Mapping[str, tuple[Source, ...]]:
     """Return the files by the last part of their path, shallow ones first."""
     found: dict[str, list[Source]] = {}

@@ -163,9 +163,21 @@ def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     return tuple(dict.fromkeys(found))[:60]
 
 
-@functools.lru_cache(maxsize=8192)
 def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the files of this checkout that a script imports directly."""
+    known = _known_imports(checkout)
+    if script not in known:
+        known[script] = _local_imports(checkout, script)
+    return known[script]
+
+
+@functools.lru_cache(maxsize=2)
+def _known_imports(_checkout: Checkout) -> dict[Source, tuple[Source, ...]]:
+    """Return what was found so far of one checkout: closures of many commands pass the same files."""
+    return {}
+
+
+def _local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     if script.code is None:
         return ()
     found: list[Source] = []
