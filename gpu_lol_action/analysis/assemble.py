@@ -67,7 +67,7 @@ def analyze(
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
     findings = (*sure, *detect_all(checkout), *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
-    gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, _workload(findings)), *_gaps(checkout)]
+    gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, _workload(findings)), *checkout.gaps()]
     if need is not None:
         findings = (*findings, need.finding)
     spec = complete(file, proposed) if file is not None else proposed
@@ -162,18 +162,6 @@ def _environment_gaps(findings: tuple[Finding, ...], kind: WorkloadType) -> list
     image = image_for(findings, requirements, kind)
     said = [f.why for f in findings if f.field in {"contradiction", "not_understood"}]
     return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image.image)[1]]))
-
-
-def _gaps(checkout: Checkout) -> list[str]:
-    """Return what could not be read, in sentences."""
-    gaps = list(checkout.notes)
-    broken = [source.path for source in checkout.sources if source.code is not None and source.code.is_broken]
-    if broken:
-        more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
-        gaps.append(f"not valid Python 3, so not understood: {', '.join(broken[:3])}{more}")
-    if checkout.files_skipped:
-        gaps.append(f"{checkout.files_skipped} entries were not read: links, special files, or over the size limits")
-    return gaps
 
 
 __all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose", "unlisted_models"]

@@ -29,12 +29,16 @@ _TRAINING_CALLS = frozenset({"backward", "TrainingArguments", "train_on_batch", 
 _TRAINER = re.compile(
     r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config)"
 )
+# The last word of everything that `is_training_call` may say yes to.
+_TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "fit", "learn", "train", "initialize",
+                   *sorted(_TRAINING_CALLS), *(f"{kind}Config" for kind in ("SFT", "DPO", "GRPO", "PPO", "ORPO", "KTO", "Reward", "RLOO")))  # fmt: skip
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "fastai", "sentence_transformers", "jax"}
 )
 _INFERENCE_CALLS = frozenset({"generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict",
                               "text_completion", "chat_completion", "AsyncLLMEngine", "encode_prompt"})  # fmt: skip
-_LOADS = frozenset({"from_pretrained", "load_model", "load_state_dict", "load_checkpoint"})
+_INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
+_LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint")
 
 
 class Behavior(enum.Enum):
@@ -49,13 +53,11 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     """Return what a program does, and the call that says so. ``uses_gpu``: what it imports uses a GPU library."""
     if not uses_gpu and not code.imported() & GPU_MODULES:
         return Behavior.NEITHER, None
-    training = next((call for call in code.calls if is_training_call(call, code)), None)
+    training = next((call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, code)), None)
     if training is not None:
         return Behavior.TRAINS, training
-    inference = next((call for call in code.calls if call.last in _INFERENCE_CALLS), None)
-    inference = inference or next(
-        (call for call in code.calls if call.last in _LOADS and "oken" not in call.name), None
-    )
+    inference = next(iter(code.calls_named(*_INFERENCE_WORDS)), None)
+    inference = inference or next((call for call in code.calls_named(*_LOADS) if "oken" not in call.name), None)
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
 
 

@@ -1,41 +1,72 @@
-"""The only file reader of the analysis: a checkout as values, bounded, sorted, never followed out of, never executed."""
+"""A checkout as values: what of a tree is read, for what each file may speak, and what was left out and why."""
 
 from __future__ import annotations
 
-import bisect
-import json
-import os
-import re
-import stat
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpu_lol_action.analysis.paths import SKIPPED_FOLDERS, Form, Role, form_of, role_of
-from gpu_lol_action.analysis.python_code import PythonCode, read_python
+from gpu_lol_action.analysis.effort import Effort
+from gpu_lol_action.analysis.notebooks import read_notebook
+from gpu_lol_action.analysis.paths import Form, Role, form_of, role_of
+from gpu_lol_action.analysis.python_code import PythonCode
+from gpu_lol_action.analysis.texts import is_text, text_of
+from gpu_lol_action.analysis.tree import (
+    MAX_DEPTH,
+    UNREADABLE,
+    LeftOut,
+    Tree,
+    describe,
+    list_tree,
+    open_tree,
+    shown,
+)
 
-MAX_FILES = 4000
+MAX_FILES = 10_000
 MAX_FILE_BYTES = 512 * 1024
-MAX_NOTEBOOK_BYTES = 4 * 1024 * 1024
-MAX_TOTAL_BYTES = 48 * 1024 * 1024
-MAX_PYTHON_BYTES = 8 * 1024 * 1024
-MAX_DEPTH = 12
-MAX_ENTRIES = 100_000
-MAX_NOTEBOOK_MISSES = 20
-NOTEBOOK_REACH = 2000
+MAX_NOTEBOOK_BYTES = 16 * 1024 * 1024
+MAX_TABLE_BYTES = 128 * 1024
+"""Of TOML: no project has a larger one, and its reader takes long over each line."""
+MAX_TOTAL_BYTES = 96 * 1024 * 1024
+MAX_CHECKED_BYTES = 256 * 1024
+MAX_LINES = 10_000
+"""Of an INI file: its reader's errors add up to the square of their number."""
+MAX_LINE = 8000
+"""Characters of a line of prose or of a script. Where lines have no end, expressions that read them have none either."""
 
 SPEC_FILE = ".gpu-lol.yaml"
+
+LFS_POINTER = "Git LFS pointers, whose files are not fetched"
+NOT_TEXT = "not valid UTF-8, so read with replacements"
+LONG_LINES = f"lines over {MAX_LINE} characters are cut"
+MANY_LINES = f"lines after the first {MAX_LINES} are cut"
+TOO_MANY = f"after {MAX_FILES} files or {MAX_TOTAL_BYTES // 2**20} MiB the rest is not read"
+
+_LFS = b"version https://git-lfs.github.com/spec/"
+_LIMITS = {Form.NOTEBOOK: MAX_NOTEBOOK_BYTES, Form.TOML: MAX_TABLE_BYTES}
+_BY_LINES = frozenset({Form.MARKDOWN, Form.SHELL, Form.DOCKERFILE, Form.REQUIREMENTS, Form.INI})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One file that was read, compared by identity. ``code`` is set for Python and notebooks, where ``text`` is the code of the cells."""
+    """One file that was read, compared by identity.
+
+    ``content`` is text, or a program's bytes, which only become text when they are asked for: most never are. ``code`` is
+    set for Python and notebooks that may speak for the workload; a notebook's text is the code of its cells.
+    """
 
     path: str
     form: Form
     role: Role
-    text: str
+    content: bytes | str
     code: PythonCode | None = None
+    effort: Effort = field(default_factory=Effort, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The text, with a line feed alone at the end of lines."""
+        return self.content if isinstance(self.content, str) else text_of(self.content)
 
     @property
     def name(self) -> str:
@@ -65,11 +96,26 @@ class Checkout:
     spec_text: str | None
     files_skipped: int
     notes: tuple[str, ...]
+    effort: Effort = field(default_factory=Effort, repr=False)
+
+    @property
+    def files_read(self) -> int:
+        """How many files were opened and read."""
+        return self.effort.files_read
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of files were read."""
+        return self.effort.bytes_read
+
+    @property
+    def bytes_parsed(self) -> int:
+        """How many bytes of programs were parsed so far."""
+        return self.effort.python.taken_bytes
 
     def of(self, *forms: Form, roles: tuple[Role, ...] = (Role.WORKLOAD,)) -> tuple[Source, ...]:
         """Return the files of these forms and roles, shallow ones first, then by path."""
-        found = [source for source in self.sources if source.form in forms and source.role in roles]
-        return tuple(sorted(found, key=lambda source: (source.depth, source.path)))
+        return tuple(source for source in _shallow_first(self) if source.form in forms and source.role in roles)
 
     def find(self, path: str) -> Source | None:
         """Return the file with that path relative to the root, or None."""
@@ -78,142 +124,122 @@ class Checkout:
     def find_named(self, reference: str) -> Source | None:
         """Return the file that a command means: that path, or the shallowest that ends like it (a folder of a bigger tree)."""
         parts = [part for part in reference.strip().split("/") if part not in {"", "."}]
+        named = _by_name(self).get(parts[-1], ()) if parts else ()
         # More folders than a checkout is read to are in no path of it.
         for start in range(max(0, len(parts) - MAX_DEPTH - 1), len(parts)):
             tail = "/".join(parts[start:])
-            ends = [source for source in self.sources if source.path == tail or source.path.endswith(f"/{tail}")]
-            if ends:
-                return min(ends, key=lambda source: (source.depth, source.path))
+            found = next((s for s in named if s.path == tail or s.path.endswith(f"/{tail}")), None)
+            if found is not None:
+                return found
         return None
+
+    def gaps(self) -> tuple[str, ...]:
+        """Return what was not read or not understood, one line per reason: asked after detection.
+
+        Programs that no detector had to parse are tried too where they are small: who wrote one that is broken wants to know.
+        """
+        left_bytes = MAX_CHECKED_BYTES
+        for source in _shallow_first(self):
+            if source.code is not None and len(source.content) <= left_bytes:
+                left_bytes -= source.code.check()
+        troubles = [
+            LeftOut(source.path, f"{source.code.trouble}, so not understood")
+            for source in self.sources
+            if source.code is not None and source.code.trouble
+        ]
+        troubles += [LeftOut(path, reason) for path, reason in self.effort.failures.items()]
+        return (*self.notes, *describe(troubles))
+
+
+@functools.lru_cache(maxsize=2)
+def _shallow_first(checkout: Checkout) -> tuple[Source, ...]:
+    return tuple(sorted(checkout.sources, key=lambda source: (source.depth, source.path)))
+
+
+@functools.lru_cache(maxsize=2)
+def _by_name(checkout: Checkout) -> Mapping[str, tuple[Source, ...]]:
+    """Return the files by the last part of their path, shallow ones first."""
+    found: dict[str, list[Source]] = {}
+    for source in _shallow_first(checkout):
+        found.setdefault(source.path.rpartition("/")[2], []).append(source)
+    return {name: tuple(sources) for name, sources in found.items()}
 
 
 def read_checkout(root: Path) -> Checkout:
-    """Read a tree within bounds. Symbolic links, special files and what is too large are left out and counted."""
-    paths, skipped, notes = _list(root)
-    sources: list[Source] = []
-    total = python_total = unparsed = 0
-    # Shallow files first: where a bound cuts, it cuts what speaks least.
-    for path in sorted(paths, key=lambda path: (path.count("/"), path)):
+    """Read a tree within bounds. Symbolic links, special files and what is too large are left out and named."""
+    effort = Effort()
+    with open_tree(root) as tree:
+        if tree is None:
+            return Checkout((), {}, None, 1, (f"{UNREADABLE}: .",), effort)
+        paths, left = list_tree(tree)
+        reader = _Reader(tree, effort, left)
+        for path in paths:
+            reader.take(path)
+        spec = tree.read(SPEC_FILE, MAX_FILE_BYTES)
+    ordered = tuple(sorted(reader.sources, key=lambda source: source.path))
+    return Checkout(
+        ordered,
+        {source.path: source for source in ordered},
+        text_of(spec) if isinstance(spec, bytes) else None,
+        len(left),
+        tuple(describe([*left, *reader.remarks])),
+        effort,
+    )
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Files become sources while the bounds allow. Shallow ones come first: where a bound cuts, it cuts what speaks least."""
+
+    tree: Tree
+    effort: Effort
+    left: list[LeftOut]
+    sources: list[Source] = field(default_factory=list)
+    remarks: list[LeftOut] = field(default_factory=list)
+
+    def take(self, path: str) -> None:
+        """Read one file, or note why not."""
         form = form_of(path)
         if form is None:
-            continue
-        limit = MAX_NOTEBOOK_BYTES if form is Form.NOTEBOOK else MAX_FILE_BYTES
-        raw = _read(root, path, limit)
-        if raw is None or len(sources) >= MAX_FILES or total + len(raw) > MAX_TOTAL_BYTES:
-            skipped += 1
-            continue
-        total += len(raw)
+            return
         role = role_of(path, form)
-        is_code = form in {Form.PYTHON, Form.NOTEBOOK} and role is not Role.ASIDE
-        may_parse = python_total + len(raw) <= MAX_PYTHON_BYTES
-        unparsed += is_code and not may_parse
-        source = _source(path, form, role, raw, may_parse=may_parse)
-        python_total += len(source.text) if source.code else 0
-        sources.append(source)
-    spec = _read(root, SPEC_FILE, MAX_FILE_BYTES)
-    spec_text = spec.decode("utf-8", "replace") if spec is not None else None
-    if unparsed:
-        notes.append(
-            f"{unparsed} programs in deep folders were not parsed: {MAX_PYTHON_BYTES // 2**20} MiB is the most"
-        )
-    ordered = tuple(sorted(sources, key=lambda source: source.path))
-    return Checkout(ordered, {source.path: source for source in ordered}, spec_text, skipped, tuple(notes))
+        if role is Role.ASIDE and form in {Form.PYTHON, Form.NOTEBOOK}:
+            # Tests and the like say nothing, and are half of many trees: that they are there is all that is asked.
+            self.sources.append(Source(path, form, role, "", None, self.effort))
+            return
+        content = self._read(path, form)
+        if isinstance(content, str):
+            self.left.append(LeftOut(shown(path), content))
+            return
+        self.effort.files_read += 1
+        self.effort.bytes_read += len(content)
+        if not is_text(content):
+            self.remarks.append(LeftOut(shown(path), NOT_TEXT))
+        self.sources.append(self._source(path, form, role, content))
 
+    def _read(self, path: str, form: Form) -> bytes | str:
+        """Return a file's bytes, or the reason why it is left out."""
+        if len(self.sources) >= MAX_FILES or self.effort.bytes_read >= MAX_TOTAL_BYTES:
+            return TOO_MANY
+        content = self.tree.read(path, _LIMITS.get(form, MAX_FILE_BYTES))
+        if isinstance(content, bytes) and self.effort.bytes_read + len(content) > MAX_TOTAL_BYTES:
+            return TOO_MANY
+        return LFS_POINTER if isinstance(content, bytes) and content.startswith(_LFS) else content
 
-def _list(root: Path) -> tuple[list[str], int, list[str]]:
-    """Return relative paths of regular files; how many entries were refused; and what was cut."""
-    paths: list[str] = []
-    notes: list[str] = []
-    refused = seen = 0
-    pending = [("", 0)]
-    while pending:
-        folder, depth = pending.pop()
-        for entry in _scan(root / folder if folder else root):
-            seen += 1
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_symlink():
-                refused += 1
-            elif entry.is_dir(follow_symlinks=False):
-                if entry.name.lower() in SKIPPED_FOLDERS:
-                    continue
-                if depth >= MAX_DEPTH:
-                    notes.append(f"folders more than {MAX_DEPTH} levels deep were not read")
-                else:
-                    pending.append((path, depth + 1))
-            elif entry.is_file(follow_symlinks=False):
-                paths.append(path)
-            else:
-                refused += 1
-        if seen > MAX_ENTRIES:
-            notes.append(f"more than {MAX_ENTRIES} entries: the rest was not read")
-            break
-    return paths, refused, sorted(set(notes))
-
-
-def _scan(folder: Path) -> list[os.DirEntry[str]]:
-    """Return a folder's entries by name; an unreadable folder, or names that are not text, count as empty."""
-    try:
-        with os.scandir(folder) as found:
-            entries = [entry for entry in found if entry.name.isprintable()]
-    except OSError:
-        return []
-    return sorted(entries, key=lambda entry: entry.name)
-
-
-def _read(root: Path, path: str, limit: int) -> bytes | None:
-    """Return a regular file's bytes without following a link at its end; None when it is too large or unreadable."""
-    try:
-        handle = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except (OSError, ValueError):
-        return None
-    details = os.fstat(handle)
-    if not stat.S_ISREG(details.st_mode) or details.st_size > limit:
-        os.close(handle)  # before Python wraps it: it refuses a folder by an error
-        return None
-    with os.fdopen(handle, "rb") as file:
-        return file.read(limit)
-
-
-def _source(path: str, form: Form, role: Role, raw: bytes, *, may_parse: bool) -> Source:
-    # Windows PowerShell writes lists (`pip freeze > requirements.txt`) as UTF-16 with its mark; pip reads them so.
-    encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    text = raw.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
-    if form is Form.NOTEBOOK:
-        code, lines = _notebook(text)
-        return Source(path, form, role, code, read_python(code, lines) if may_parse else None)
-    is_code = form is Form.PYTHON and role is not Role.ASIDE and may_parse
-    return Source(path, form, role, text, read_python(text) if is_code else None)
-
-
-def _notebook(text: str) -> tuple[str, tuple[int, ...]]:
-    """Return the code cells as one program, with the line of the file for each line; magics become comments."""
-    try:
-        cells = json.loads(text).get("cells", [])
-    except (ValueError, AttributeError, RecursionError):
-        return "", ()
-    starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    code: list[str] = []
-    lines: list[int] = []
-    position = misses = 0
-    for line in _code_lines(cells):
-        needle = json.dumps(line, ensure_ascii=False)[1:-1]
-        # Cells follow each other in the file. Those that are written otherwise (`\\u005a`) are looked for in vain, each of
-        # them through the rest of the file: after a few of these only nearby.
-        end = len(text) if misses < MAX_NOTEBOOK_MISSES else position + NOTEBOOK_REACH
-        found = text.find(needle, position, end) if needle else position
-        misses += found < 0
-        position = position if found < 0 else found + len(needle)
-        is_magic = line.lstrip().startswith(("!", "%", "?"))
-        code.append(f"#{line}" if is_magic else line)
-        lines.append(bisect.bisect_right(starts, found if found >= 0 else position))
-    return "\n".join(code), tuple(lines)
-
-
-def _code_lines(cells: object) -> Iterator[str]:
-    for cell in cells if isinstance(cells, list) else []:
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-            continue
-        source = cell.get("source", "")
-        whole = "".join(part for part in source if isinstance(part, str)) if isinstance(source, list) else source
-        if isinstance(whole, str):
-            yield from whole.split("\n")
+    def _source(self, path: str, form: Form, role: Role, content: bytes) -> Source:
+        if form is Form.PYTHON:
+            return Source(path, form, role, content, PythonCode(content, (), self.effort.python), self.effort)
+        text = text_of(content)
+        if form is Form.NOTEBOOK:
+            read = read_notebook(text)
+            if isinstance(read, str):
+                self.remarks.append(LeftOut(shown(path), read))
+                read = ("", ())
+            return Source(path, form, role, read[0], PythonCode(*read, self.effort.python), self.effort)
+        if form is Form.INI and text.count("\n") > MAX_LINES:
+            self.remarks.append(LeftOut(shown(path), MANY_LINES))
+            text = "\n".join(text.split("\n")[:MAX_LINES])
+        if form in _BY_LINES and len(text) > MAX_LINE and any(len(line) > MAX_LINE for line in text.split("\n")):
+            self.remarks.append(LeftOut(shown(path), LONG_LINES))
+            text = "\n".join(line[:MAX_LINE] for line in text.split("\n"))
+        return Source(path, form, role, text, None, self.effort)

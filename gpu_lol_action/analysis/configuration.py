@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +19,13 @@ from gpu_lol_action.domain.finding import Evidence
 MAX_CONFIG_BYTES = 128 * 1024
 MAX_SETTINGS = 2000
 MAX_DEPTH = 40
+MAX_KEY = 100
+MAX_DIGITS = 30
+TOO_LARGE = f"over {MAX_CONFIG_BYTES // 1024} KiB, so not read as configuration"
+TOO_DEEP = "nested too deeply for a configuration"
+BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
+# libyaml's reader is ten times as fast, and where it is missing, PyYAML's own gives the same events.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -31,14 +40,18 @@ class Setting:
 
 
 def read_settings(source: Source) -> tuple[Setting, ...]:
-    """Return the settings of a YAML or JSON file; none where it is no configuration."""
+    """Return the settings of a YAML or JSON file; none where it is no configuration. What is broken is noted."""
+    return _read(source) if source.form in {Form.JSON, Form.YAML} else ()
+
+
+@functools.lru_cache(maxsize=128)
+def _read(source: Source) -> tuple[Setting, ...]:
     if len(source.text) > MAX_CONFIG_BYTES:
+        source.effort.failures.setdefault(source.path, TOO_LARGE)
         return ()
-    if source.form is Form.JSON:
-        return tuple(_bounded(_json(source)))
-    if source.form is Form.YAML:
-        return tuple(_bounded(_yaml(source)))
-    return ()
+    if not source.effort.take_settings(source.path, len(source.text)):
+        return ()
+    return tuple(_bounded(_json(source) if source.form is Form.JSON else _yaml(source)))
 
 
 def fold_key(key: str) -> str:
@@ -55,8 +68,12 @@ def _bounded(settings: Iterator[Setting]) -> Iterator[Setting]:
 
 def _json(source: Source) -> Iterator[Setting]:
     try:
-        document = json.loads(source.text)
-    except (ValueError, RecursionError):
+        document = json.loads(source.text, parse_int=_whole)
+    except ValueError:
+        source.effort.failures.setdefault(source.path, BROKEN)
+        return
+    except RecursionError:
+        source.effort.failures.setdefault(source.path, TOO_DEEP)
         return
     if not isinstance(document, dict):
         return
@@ -65,29 +82,38 @@ def _json(source: Source) -> Iterator[Setting]:
         for name in _QUOTED.findall(line):
             lines.setdefault(name, number)
 
-    pending: list[tuple[str, Any]] = [("", document)]
+    pending: deque[tuple[str, Any]] = deque([("", document)])
     while pending:
-        prefix, node = pending.pop(0)
-        for key, value in node.items():
+        prefix, node = pending.popleft()
+        for whole, value in node.items():
+            key = whole[:MAX_KEY]
             path = f"{prefix}.{fold_key(key)}" if prefix else fold_key(key)
             if isinstance(value, dict) and path.count(".") < 6:
                 pending.append((path, value))
             elif isinstance(value, (str, int, float, bool)):
-                yield Setting(fold_key(key), path, str(value)[:300], Evidence(source.path, lines.get(key, 0)))
+                yield Setting(fold_key(key), path, str(value)[:300], Evidence(source.path, lines.get(whole, 0)))
             elif isinstance(value, list) and value and all(isinstance(item, str) for item in value[:40]):
-                yield Setting(fold_key(key), path, ",".join(value[:40])[:300], Evidence(source.path, lines.get(key, 0)))
+                yield Setting(
+                    fold_key(key), path, ",".join(value[:40])[:300], Evidence(source.path, lines.get(whole, 0))
+                )
+
+
+def _whole(digits: str) -> int | str:
+    """Return an integer, or its digits where Python would refuse, or take long over, a number of thousands of them."""
+    return int(digits) if len(digits) <= MAX_DIGITS else digits
 
 
 def _yaml(source: Source) -> Iterator[Setting]:
     """Read events, not objects: no alias is expanded, no tag is built, nothing recurses."""
     stack: list[_Level] = []
     try:
-        for event in yaml.parse(source.text, Loader=yaml.SafeLoader):
-            if len(stack) > MAX_DEPTH:
-                return  # no configuration, and the scanner's work grows with the square of the depth
+        for event in yaml.parse(source.text, Loader=_LOADER):
+            if len(stack) > MAX_DEPTH:  # and the scanner's work grows with the square of the depth
+                source.effort.failures.setdefault(source.path, TOO_DEEP)
+                return
             yield from _step(event, stack, source)
     except (yaml.YAMLError, RecursionError, ValueError, OverflowError):  # the last two: escapes such as "\\UFFFFFFFF"
-        return
+        source.effort.failures.setdefault(source.path, BROKEN)
 
 
 @dataclass(slots=True)
@@ -113,7 +139,7 @@ def _step(event: yaml.Event, stack: list[_Level], source: Source) -> Iterator[Se
     elif isinstance(event, yaml.ScalarEvent) and stack:
         level = stack[-1]
         if level.is_mapping and level.key is None:
-            level.key = fold_key(str(event.value)[:100])
+            level.key = fold_key(str(event.value)[:MAX_KEY])
             return
         path = _path(stack)
         key = path.rpartition(".")[2]

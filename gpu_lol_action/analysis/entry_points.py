@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 # Keys that only a training or serving configuration has; two of them make a YAML file one.
@@ -164,6 +165,19 @@ def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 
 def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the files of this checkout that a script imports directly."""
+    known = _known_imports(checkout)
+    if script not in known:
+        known[script] = _local_imports(checkout, script)
+    return known[script]
+
+
+@functools.lru_cache(maxsize=2)
+def _known_imports(_checkout: Checkout) -> dict[Source, tuple[Source, ...]]:
+    """Return what was found so far of one checkout: closures of many commands pass the same files."""
+    return {}
+
+
+def _local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     if script.code is None:
         return ()
     found: list[Source] = []
@@ -229,8 +243,26 @@ def _configured(checkout: Checkout) -> Run | None:
 
 def _program(checkout: Checkout) -> Run | None:
     """Return the program that most looks like the one to start, where nothing says which."""
-    ranked = []
-    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
+    levels: dict[tuple[bool, int], list[Source]] = {}
+    for source in programs:
+        is_started = source.form is Form.NOTEBOOK or source.depth == 0 or (source.code and source.code.has_main)
+        levels.setdefault((not is_started, source.depth), []).append(source)
+    # What is started, and how deep it lies, ranks first: further levels are looked into only where nothing was found.
+    ranked = next((found for level in sorted(levels) if (found := _ranked(checkout, levels[level]))), None)
+    if not ranked:
+        return None
+    _, source, behavior, call = min(ranked, key=lambda item: item[0])
+    where = Evidence(source.path, call.line if call else 0)
+    return Run(behavior, where, None, source, _own_configs(checkout, source))
+
+
+def _ranked(
+    checkout: Checkout, programs: list[Source]
+) -> list[tuple[tuple[bool, int, str], Source, Behavior, Call | None]]:
+    """Return those of the programs that train or infer, each with its rank among them: training first, then telling names."""
+    ranked: list[tuple[tuple[bool, int, str], Source, Behavior, Call | None]] = []
+    for source in programs:
         if source.code is None:
             continue
         behavior, call = behavior_of(source.code)
@@ -240,11 +272,5 @@ def _program(checkout: Checkout) -> Run | None:
             continue
         stem = source.name.rpartition(".")[0]
         named = next((index for index, name in enumerate(_NAMES) if name in stem), len(_NAMES))
-        is_started = source.code.has_main or source.form is Form.NOTEBOOK or source.depth == 0
-        trains = behavior is Behavior.TRAINS
-        ranked.append(((not is_started, source.depth, not trains, named, source.path), source, behavior, call))
-    if not ranked:
-        return None
-    _, source, behavior, call = min(ranked, key=lambda item: item[0])
-    where = Evidence(source.path, call.line if call else 0)
-    return Run(behavior, where, None, source, _own_configs(checkout, source))
+        ranked.append(((behavior is not Behavior.TRAINS, named, source.path), source, behavior, call))
+    return ranked

@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
+from gpu_lol_action.analysis.tree import MAX_DEPTH
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 # One of these brings the modules of the others: headless and contrib builds, projects that were renamed, thin wrappers.
@@ -102,7 +103,7 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
     """
     if is_standard(module):
         return False
-    words = module.split(".")
+    words = module.split(".", MAX_DEPTH)[:MAX_DEPTH]  # no file lies deeper
     tops, every = _own_names(checkout)
     folders = [source.folder]
     while folders[-1]:

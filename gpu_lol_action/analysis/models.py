@@ -24,6 +24,7 @@ MODEL_KEYS = (
 )  # fmt: skip
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO"})  # fmt: skip
+_OWNED = re.compile(r"(?:models|timm)\.[\w.]+\s*[(\[]")
 _NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
 _MODEL_KEY = re.compile(
     r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|name_or_path))?|name_or_path"
@@ -191,7 +192,9 @@ def unknown_ids(checkout: Checkout, run: Run | None) -> list[Finding]:
 def _loads(source: Source, confidence: Confidence) -> Iterator[Finding]:
     if source.code is None:
         return
-    for call in source.code.calls:
+    # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
+    is_any = _OWNED.search(source.text) is not None
+    for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS)):
         if _NOT_MODELS.search(call.name):
             continue
         for text in _loaded(call, source):

@@ -46,7 +46,7 @@ def read_project(source: Source) -> Project:
         return Project()
     try:
         document = tomllib.loads(source.text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return Project()
     project, tool = _table(document, "project"), _table(document, "tool")
     poetry, uv = _table(tool, "poetry"), _table(tool, "uv")

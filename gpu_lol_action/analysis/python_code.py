@@ -4,32 +4,41 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
+from gpu_lol_action.analysis.python_scan import (
+    ALWAYS,
+    IN_FUNCTION,
+    SOMETIMES,
+    Import,
+    Quoted,
+    scan_imports,
+    scan_main,
+    scan_names,
+)
+from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
 from gpu_lol_action.analysis.python_values import Value, dotted_name, value_of
+from gpu_lol_action.analysis.texts import text_of
+
+__all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_python"]
 
 MAX_NODES = 200_000
-_TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # except* came with Python 3.11
+Answer = TypeVar("Answer")
+# except* came with Python 3.11
+_TRIES = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try)})
+_FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+_SAID = frozenset(
+    {ast.Call, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.If}
+)
 # What may hold a statement or a call; names, constants and operators need no visit, which halves the time.
-_INNER = (ast.stmt, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Dict, ast.List,
-          ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred, ast.UnaryOp,
-          ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.keyword,
-          ast.withitem, ast.ExceptHandler, ast.arguments, ast.match_case)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """A module that is imported; ``is_optional`` inside ``try``, a function, or ``if``; ``is_lazy`` in a function and nothing else.
-
-    A ``try`` whose handlers only raise again ("please install x") guards nothing.
-    """
-
-    module: str
-    line: int
-    is_optional: bool
-    is_lazy: bool = False
+_HOLDERS = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Dict, ast.List,
+            ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred,
+            ast.UnaryOp, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.FormattedValue,
+            ast.keyword, ast.withitem, ast.ExceptHandler, ast.arguments, ast.match_case)  # fmt: skip
+_INNER = frozenset(_HOLDERS) | frozenset(ast.stmt.__subclasses__())
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +71,114 @@ class Default:
 
 
 @dataclass(frozen=True, slots=True)
-class PythonCode:
-    """Everything read from one program; ``is_broken`` where it is not valid Python 3."""
+class Facts:
+    """What the tree of one program says; ``trouble`` says why there is none."""
 
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
     defaults: tuple[Default, ...] = ()
     has_main: bool = False
-    is_broken: bool = False
+    trouble: str | None = None
+
+
+@dataclass(slots=True)
+class ParseBudget:
+    """How many bytes of a checkout's programs may still be parsed. Shared by them; counts down as they are asked."""
+
+    left_bytes: int
+    taken_bytes: int = 0
+
+    def take(self, size: int) -> bool:
+        """Take so many bytes and return True, or leave the rest to smaller programs."""
+        is_enough = size <= self.left_bytes
+        if is_enough:
+            self.left_bytes -= size
+            self.taken_bytes += size
+        return is_enough
+
+
+UNPARSED = "not parsed, for other programs came first"
+
+
+class PythonCode:
+    """What one program says, found out when it is asked: from its text where that is enough, else from its syntax tree.
+
+    ``lines`` maps its lines to those of the file (notebooks). Compared by identity; the same questions in the same
+    order get the same answers.
+    """
+
+    __slots__ = ("_budget", "_checked", "_content", "_edges", "_facts", "_has_main", "_imports", "_lines", "_names")
+
+    def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
+        self._content, self._lines, self._budget = content, lines, budget
+        self._facts: Facts | None = None
+        self._checked: str | None = None
+        self._imports: tuple[Import, ...] | None = None
+        self._has_main: bool | None = None
+        self._edges: array[int] | None = None
+        self._names: dict[tuple[str, ...], bool] = {}
+
+    @property
+    def imports(self) -> tuple[Import, ...]:
+        """What is imported, by line; also of programs of which only the rest is broken."""
+        if self._imports is None:
+            scanned = self._scan(scan_imports)
+            if scanned is None:
+                self._imports = self._tree().imports
+            else:
+                self._imports = tuple(Import(i.module, self._line(i.line), i.is_optional, i.is_lazy) for i in scanned)
+        return self._imports
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls, by line."""
+        return self._tree().calls
+
+    @property
+    def defaults(self) -> tuple[Default, ...]:
+        """All values that the program starts with, by line."""
+        return self._tree().defaults
+
+    @property
+    def has_main(self) -> bool:
+        """Whether there is a guard ``if __name__ == "__main__"``."""
+        if self._has_main is None:
+            scanned = self._scan(scan_main)
+            self._has_main = self._tree().has_main if scanned is None else scanned
+        return self._has_main
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it is not valid Python 3, or nothing that can be parsed safely."""
+        return self._tree().trouble is not None
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the program was not understood, as far as it was asked; None where nothing is known to be wrong."""
+        return self._facts.trouble if self._facts else self._checked
+
+    def check(self) -> int:
+        """Find out whether it is broken, if that is not known, and keep nothing else; return how many bytes were parsed."""
+        if self._facts is not None or self._checked is not None:
+            return 0
+        tree = parse_program(self._text())
+        self._checked = tree if isinstance(tree, str) else None
+        return len(self._content)
 
     def imported(self) -> frozenset[str]:
         """Return the top-level names of all modules imported."""
         return frozenset(item.module.split(".")[0] for item in self.imports if not item.module.startswith("."))
+
+    def calls_named(self, *names: str) -> tuple[Call, ...]:
+        """Return the calls whose last word is one of these, by line; ``*Trainer`` stands for every word that ends so.
+
+        The same as looking through ``calls``, and no tree is built where none of the names stands in the code.
+        """
+        if self._facts is None and not self._has_names(names):
+            return ()
+        exact = frozenset(names)
+        endings = tuple(name[1:] for name in names if name.startswith("*"))
+        return tuple(c for c in self.calls if c.last in exact or (endings and c.last.endswith(endings)))
 
     def default(self, name: str) -> Default | None:
         """Return the default of that name: an option's (parser, dataclass) before a plain assignment."""
@@ -87,70 +192,94 @@ class PythonCode:
         default = self.default(value.reference)
         return default.text if default else None
 
+    def _text(self) -> str:
+        # Decoded each time: kept as text, one emoji in a program would make each of its characters four bytes.
+        return self._content if isinstance(self._content, str) else text_of(self._content)
+
+    def _scan(self, look: Callable[[str, Quoted], Answer]) -> Answer:
+        """Return what a look at the text says; where its strings lie is kept for the next."""
+        text = self._text()
+        quoted = Quoted(text, self._edges)
+        answer = look(text, quoted)
+        self._edges = quoted.edges
+        return answer
+
+    def _has_names(self, names: tuple[str, ...]) -> bool:
+        if names not in self._names:
+            self._names[names] = self._scan(lambda text, quoted: scan_names(text, quoted, names))
+        return self._names[names]
+
+    def _line(self, line: int) -> int:
+        return self._lines[line - 1] if 0 < line <= len(self._lines) else line
+
+    def _tree(self) -> Facts:
+        if self._facts is None:
+            text = self._text()
+            if self._budget is None or self._budget.take(parse_cost(text)):
+                self._facts = _read_tree(text, self._line)
+            else:
+                self._facts = Facts(trouble=UNPARSED)
+        return self._facts
+
 
 def read_python(text: str, lines: Sequence[int] = ()) -> PythonCode:
-    """Parse a program; never executes it. ``lines`` maps its lines to those of the file (notebooks)."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return PythonCode(is_broken=True)
+    """Return what a program says; never executes it. ``lines`` maps its lines to those of the file (notebooks)."""
+    return PythonCode(text, lines)
+
+
+def _read_tree(text: str, place: Callable[[int], int]) -> Facts:
+    """Return what a program's tree says, with lines as ``place`` gives them."""
+    tree = parse_program(text)
+    if isinstance(tree, str):
+        return Facts(trouble=tree)
     imports: list[Import] = []
     calls: list[Call] = []
     defaults: list[Default] = []
     has_main = False
-
-    def at(node: ast.stmt | ast.expr | ast.arg) -> int:
-        return lines[node.lineno - 1] if 0 < node.lineno <= len(lines) else node.lineno
-
     for node, guard in _walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.extend(Import(name, at(node), guard > _ALWAYS, guard == _IN_FUNCTION) for name in _modules(node))
-        elif isinstance(node, ast.Call):
-            call = _call(node, at(node))
+        if isinstance(node, ast.Call):
+            call = _call(node, place(node.lineno))
             if call is not None:
                 calls.append(call)
                 defaults.extend(_option(call))
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            defaults.extend(Default(name, value, at(node), is_option) for name, value, is_option in _assigned(node))
+            at = place(node.lineno)
+            defaults.extend(Default(name, value, at, is_option) for name, value, is_option in _assigned(node))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            at = place(node.lineno)
+            imports.extend(Import(name, at, guard > ALWAYS, guard == IN_FUNCTION) for name in _modules(node))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            defaults.extend(Default(arg.arg, value, at(arg), is_option=False) for arg, value in _parameters(node))
-        elif isinstance(node, ast.If):
+            defaults.extend(Default(a.arg, value, place(a.lineno), is_option=False) for a, value in _parameters(node))
+        else:
             has_main = has_main or _is_main(node)
-    order = sorted(calls, key=lambda call: call.line)
-    return PythonCode(
+    return Facts(
         tuple(sorted(imports, key=lambda i: i.line)),
-        tuple(order),
+        tuple(sorted(calls, key=lambda call: call.line)),
         tuple(sorted(defaults, key=lambda d: d.line)),
         has_main,
     )
 
 
-_ALWAYS, _IN_FUNCTION, _SOMETIMES = 0, 1, 2
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
 def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int]]:
-    """Yield each node with when it runs (always, when its function is called, only sometimes); no recursion, bounded."""
-    pending: list[tuple[ast.AST, int]] = [(tree, _ALWAYS)]
+    """Yield each node that may say something with when it runs; no recursion, bounded."""
+    pending: list[tuple[ast.AST, int]] = [(tree, ALWAYS)]
     count = 0
     while pending and count < MAX_NODES:
         node, guard = pending.pop()
         count += 1
-        yield node, guard
+        kind = type(node)
+        if kind in _SAID:
+            yield node, guard
         inner = guard
-        if isinstance(node, _FUNCTIONS):
-            inner = max(guard, _IN_FUNCTION)
-        elif (isinstance(node, _TRIES) and not _raises_again(node)) or (
-            isinstance(node, ast.If) and not _is_main(node)
-        ):
-            inner = _SOMETIMES
+        if kind in _FUNCTIONS:
+            inner = max(guard, IN_FUNCTION)
+        elif (kind in _TRIES and not _raises_again(node)) or (kind is ast.If and not _is_main(node)):
+            inner = SOMETIMES
         for field in node._fields:
-            child = getattr(node, field, None)
-            if isinstance(child, list):
-                pending.extend((item, inner) for item in child if isinstance(item, _INNER))
-            elif isinstance(child, _INNER):
+            child: Any = getattr(node, field, None)
+            if type(child) is list:
+                pending += [(item, inner) for item in child if type(item) in _INNER]
+            elif type(child) in _INNER:
                 pending.append((child, inner))
 
 
@@ -198,7 +327,7 @@ def _option(call: Call) -> list[Default]:
         return [Default(name, text, call.line, is_option=True)] if text is not None and name else []
     if call.last == "option" and call.arguments and call.arguments[0].text:
         value = call.keyword("default")
-        name = call.arguments[0].text.lstrip("-").replace("-", "_")
+        name = call.arguments[0].text.split("/")[0].strip().lstrip("-").replace("-", "_")  # click: --x/--no-x
         return [Default(name, value.text, call.line, is_option=True)] if value and value.text is not None else []
     if re.fullmatch(r"DEFINE_(?:string|integer|float|bool|boolean|enum)", call.last) and len(call.arguments) >= 2:
         flag, start = call.arguments[0].text, call.arguments[1].text
@@ -253,6 +382,6 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[ast.
     return [(argument, text) for argument, text in values if text is not None]
 
 
-def _is_main(node: ast.If) -> bool:
-    test = node.test
+def _is_main(node: ast.AST) -> bool:
+    test = getattr(node, "test", None)
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

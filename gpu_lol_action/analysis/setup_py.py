@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
+from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import dotted_name
 
 MAX_STEPS = 20_000
@@ -53,9 +54,8 @@ class _Reader:
 
 def read_setup_py(source: Source) -> SetupProgram:
     """Read ``install_requires`` and ``extras_require``: lists, sums, tables, comprehensions over them, and files that it reads."""
-    try:
-        tree = ast.parse(source.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_program(source.text)
+    if isinstance(tree, str):
         return SetupProgram()
     reader = _Reader()
     reader.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

@@ -275,7 +275,7 @@ def _call(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
     if run.script is None:
         return None
     for source in import_closure(checkout, run.script):
-        for call in source.code.calls if source.code else ():
+        for call in source.code.calls_named(*(name.rpartition(".")[2] for name in names)) if source.code else ():
             if _is_named(call, names):
                 return Evidence(source.path, call.line)
     return None

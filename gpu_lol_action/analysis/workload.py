@@ -75,13 +75,12 @@ def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -
 def _touches_a_device(checkout: Checkout) -> bool:
     """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    used = {name for source in programs if source.code for name in source.code.imported()} & GPU_MODULES
-    if (
-        not programs
-        or not used
-        or used - {"torch", "torchvision"}
-        or any(command.is_launcher for command in launch_commands(checkout))
-    ):
+    used: set[str] = set()
+    for source in programs:
+        used |= source.code.imported() & GPU_MODULES if source.code else set()
+        if used - {"torch", "torchvision"}:
+            return True
+    if not used or any(command.is_launcher for command in launch_commands(checkout)):
         return True
     return any(_DEVICE.search(source.text) for source in programs)
 

@@ -12,8 +12,6 @@ from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.reading import read_folder
-from gpu_lol_action.render import comments
-from gpu_lol_action.render.terminal import render_text
 
 
 def describe_folder(
@@ -38,6 +36,9 @@ def describe_folder(
     spec_yaml = write_spec(head.analysis.spec)
     if output_format == "yaml":
         return spec_yaml.rstrip("\n")
+    from gpu_lol_action.render import comments  # late: JSON and YAML need no templates
+    from gpu_lol_action.render.terminal import render_text
+
     compared = read_folder(base[1], base[0], policy, lookups) if base is not None else None
     report = comments.analysis_report(
         analysis=head.analysis,

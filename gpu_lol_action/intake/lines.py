@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 COMMAND_PREFIX = "/gpu-lol"
 MAX_COMMENT_CHARACTERS = 65_536  # what GitHub lets a person write
@@ -15,6 +17,8 @@ _QUOTED = "\0"
 
 def command_lines(comment: str) -> list[str]:
     """Return the lines that begin with ``/gpu-lol``, outside code, quotes, lists, headings and HTML comments."""
+    from markdown_it import MarkdownIt  # late: the terminal's commands come as words, and need no Markdown
+
     parser = MarkdownIt("commonmark", {"html": True})
     tokens = parser.parse(comment[:MAX_COMMENT_CHARACTERS].replace("\0", "\ufffd"))
     lines: list[str] = []

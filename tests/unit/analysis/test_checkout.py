@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.analysis import checkout as checkout_module
+from gpu_lol_action.analysis import tree as tree_module
 from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Source, read_checkout
@@ -67,12 +68,15 @@ def test_links_and_special_files_are_never_followed(tmp_path: Path) -> None:
 def test_bounds_hold_and_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkout_module, "MAX_FILES", 5)
     monkeypatch.setattr(checkout_module, "MAX_FILE_BYTES", 1000)
-    monkeypatch.setattr(checkout_module, "MAX_DEPTH", 2)
+    monkeypatch.setattr(tree_module, "MAX_DEPTH", 2)
     files = {f"a{n}.py": "x = 1\n" for n in range(9)} | {"big.py": "#" * 2000, "a/b/c/d.py": "y = 1\n"}
     found = read_checkout(write(tmp_path, files))
     assert len(found.sources) == 5
-    assert found.files_skipped == 5
-    assert found.notes == ("folders more than 2 levels deep were not read",)
+    assert found.files_skipped == 6
+    assert found.notes == (
+        f"{checkout_module.TOO_MANY}: a5.py, a6.py, a7.py and 2 more",
+        f"{tree_module.DEEP}: a/b/c",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,58 @@
+"""A notebook to one program: its code cells in order, with the line of the file for each line."""
+
+from __future__ import annotations
+
+import bisect
+import json
+import re
+from collections.abc import Iterator
+
+MAX_CONTAINERS = 500_000
+"""Objects and lists in the file. Pictures are one string each; a file of nothing but ``{}`` would fill the memory."""
+MAX_MISSES = 20
+REACH = 2000
+
+BROKEN = "not a notebook in valid JSON, so not understood"
+TOO_COSTLY = "a notebook with too many values, so not understood"
+
+
+def read_notebook(text: str) -> tuple[str, tuple[int, ...]] | str:
+    """Return the code and the file's line of each of its lines, or why there is none. Magics become comments."""
+    if text.count("{") + text.count("[") > MAX_CONTAINERS:
+        return TOO_COSTLY
+    try:
+        document = json.loads(text, parse_int=_whole)
+    except (ValueError, RecursionError):
+        return BROKEN
+    cells = document.get("cells", []) if isinstance(document, dict) else []
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    code: list[str] = []
+    lines: list[int] = []
+    position = misses = 0
+    for line in _code_lines(cells):
+        needle = json.dumps(line, ensure_ascii=False)[1:-1]
+        # Cells follow each other in the file. Those that are written otherwise (`\\u005a`) are looked for in vain, each of
+        # them through the rest of the file: after a few of these only nearby.
+        end = len(text) if misses < MAX_MISSES else position + REACH
+        found = text.find(needle, position, end) if needle else position
+        misses += found < 0
+        position = position if found < 0 else found + len(needle)
+        is_magic = line.lstrip().startswith(("!", "%", "?"))
+        code.append(f"#{line}" if is_magic else line)
+        lines.append(bisect.bisect_right(starts, found if found >= 0 else position))
+    return "\n".join(code), tuple(lines)
+
+
+def _whole(digits: str) -> int:
+    """Return an integer; one that nothing here could mean is none (Python refuses, or takes long over, thousands of digits)."""
+    return int(digits) if len(digits) <= 30 else 0
+
+
+def _code_lines(cells: object) -> Iterator[str]:
+    for cell in cells if isinstance(cells, list) else []:
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", "")
+        whole = "".join(part for part in source if isinstance(part, str)) if isinstance(source, list) else source
+        if isinstance(whole, str):
+            yield from whole.split("\n")

@@ -1,0 +1,40 @@
+"""Bytes of a repository to text: byte order marks, broken encodings and line ends, the same on every machine."""
+
+from __future__ import annotations
+
+import codecs
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def text_of(content: bytes) -> str:
+    """Return text with a line feed alone at the end of lines. What is no text in its encoding becomes U+FFFD; nothing raises."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            text = content[len(mark) :].decode(encoding, "replace")
+            break
+    else:
+        text = content.decode("utf-8", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def is_text(content: bytes) -> bool:
+    """Whether nothing had to be replaced: valid UTF-8, or another encoding with its byte order mark."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return _decodes(content[len(mark) :], encoding)
+    return content.isascii() or _decodes(content, "utf-8")
+
+
+def _decodes(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True

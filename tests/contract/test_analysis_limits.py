@@ -1,0 +1,90 @@
+"""Time and memory of whole analyses, measured by the kernel: large and hostile trees, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MOST_MIB = 400
+"""Of any tree. One program as dense as is parsed takes half of it; ordinary trees stay under 100."""
+MOST_SECONDS = 20.0
+PROGRAM = "import torch\nmodel.cuda()\nloss.backward()\n"
+_CHILD = "import sys; from gpu_lol_action.cli import main; sys.exit(main())"
+
+
+def analyzed(folder: Path) -> tuple[list[str], float, float]:
+    """Return what was not understood, seconds of processor time, and peak memory in MiB."""
+    (folder / "train.py").write_text(PROGRAM, encoding="utf-8")
+    answer = folder.parent / f"{folder.name}.json"
+    with answer.open("wb") as file:
+        child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, "analyze", str(folder), "--format", "json"],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=file,
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    found = json.loads(answer.read_bytes())
+    assert found["workload_type"] == "training"
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return found["not_understood"], used.ru_utime + used.ru_stime, used.ru_maxrss / unit
+
+
+def fifty_thousand_files(folder: Path) -> None:
+    for number in range(50_000):
+        if number % 500 == 0:
+            (folder / f"package{number // 500}").mkdir()
+        (folder / f"package{number // 500}" / f"m{number}.py").write_text(
+            "import torch\nx = f(a=1)\n", encoding="utf-8"
+        )
+
+
+def a_notebook_of_a_hundred_megabytes(folder: Path) -> None:
+    cell = json.dumps({"cell_type": "code", "source": ["import jax\n"], "outputs": ["A" * 1_000_000]})
+    (folder / "big.ipynb").write_text('{"cells": [' + ",".join([cell] * 100) + "]}", encoding="utf-8")
+
+
+def dense_programs(folder: Path) -> None:
+    for number in range(60):
+        text = "import torch\nloss.backward()\n" + "a;" * 48_000
+        (folder / f"dense{number}.py").write_text(text, encoding="utf-8")
+
+
+def dense_configurations(folder: Path) -> None:
+    for number in range(400):
+        (folder / f"{number}.yaml").write_text("learning_rate: 1\n" * 7000, encoding="utf-8")
+
+
+def notebooks_of_braces(folder: Path) -> None:
+    for number in range(6):
+        (folder / f"{number}.ipynb").write_text('{"cells": [' + "{}," * 480_000 + "{}]}", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("build", "note"),
+    [
+        (fifty_thousand_files, "after 10000 files or 96 MiB the rest is not read"),
+        (a_notebook_of_a_hundred_megabytes, "over 16384 KiB, so not read: big.ipynb"),
+        (dense_programs, "not parsed, for other programs came first"),
+        (dense_configurations, ""),
+        (notebooks_of_braces, ""),
+    ],
+    ids=lambda value: value.__name__ if callable(value) else "",
+)
+def test_time_and_memory_are_bounded(tmp_path: Path, build: object, note: str) -> None:
+    folder = tmp_path / "tree"
+    folder.mkdir()
+    assert callable(build)
+    build(folder)
+    notes, seconds, peak_mib = analyzed(folder)
+    assert any(note in line for line in notes) or not note
+    assert seconds < MOST_SECONDS
+    assert peak_mib < MOST_MIB
