@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis import (
     base_image,
+    declared_hardware,
     documented,
     entry_points,
     gpu_count,
@@ -42,8 +43,10 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     models.detect,
     training.detect,
     gpu_count.detect,
+    documented.detect,
+    declared_hardware.detect,
 )
-TREE_DETECTORS: tuple[TreeDetector, ...] = (documented.detect, base_image.detect, packages.detect)
+TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
 
 MIN_DISK_GB = 60
 MAX_REQUIREMENTS = 150
@@ -104,7 +107,7 @@ def other_runs(
 
 
 def detect_tree(checkout: Checkout) -> tuple[Finding, ...]:
-    """Return what is found of the whole tree, whatever is run: documentation, image, packages."""
+    """Return what is found of the whole tree, whatever is run: image, packages."""
     return tuple(finding for detect in TREE_DETECTORS for finding in detect(checkout))
 
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.placement import place
+from gpu_lol_action.analysis.reconcile import (
+    WEIGHT_OF_NAMED_CARD,
+    WEIGHT_OVER_ROUGH,
+    Statement,
+    headline,
+    reconcile,
+    statements,
+)
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
@@ -16,16 +24,10 @@ from gpu_lol_action.estimation.vram import (
     Sharding,
     VramQuestion,
     estimate_vram,
-    least_cards,
-    sharded,
 )
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
-# The largest card that is rented widely; a run that needs more is divided over several.
-LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
-LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
-MOST_CARDS = 8
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
 DEFAULT_TRAINING_LENGTH = 1024
@@ -61,28 +63,27 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     stated = _stated_count(findings)
     model = _model(findings, known)
     if model is None:
-        return _without_model(findings, stated or 1)
-    question = _question(findings, workload, model)
-    asked = question
-    question, count = _placed(asked, stated)
-    is_batch_assumed = asked.method.trains and best(findings, "training.batch_size") is None
-    if is_batch_assumed and estimate_vram(question).required_gib > LARGE_CARD_GIB:
-        # An assumption must not ask for what nobody rents.
-        question, count = _placed(replace(asked, batch_size=1), stated)
+        trains = workload is WorkloadType.TRAINING
+        return _without_model(findings, statements(findings, trains=trains), stated or 1)
+    question, count, relaxed = place(
+        _question(findings, workload, model), stated, {finding.field for finding in findings}
+    )
     breakdown = _with_evidence(estimate_vram(question), findings)
     required = int(breakdown.required_gib)
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
-    gaps = _gaps(findings, question)
-    published = _published(findings, breakdown, model)
-    if published is not None and published[0] > EXPLAINS * breakdown.expected_gib:
-        return _without_model(findings, stated or 1)  # a part of the model (an encoder) is not the model
-    if published is not None:
-        required, why = published
+    gaps = (*_gaps(findings, question), *relaxed)
+    said = statements(findings, trains=question.method.trains)
+    is_rough = _is_rough(findings, question)
+    if is_rough and _is_only_a_part(said, breakdown):
+        return _without_model(findings, said, stated or 1)
+    agreed = reconcile(breakdown.required_gib, [*said, *_card_of_model(model, where)], is_rough=is_rough)
+    if agreed is not None:
+        required, why, where = agreed.required_gib, f"{why}; {agreed.why}", agreed.evidence
         breakdown = replace(breakdown, required_gib=float(required), high_gib=max(breakdown.high_gib, float(required)),
-                            notes=(*breakdown.notes, why))  # fmt: skip
+                            notes=(*breakdown.notes, agreed.why))  # fmt: skip
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
     return MemoryNeed(required, count, breakdown, model, need, gaps)
 
@@ -118,11 +119,28 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
     is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
     is_meant = trains or is_whole
-    if shape is not None and is_meant and (named is None or builds):
+    is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
+    if shape is not None and is_meant and is_nearer:
         return shape
+    if named is None or _is_only_a_helper(findings, named):
+        family = best(findings, "model.family")
+        if family is not None:
+            return find_model(family.value)
     if named is None:
         return None
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+
+
+def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
+    """Whether the named model is an encoder beside the main one: named in an imported file, far smaller than the family."""
+    family = best(findings, "model.family")
+    if family is None or named.confidence is Confidence.HIGH:
+        return False
+    model, usual = find_model(named.value), find_model(family.value)
+    if model is None or usual is None:
+        return False
+    far = EXPLAINS if model.kind == usual.kind else 1.5
+    return usual.parameters_b > far * model.parameters_b
 
 
 def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
@@ -170,58 +188,41 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
     )
 
 
-def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, int]:
-    """Return the question for the count that is stated, or for the fewest large cards on which the run fits."""
-    if stated is not None:
-        spread = replace(question, gpu_count=stated)
-        if estimate_vram(spread).required_gib > LARGE_CARD_GIB and stated > 1:
-            spread = sharded(question, stated)
-        if question.method is Method.INFERENCE and stated > 1:
-            spread = sharded(question, stated)
-        return spread, stated
-    if estimate_vram(question).required_gib <= LARGE_CARD_GIB:
-        return question, 1
-    count = least_cards(question, LARGE_CARD_GIB)
-    if count is None:
-        # Activations and logits are on every card: what dividing does not help runs on one larger card, if on any.
-        fits_one = estimate_vram(question).required_gib <= LARGEST_CARD_GIB
-        count = 1 if fits_one else MOST_CARDS
-    return (sharded(question, count) if count > 1 else question), count
-
-
-def _published(findings: tuple[Finding, ...], breakdown: MemoryBreakdown, model: ModelFacts) -> tuple[int, str] | None:
-    """Return the published figure nearest to the estimate, where the estimate is rough or the model is only a guess."""
+def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
+    """Whether the sum rests on a guess: a model without a shape or only hinted at, or a batch that nothing says."""
     named = best(findings, "model.id")
+    model = question.model
     is_sure = model.source == "shape" or (named is not None and named.confidence is Confidence.HIGH)
-    if model.has_shape and is_sure and not model.published_gb:
-        return None
-    figures = [(float(f.value), str(f.evidence)) for f in findings if f.field == "documented.memory_gb"]
-    if model.published_gb:
-        figures.append((model.published_gb, f"the card of {model.name}"))
-    widest = 6 if is_sure else 100
-    near = [item for item in figures if breakdown.expected_gib / 4 <= item[0] <= breakdown.expected_gib * widest]
-    if not near:
-        return None
-    gb, where = min(near, key=lambda item: (abs(math.log(item[0] / breakdown.expected_gib)), item))
-    return max(math.ceil(gb), 1), f"{where} says {gb:g} GB, and the estimate is rough"
+    is_sized = best(findings, "training.batch_size") is not None or not question.method.trains
+    return not (model.has_shape and is_sure and is_sized)
 
 
-def _without_model(findings: tuple[Finding, ...], count: int) -> MemoryNeed:
+def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:
+    """Whether everything that is stated is far over the sum: what was recognized (an encoder) is not the whole model."""
+    sizes = [s.memory_gib for s in said if s.weight > WEIGHT_OF_NAMED_CARD]
+    return bool(sizes) and min(sizes) > EXPLAINS * breakdown.expected_gib
+
+
+def _card_of_model(model: ModelFacts, where: Evidence) -> list[Statement]:
+    """Return the memory that the model's own authors publish for it."""
+    if not model.published_gb:
+        return []
+    why = f"the card of {model.name} says {model.published_gb:g} GB"
+    finding = Finding("documented.memory_gb", f"{model.published_gb:g}", why, Confidence.HIGH, where)
+    return [Statement(model.published_gb, False, WEIGHT_OVER_ROUGH, 0, finding)]
+
+
+def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], count: int) -> MemoryNeed:
     """Return what documentation says, or the default, where no model was recognized."""
     unsized = best(findings, "model.unsized_id")
     gap = f"the size of `{unsized.value}` is not known" if unsized else "no model of a known size was recognized"
-    memory = best(findings, "documented.memory_gb")
-    cards = [finding for finding in findings if finding.field == "documented.card"]
-    card = min(cards, key=lambda finding: accelerators()[finding.value].memory_gib, default=None)
-    if memory is not None:
-        gib = math.ceil(float(memory.value))
-        finding = Finding("hardware.vram_required_gb", str(gib), memory.why, Confidence.LOW, memory.evidence)
-        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {gib} GB were taken",))
-    if card is not None:
-        gib = math.floor(accelerators()[card.value].memory_gib)
-        why = f"{card.why}, and no model of a known size was recognized"
-        finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, card.evidence)
-        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {card.value} was taken",))
+    first = headline(said)
+    if first is not None:
+        gib = math.floor(first.memory_gib) if first.is_card else math.ceil(first.memory_gib)
+        why = f"{first.finding.why}, and {gap}"
+        finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, first.finding.evidence)
+        named = first.finding.value if first.is_card else f"{gib} GB"
+        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {named} was taken",))
     where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
     why = f"no model of a known size was recognized; {DEFAULT_GIB} GiB is the default for a model of one's own"
     finding = Finding("hardware.vram_required_gb", str(DEFAULT_GIB), why, Confidence.LOW, where)
@@ -231,6 +232,11 @@ def _without_model(findings: tuple[Finding, ...], count: int) -> MemoryNeed:
 def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, ...]:
     """Return what was assumed because nothing said it."""
     gaps = []
+    family = best(findings, "model.family")
+    if family is not None and question.model.name == getattr(find_model(family.value), "name", None):
+        named = {f.value for f in findings if f.field == "model.id"}
+        if family.value not in named and question.model.name not in named:
+            gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
     if question.method.trains and best(findings, "training.batch_size") is None:
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
     if (

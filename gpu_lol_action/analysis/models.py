@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, read_settings
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.model_families import guess_family
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import look_up_number, scope_of
@@ -23,6 +24,13 @@ MODEL_KEYS = (
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO"})  # fmt: skip
 _NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
+_MODEL_KEY = re.compile(
+    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|name_or_path))?|name_or_path"
+)
+# Models beside the one that the run is about.
+_HELPER_KEY = re.compile(
+    r"tokeni|teacher|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
+)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
@@ -32,8 +40,27 @@ _NOT_THE_HUB = re.compile(
 )
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 _SHAPES = {
-    "model.layers": (("n_layer", "num_layers", "num_hidden_layers", "n_layers", "depth"), 1, 400),
-    "model.hidden_size": (("n_embd", "hidden_size", "d_model", "embed_dim", "dim", "n_embed"), 16, 65536),
+    "model.layers": (
+        ("n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth"),
+        1,
+        400,
+    ),
+    "model.hidden_size": (
+        (
+            "n_embd",
+            "hidden_size",
+            "d_model",
+            "model_dim",
+            "embed_dim",
+            "emb_dim",
+            "embedding_dim",
+            "dim_model",
+            "n_embed",
+            "dim",
+        ),
+        16,
+        65536,
+    ),
     "model.vocabulary": (("vocab_size", "n_vocab", "padded_vocab_size"), 100, 2_000_000),
     "model.attention_heads": (("n_head", "num_attention_heads", "n_heads", "num_heads"), 1, 512),
 }
@@ -47,7 +74,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     unique: dict[str, Finding] = {}
     for finding in found:
         unique.setdefault(finding.value, finding)
-    return [*unique.values(), *_shape(checkout, run)]
+    is_named = any(finding.confidence is Confidence.HIGH for finding in unique.values())
+    guessed = [] if is_named else guess_family(checkout, run)
+    return [*unique.values(), *guessed, *_shape(checkout, run)]
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
@@ -70,6 +99,18 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
                 name = _model_name(setting.text)
                 if name is not None:
                     yield Finding("model.id", name, f"`{key}` is `{name}`", confidence, setting.evidence)
+        yield from _likely(confidence, settings)
+
+
+def _likely(confidence: Confidence, settings: tuple[Setting, ...]) -> Iterator[Finding]:
+    """Yield models under keys of a program's own making (``DEFAULT_INPUT_MODEL``, ``actor_model_name_or_path``)."""
+    for setting in settings:
+        if setting.key in MODEL_KEYS or not _MODEL_KEY.fullmatch(setting.key) or _HELPER_KEY.search(setting.key):
+            continue
+        name = _model_name(setting.text)
+        if name is not None:
+            why = f"`{setting.key}` is `{name}`"
+            yield Finding("model.id", name, why, min(confidence, Confidence.MEDIUM), setting.evidence)
 
 
 def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

@@ -22,6 +22,9 @@ _OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
+_TAKES_A_MODELS_DTYPE = re.compile(
+    r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
+)
 _PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_parallel_size")
 _RANK = ("lora_r", "lora_rank", "lora_dim", "rank", "r")
 
@@ -86,7 +89,8 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if kind is not None:
         if "lora" not in kind.text.lower():
             return None
-        return Finding("training.method", "lora", f"`{kind.setting.key}: {kind.text}`", kind.confidence, kind.evidence)
+        method = "qlora" if "qlora" in kind.text.lower() else "lora"
+        return Finding("training.method", method, f"`{kind.setting.key}: {kind.text}`", kind.confidence, kind.evidence)
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
@@ -119,7 +123,9 @@ def _precision(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     for confidence, settings in scope.tiers:
         for setting in settings:
             # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
-            kind = _kind_of_number(setting.text) if setting.key in _PRECISION else None
+            kind = (
+                _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
+            )
             if kind is not None:
                 why = f"`{setting.key}` is {setting.text}"
                 return Finding("training.precision", kind, why, confidence, setting.evidence)
@@ -129,6 +135,14 @@ def _precision(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         if where
         else None
     )
+
+
+def _is_models(setting: Setting, confidence: Confidence) -> bool:
+    """Whether a number format is the model's: an option, or an argument of what loads or runs one, not of any array."""
+    owner = setting.path.rpartition(".")[0]
+    if setting.key != "dtype":
+        return True
+    return bool(_TAKES_A_MODELS_DTYPE.search(owner)) if owner else confidence is Confidence.HIGH
 
 
 def _kind_of_number(text: str) -> str | None:

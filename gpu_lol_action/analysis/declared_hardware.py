@@ -1,0 +1,117 @@
+"""Hardware that scripts and configuration ask a scheduler or a cloud for, and what comments in the run's files say of it.
+
+A scheduler's order is the surest statement there is on what a run was given: SLURM's ``--gres``, SkyPilot's ``accelerators``,
+Kubernetes' and Modal's ``gpu``, instance types of AWS, Azure and Google Cloud.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card, memory_phrases
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+MAX_LINES = 3000
+MAX_LINE_CHARACTERS = 600
+_NAME = r"([A-Za-z][A-Za-z0-9_-]{1,24})"
+_ORDERS = (
+    re.compile(rf"--(?:gres|gpus(?:-per-node|-per-task)?)[= ]gpu:{_NAME}:(\d{{1,2}})\b"),
+    re.compile(rf"--gpus(?:-per-node)?[= ]{_NAME}:(\d{{1,2}})\b"),
+    re.compile(rf"(?:-C|--constraint)[= ][\"']?{_NAME}()"),
+    re.compile(rf"^\s*accelerators\s*:\s*[\"'{{]?\s*{_NAME}\s*(?::\s*(\d{{1,2}}))?", re.IGNORECASE),
+    re.compile(rf"\bgpu\s*=\s*[\"']{_NAME}(?::(\d{{1,2}}))?[\"']"),
+    re.compile(r"\bmodal\.gpu\.(\w{2,12})\((?:[^)\n]{0,40}?count\s*=\s*(\d{1,2}))?"),
+    re.compile(
+        rf"\b(?:gpu_type|gpu_name|accelerator_type)[\"']?\s*[:=]\s*[\"']?(?:nvidia[-_](?:tesla[-_])?)?{_NAME}()"
+    ),
+)
+# Cards and how many of them, as the clouds' instance documentation lists them.
+_INSTANCES: tuple[tuple[str, str, int], ...] = (
+    (r"p3\.2xlarge", "V100", 1), (r"p3\.8xlarge", "V100", 4), (r"p3\.16xlarge", "V100", 8), (r"p3dn\.24xlarge", "V100-32GB", 8),
+    (r"p4de\.24xlarge", "A100-80GB", 8), (r"p4d\.24xlarge", "A100", 8), (r"p5\.48xlarge", "H100", 8), (r"p5en?\.48xlarge", "H200", 8),
+    (r"g4dn\.(?:x|2x|4x|8x|16x)large", "T4", 1), (r"g4dn\.12xlarge", "T4", 4), (r"g4dn\.metal", "T4", 8),
+    (r"g5\.(?:x|2x|4x|8x|16x)large", "A10G", 1), (r"g5\.(?:12|24)xlarge", "A10G", 4), (r"g5\.48xlarge", "A10G", 8),
+    (r"g6\.(?:x|2x|4x|8x|16x)large", "L4", 1), (r"g6\.(?:12|24)xlarge", "L4", 4), (r"g6\.48xlarge", "L4", 8),
+    (r"g6e\.(?:x|2x|4x|8x|16x)large", "L40S", 1), (r"g6e\.(?:12|24)xlarge", "L40S", 4), (r"g6e\.48xlarge", "L40S", 8),
+    (r"NC6s_v3", "V100", 1), (r"NC12s_v3", "V100", 2), (r"NC24r?s_v3", "V100", 4), (r"ND40rs_v2", "V100-32GB", 8),
+    (r"NC24ads_A100_v4", "A100-80GB", 1), (r"NC48ads_A100_v4", "A100-80GB", 2), (r"NC96ads_A100_v4", "A100-80GB", 4),
+    (r"ND96asr_v4", "A100", 8), (r"ND96amsr_A100_v4", "A100-80GB", 8), (r"ND96isr_H100_v5", "H100", 8), (r"NC40ads_H100_v5", "H100", 1),
+    (r"a2-highgpu-1g", "A100", 1), (r"a2-highgpu-2g", "A100", 2), (r"a2-highgpu-4g", "A100", 4), (r"a2-highgpu-8g", "A100", 8),
+    (r"a2-ultragpu-1g", "A100-80GB", 1), (r"a2-ultragpu-2g", "A100-80GB", 2), (r"a2-ultragpu-4g", "A100-80GB", 4),
+    (r"a2-ultragpu-8g", "A100-80GB", 8), (r"a3-(?:high|mega)gpu-8g", "H100", 8),
+)  # fmt: skip
+_INSTANCE = re.compile(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
+_COMMENT = re.compile(r"(?:^|\s)#\s?(.{8,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
+
+
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return ``documented.card``, ``.gpu_count`` and ``.memory_gb`` findings of the run's own files."""
+    if run is None:
+        return []
+    found: list[Finding] = []
+    for source in _files(checkout, run):
+        for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+            if len(line) <= MAX_LINE_CHARACTERS:
+                where = Evidence(source.path, number)
+                found.extend(list(_ordered(line, where)) or _remarked(line, where))
+    return found
+
+
+def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
+    """Return the file that states the command, the program, its configuration, and schedulers' files beside them."""
+    said = checkout.find(run.evidence.path)
+    own = [said if said is not None and said.form is not Form.MARKDOWN else None, run.script, *run.configs]
+    jobs = [s for s in checkout.of(Form.YAML) if s.depth <= 1 and re.match(r"sky|job|task|slurm|cluster", s.name)]
+    beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2]
+    return tuple(dict.fromkeys(source for source in (*own, *jobs[:4], *beside[:4]) if source is not None))
+
+
+def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
+    """Yield the card and count that a scheduler is asked for."""
+    instance = _INSTANCE.search(line)
+    if instance is not None:
+        card, count = next((c, n) for pattern, c, n in _INSTANCES if re.fullmatch(pattern, instance[1]))
+        yield from _card(card, count, f"`{instance[1]}` has {count} × {card}", where)
+        return
+    for pattern in _ORDERS:
+        match = pattern.search(line)
+        name = _folded(match[1]) if match else None
+        if match is not None and name is not None:
+            yield from _card(name, count_of(match[2]), f"`{match[0].strip()[:60]}` asks for {name}", where)
+            return
+
+
+def _card(card: str, count: int | None, why: str, where: Evidence) -> Iterator[Finding]:
+    yield Finding("documented.card", card, why, Confidence.HIGH, where)
+    if count is not None:
+        yield Finding("documented.gpu_count", str(count), why, Confidence.MEDIUM, where)
+
+
+def _folded(name: str) -> str | None:
+    """Return the table's name of what a scheduler calls a card: ``a100-80gb``, ``v100-32g``, ``nvidia_a100_80gb``."""
+    bare = re.sub(r"^(?:nvidia|tesla|geforce)[_-]", "", name, flags=re.IGNORECASE)
+    sized = re.fullmatch(r"(.+?)[-_]?(\d{2})gb?", bare, re.IGNORECASE)
+    if sized is not None and (found := find_card(sized[1].replace("_", " "), sized[2])) is not None:
+        return found
+    return find_card(bare.replace("_", " "), None)
+
+
+def _remarked(line: str, where: Evidence) -> Iterator[Finding]:
+    """Yield what a comment or a help text says: believed less than a document, for it may stand beside one of many settings."""
+    match = _COMMENT.search(line)
+    if match is None:
+        return
+    text = match[1] or match[2]
+    for size, _ in memory_phrases(text):
+        why = f"a remark in the code speaks of {size:g} GB of GPU memory"
+        yield Finding("documented.memory_gb", f"{size:g}", why, Confidence.LOW, where)
+    for phrase in card_phrases(text):
+        if phrase.is_run and (phrase.count or phrase.is_sized):
+            named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card
+            yield Finding(
+                "documented.card", phrase.card, f"a remark in the code names {named}", Confidence.MEDIUM, where
+            )

@@ -1,0 +1,128 @@
+"""Phrases in which documentation states hardware: an amount of GPU memory, a card, a number of GPUs, and what they are for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpu_lol_action.domain.gpus import find_accelerator
+
+_SIZE = r"(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)"
+_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|显存)"
+_MEMORY = (
+    re.compile(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
+    re.compile(rf"\b(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b", re.IGNORECASE),
+    re.compile(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
+)
+_ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|using|only|consum\w*|takes?|"
+                   r"occup\w*|fits?|less than|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约", re.IGNORECASE)  # fmt: skip
+_DEMANDS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
+_MAIN_MEMORY = re.compile(
+    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b",
+    re.IGNORECASE,
+)
+_CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
+         r"A10G?|A30|L40S?|L4|T4|P100|P40|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|Titan\s?RTX)")  # fmt: skip
+_CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(\d{2,3})\s?GB?\b)?"
+_COUNTED = re.compile(
+    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?\s+)?{_CARD}s?{_CARD_SIZE}",
+    re.IGNORECASE,
+)
+_BARE = re.compile(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
+_GPUS = re.compile(
+    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single)\s+(?:[A-Z]\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    re.IGNORECASE,
+)
+_WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "four": 4, "eight": 8}
+_USED = re.compile(
+    r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|tested|recommend\w*|requir\w*|need\w*|"
+    r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch)\b",
+    re.IGNORECASE,
+)
+_MEASURES = re.compile(
+    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|TensorRT|ONNX|hours? on)",
+    re.IGNORECASE,
+)
+_TRAINING = re.compile(
+    r"\b(?:pre-?train\w*|(?:re)?train\w*|fine-?tun\w*|finetun\w*|reproduc\w*|SFT|DPO|GRPO|QLoRA|LoRA|dreambooth)\b|训练|微调",
+    re.IGNORECASE,
+)
+_INFERENCE = re.compile(
+    r"\b(?:infer\w*|generat\w*|sampl\w*|demo|serv(?:e|ing)|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CardPhrase:
+    """A card that a sentence names. ``count`` None: no number stands with it; ``is_run``: it is said to have run this."""
+
+    card: str
+    count: int | None
+    is_sized: bool
+    is_run: bool
+
+
+def purpose(text: str) -> str:
+    """Return ``training`` or ``inference`` where a sentence or heading speaks of one of them only, else an empty text."""
+    trains, infers = _TRAINING.search(text), _INFERENCE.search(text)
+    if trains and not infers:
+        return "training"
+    return "inference" if infers and not trains else ""
+
+
+def memory_phrases(line: str) -> Iterator[tuple[float, bool]]:
+    """Yield amounts of GPU memory in GB that a sentence asks for, and whether it demands them.
+
+    None where it speaks of main memory or disks, or of no more than a card's size.
+    """
+    if _MAIN_MEMORY.search(line) and not re.search(r"VRAM|GPU[- ]memory|显存", line, re.IGNORECASE):
+        return
+    seen: set[float] = set()
+    for pattern in _MEMORY:
+        for match in pattern.finditer(line):
+            around = line[max(0, match.start() - 90) : match.end() + 10]
+            size = float(match[1])
+            if _ASKS.search(around) and 1 <= size <= 400 and size not in seen:
+                seen.add(size)
+                yield size, bool(_DEMANDS.search(around))
+
+
+def card_phrases(line: str) -> Iterator[CardPhrase]:
+    """Yield the cards that a sentence names: those with a number, else the first one."""
+    is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
+    counted = False
+    for match in _COUNTED.finditer(line):
+        card, count = find_card(match[3], match[4] or match[2]), count_of(match[1])
+        if card is not None and count is not None:
+            counted = True
+            yield CardPhrase(card, None if match[1].lower() == "a" else count, bool(match[4] or match[2]), is_run)
+    if counted:
+        return
+    bare = _BARE.search(line)
+    card = find_card(bare[1], bare[2]) if bare else None
+    if bare is not None and card is not None:
+        yield CardPhrase(card, None, bool(bare[2]), is_run)
+
+
+def gpu_number(line: str) -> int | None:
+    """Return the number of GPUs that a sentence names without a card."""
+    plain = _GPUS.search(line)
+    return count_of(plain[1]) if plain else None
+
+
+def count_of(word: str | None) -> int | None:
+    """Return a number from 1 to 64 written as digits or as a word."""
+    if not word:
+        return None
+    number = _WORDS.get(word.lower()) or (int(word) if word.isdigit() else 0)
+    return number if 1 <= number <= 64 else None
+
+
+def find_card(name: str, size: str | None) -> str | None:
+    """Return the table's name of a card; A100 without a size stays the one with 40 GB."""
+    bare = re.sub(r"^([AH])800$", r"\g<1>100", re.sub(r"[\s-]+", " ", name.strip().upper()))
+    found = find_accelerator(f"{bare}-{size}GB") if size else None
+    found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
+    return found.name if found else None

@@ -1,0 +1,67 @@
+"""The family of the model where nothing names the model: classes that the run loads weights into, and its files' names.
+
+A program that takes the weights' path from its user still says what kind they are: ``LlamaForCausalLM.from_pretrained(path)``.
+The family's usual size is then a better guess than none, and is said to be one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+# In the order in which a more special word is tried first. The model is the one that the family is mostly run as.
+_FAMILIES: tuple[tuple[str, str], ...] = (
+    (r"stable_?diffusion_?xl|sdxl", "stabilityai/stable-diffusion-xl-base-1.0"),
+    (r"stable_?diffusion_?3|\bsd3\b|_sd3", "stabilityai/stable-diffusion-3-medium-diffusers"),
+    (r"flux(?:_?pipeline|_?transformer|_dev)|[_/]flux(?:[_./]|$)", "black-forest-labs/FLUX.1-dev"),
+    (r"hunyuan_?video", "tencent/HunyuanVideo"),
+    (r"cogvideox", "THUDM/CogVideoX-5b"),
+    (r"wan_?(?:pipeline|transformer|t2v|i2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
+    (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
+    (r"mixtral", "mistralai/Mixtral-8x7B-v0.1"),
+    (r"mistral", "mistralai/Mistral-7B-v0.1"),
+    (r"llava|minigpt|visual_?instruct", "llava-hf/llava-1.5-7b-hf"),
+    (r"vicuna|alpaca|llama", "meta-llama/Llama-2-7b-hf"),
+    (r"chat_?glm", "THUDM/chatglm-6b"),
+    (r"baichuan", "baichuan-inc/Baichuan2-7B-Base"),
+    (r"qwen", "Qwen/Qwen2.5-7B"),
+    (r"gemma", "google/gemma-2-9b"),
+    (r"gptneox|gpt_neox|pythia", "EleutherAI/pythia-6.9b"),
+    (r"bloom", "bigscience/bloom-7b1"),
+    (r"gpt2", "openai-community/gpt2"),
+    (r"whisper", "openai/whisper-large-v3"),
+    (r"mt5|t5forconditional|seq2seqlm", "google/flan-t5-large"),
+    (r"for_?causal_?lm", "meta-llama/Llama-2-7b-hf"),
+    (r"for_?sequence_?classification|for_?token_?classification|for_?masked_?lm|for_?question_?answering",
+     "google-bert/bert-base-uncased"),
+)  # fmt: skip
+_WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
+_MAKES_A_MODEL = frozenset(
+    {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
+)
+_NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|config$", re.IGNORECASE)
+
+
+def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return the family's usual model, as a finding ``model.family`` of low confidence; at most one."""
+    if run is None or run.script is None:
+        return []
+    closure = import_closure(checkout, run.script)
+    for source in closure:
+        for call in source.code.calls if source.code else ():
+            owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
+            if owner and not _NOT_MODELS.search(owner) and (model := _family(owner)) is not None:
+                why = f"`{call.name[:60]}` is of the family of {model}"
+                return [Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))]
+    for source in closure[:12]:
+        if (model := _family(f"/{source.path}")) is not None:
+            why = f"the file's name says the family of {model}"
+            return [Finding("model.family", model, why, Confidence.LOW, Evidence(source.path))]
+    return []
+
+
+def _family(text: str) -> str | None:
+    return next((model for pattern, model in _WORDS if pattern.search(text)), None)

@@ -1,0 +1,123 @@
+"""The computed memory beside what documentation states: which statement is meant, and what the two ask for together.
+
+Both are estimates of one quantity whose errors are factors, so they are averaged as logarithms. A statement on the very
+run is weighed above the sum of terms, which nobody has measured; a card that was used is an upper bound on the need, weighed
+the same where the run is said to have used it; a card that is only named somewhere is weighed below the sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.gpus import accelerators
+
+WEIGHT_OF_MEMORY = 0.7
+WEIGHT_OF_REMARK = 0.3  # in a comment, beside one of many settings
+WEIGHT_OF_CARD = 0.7
+WEIGHT_OF_NAMED_CARD = 0.3
+# A roughly computed figure gives way to an amount that is asked for.
+WEIGHT_OVER_ROUGH = 0.9
+# A statement further off than this factor speaks of another run (a larger model, several cards together).
+FURTHEST = 2.5
+FURTHEST_FROM_ROUGH = 6.0
+RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
+FURTHEST_CARD_FROM_ROUGH = 24.0
+FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One stated amount per GPU in GiB. ``is_card``: the size of a card that was used, not an amount that was asked for.
+
+    ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
+    """
+
+    memory_gib: float
+    is_card: bool
+    weight: float
+    rank: int
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What is asked for, in whole GiB, why in one sentence, and where the statement stands."""
+
+    required_gib: int
+    why: str
+    evidence: Evidence
+
+
+def statements(findings: Iterable[Finding], *, trains: bool) -> tuple[Statement, ...]:
+    """Return everything that is stated of memory per GPU, in the documents' order."""
+    mine, other = ("training", "inference") if trains else ("inference", "training")
+    found: list[Statement] = []
+    for finding in findings:
+        prefix, _, kind = finding.field.rpartition(".")
+        if prefix.startswith("documented") and kind in {"memory_gb", "card"}:
+            rank = 0 if prefix.endswith(mine) else 2 if prefix.endswith(other) else 1
+            found.append(_statement(finding, rank, is_card=kind == "card"))
+    return tuple(found)
+
+
+def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
+    if is_card:
+        weight = WEIGHT_OF_CARD if finding.confidence is not Confidence.LOW else WEIGHT_OF_NAMED_CARD
+        return Statement(accelerators()[finding.value].memory_gib, True, weight, rank, finding)
+    weight = WEIGHT_OF_MEMORY if finding.confidence is not Confidence.LOW else WEIGHT_OF_REMARK
+    return Statement(float(finding.value), False, weight, rank, finding)
+
+
+def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: bool) -> Agreement | None:
+    """Return what sum and documentation ask for together; None where no statement is near enough to be about this run."""
+    near = [s for s in stated if s.rank < 2 and _is_near(s, computed_gib, is_rough=is_rough)]
+    # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
+    asked = [s for s in near if not s.is_card]
+    asked = [s for s in asked if s.weight >= WEIGHT_OF_MEMORY] or asked
+    chosen = min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
+    chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near)
+    if chosen is None:
+        return None
+    is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
+    weight = WEIGHT_OVER_ROUGH if is_told else chosen.weight
+    size = computed_gib ** (1 - weight) * chosen.memory_gib**weight
+    if chosen.is_card and computed_gib > chosen.memory_gib:
+        size = chosen.memory_gib  # it ran there
+    required = max(1, math.floor(size) if chosen.is_card else math.ceil(size - 0.05))
+    where = chosen.finding.evidence
+    named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
+    return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where)
+
+
+def headline(stated: Iterable[Statement]) -> Statement | None:
+    """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
+    said = list(stated)
+    said = [s for s in said if s.rank < 2] or said
+    asked = min((s for s in said if not s.is_card), key=lambda s: (-s.finding.confidence, s.rank), default=None)
+    return asked or _card_named_most(said)
+
+
+def _card_named_most(cards: list[Statement]) -> Statement | None:
+    """Return a statement on the card that is named most; for the run's own purpose a mention counts twice, by a run too."""
+    votes: dict[str, int] = {}
+    for card in cards:
+        votes[card.finding.value] = votes.get(card.finding.value, 0) + (2 - min(card.rank, 1)) * card.finding.confidence
+    return max(cards, key=lambda card: (votes[card.finding.value], card.weight), default=None)
+
+
+def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bool:
+    factor = statement.memory_gib / computed_gib
+    if not statement.is_card:
+        furthest = FURTHEST_FROM_ROUGH if is_rough else FURTHEST
+        return 1 / furthest <= factor <= furthest
+    is_used = statement.weight >= WEIGHT_OF_CARD
+    furthest = FURTHEST_CARD_FROM_ROUGH if is_rough and is_used else FURTHEST_CARD
+    # A smaller card that is only named somewhere disproves nothing.
+    return (1 / FURTHEST if is_used else 1) <= factor <= furthest
+
+
+def _distance(statement: Statement, computed_gib: float) -> float:
+    return abs(math.log(statement.memory_gib / computed_gib))
