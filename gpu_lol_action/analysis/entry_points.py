@@ -122,9 +122,11 @@ def _of_command(checkout: Checkout, command: LaunchCommand) -> Run | None:
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
         behavior = program_behavior(checkout, script)
+        behavior = behavior if behavior is Behavior.NEITHER else _by_verb(command) or behavior
     elif command.is_tool or command.is_launcher:
         behavior = _by_words(command)
-    if behavior is Behavior.NEITHER and (command.is_launcher or command.is_tool):
+    # MPI starts simulations as well; the other launchers start one process per GPU.
+    if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):
         trains = script is None or _TRAINING_TARGET.search(script.path)
         behavior = _by_words(command) if trains else Behavior.INFERS
     if behavior is Behavior.NEITHER:
@@ -227,10 +229,21 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     return own
 
 
+def _by_verb(command: LaunchCommand) -> Behavior | None:
+    """Return what the sub-command of a program with several says (``tool train``); None where there is none."""
+    verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
+    if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
+        return Behavior.TRAINS
+    return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
+
+
 def _by_words(command: LaunchCommand) -> Behavior:
     """Return what a command does whose program is not here, told from its words."""
     words = f"{command.target} {' '.join(command.words[:2])}"
     name = command.target.rsplit("/", 1)[-1]
+    name = (
+        name if name.endswith(".py") or " " in name else name.rpartition(".")[2]
+    )  # a package's name may mean anything
     if _TRAINING_TARGET.search(words) and not _SERVING_TARGET.search(name):
         return Behavior.TRAINS
     if _SERVING_TARGET.search(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:

@@ -80,6 +80,9 @@ def _listed(run: Run) -> list[Finding]:
     world = as_number(run.options.get("world_size", ""))
     if world is not None and 1 < world <= 16:
         return [Finding(_FIELD, str(world), f"`--world_size` is {world}", Confidence.HIGH, run.evidence)]
+    per_node = [as_number(value) for key, value in run.options.items() if key.endswith("gpus_per_node")]
+    if (most := max((number for number in per_node if number and number <= 16), default=0)) > 0:
+        return [Finding(_FIELD, str(most), f"`gpus_per_node` is {most}", Confidence.HIGH, run.evidence)]
     for key, value in run.options.items():
         bare = value.strip("[]\"'").removeprefix("cuda:")
         if key.rpartition(".")[2] in _LISTS and re.fullmatch(r"\d{1,2}(?:,\s?\d{1,2})+,?", bare):

@@ -35,6 +35,7 @@ MAX_FOLLOWED = 3  # scripts that start scripts
 MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
+_OWN_FOLDER = re.compile(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _DATA = re.compile(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
 )
@@ -106,7 +107,7 @@ def parse_command(
     text: str, variables: Mapping[str, str], source: Source, line: int, scripts: Mapping[str, str] = NOTHING
 ) -> LaunchCommand | None:
     """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
-    put = substitute(text, variables)
+    put = substitute(_OWN_FOLDER.sub(source.folder or ".", text), variables)
     own, runner, words = without_runners(split_words(put))
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))

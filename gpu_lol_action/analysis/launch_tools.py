@@ -36,10 +36,10 @@ WEB_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "fastapi", "flask",
 _RUNNERS = frozenset({
     "sudo", "nohup", "time", "exec", "env", "srun", "uv", "uvx", "poetry", "pdm", "conda", "mamba", "micromamba", "pixi",
     "hatch", "rye", "pipenv", "docker", "podman", "nvidia-docker", "singularity", "apptainer", "numactl", "xvfb-run", "nsys",
-    "timeout", "taskset", "rocprof", "screen", "tmux", "dotenv", "ray", "eval", "if",
+    "timeout", "taskset", "rocprof", "screen", "tmux", "dotenv", "ray", "eval", "if", "modal",
 })  # fmt: skip
 # These run a program only by a word of their own; else they install or create.
-_MANAGERS = frozenset({"conda", "mamba", "micromamba", "poetry", "uv", "pdm", "pipenv", "pixi", "hatch", "rye", "docker", "podman",
+_MANAGERS = frozenset({"conda", "mamba", "micromamba", "poetry", "uv", "pdm", "pipenv", "pixi", "hatch", "rye", "docker", "podman", "modal",
                        "nvidia-docker", "singularity", "apptainer"})  # fmt: skip
 _SHELLS = frozenset({"bash", "sh", "zsh", "source", ".", "sbatch", "qsub", "bsub"})
 _LAUNCH_MODULES = {
@@ -107,7 +107,12 @@ def _until_program(words: Sequence[str]) -> int:
         is_runner = name in _RUNNERS and not word.startswith("-")
         if words[index - 1] in {"-n", "--name", "-p", "--prefix", "-e", "--extra", "--with", "-J", "--job-name"}:
             continue
-        if is_program(name) or is_runner or re.fullmatch(r"[A-Z_][A-Z0-9_]*=.*", word) or word.endswith((".py", ".sh")):
+        if (
+            is_program(name)
+            or is_runner
+            or re.fullmatch(r"[A-Z_][A-Z0-9_]*=.*", word)
+            or word.partition("::")[0].endswith((".py", ".sh"))
+        ):
             return index
     return len(words)
 
@@ -159,8 +164,8 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
         if rest[:1] == ["-m"] and len(rest) > 1:
             return _module_tool(rest[1], rest[2:])
         return ("python", rest) if not rest[:1] or not rest[0].startswith("-c") else (None, [])
-    if words[0].endswith(".py"):
-        return "python", list(words)
+    if words[0].partition("::")[0].endswith(".py"):  # Modal writes `file.py::function`
+        return "python", [words[0].partition("::")[0], *words[1:]]
     if first in {"accelerate", "tune"}:
         verb = "launch" if first == "accelerate" else "run"
         return (first, list(words[words.index(verb) + 1 :])) if verb in words[1:3] else (None, [])

@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.run_names import run_names
 
 MAX_RUNS = 8
 MAX_PER_PROGRAM = 3
+LIBRARY = 10  # levels that a module loses which is only imported
 MAX_DEEPER = 1  # levels below the first run's at which another is worth a profile
 
 # Folders that only say of what kind their files are: being in them makes nothing less important.
@@ -134,7 +135,9 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     elif run.script is not None:
         kind = _PROGRAM
         # What is only imported by others is no program, wherever it lies.
-        level += 0 if is_started(checkout, run.script) or (not level and not levels.is_imported(run.script)) else 10
+        level += (
+            0 if is_started(checkout, run.script) or (not level and not levels.is_imported(run.script)) else LIBRARY
+        )
         order = -1 if _submits(run.script) else order + _fame(run.script)
     is_inner = kind == _PROGRAM and run.script is not None and levels.is_imported(run.script)
     section = run.command.section if run.command else ""
@@ -292,6 +295,8 @@ def _place(rank: _Rank) -> str:
 
 def _reason(rank: _Rank, runs: int) -> str:
     """Return why this run is the first."""
+    if rank.level >= LIBRARY:
+        return "nothing is made to be started, so a module of the library stands for it"
     if runs == 1:
         return "nothing else here trains or runs a model"
     place = _place(rank)

@@ -33,6 +33,9 @@ def shell(text: str) -> str:
         ({"README.md": shell("python train.py --device 0,1,2")}, "3"),
         ({"README.md": shell("python train.py --world_size 2")}, "2"),
         ({"README.md": shell("python train.py trainer.devices=4 trainer.precision=16")}, "4"),
+        ({"README.md": shell("python train.py trainer.n_gpus_per_node=8 trainer.nnodes=1")}, "8"),
+        ({"README.md": shell("ray job submit -- python train.py --actor_num_gpus_per_node 4 --critic_num_gpus_per_node 2")}, "4"),
+        ({"README.md": shell("CONFIG=a.toml ./run.sh"), "run.sh": 'NGPU=${NGPU:-"8"}\ntorchrun --nproc_per_node=${NGPU} train.py --c ${CONFIG}\n'}, "8"),
         # Its configuration.
         ({"README.md": shell("accelerate launch --config_file a.yaml train.py"), "a.yaml": "num_processes: 16\nnum_machines: 2\n"}, "8"),
         ({"README.md": shell("python train.py --config c.yaml"), "c.yaml": "trainer:\n  devices: 4\n  num_nodes: 1\n"}, "4"),

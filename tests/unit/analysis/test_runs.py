@@ -57,6 +57,11 @@ def first(tree: Checkout) -> tuple[str, str]:
         ({"helper.py": "import torch\nloss.backward()\n", "play.py": "import torch\nimport helper\nmodel.cuda().generate(x)\n"}, "play.py"),
         # A program that hands another to a cluster is the one that is started.
         ({"main_train.py": TRAIN, "submit_train.py": "import submitit\nimport main_train\nif __name__ == '__main__':\n    main_train.main()\n"}, "submit_train.py"),
+        # Sub-commands, and packages whose name means nothing.
+        ({"README.md": "```\npython main.py generate\npython main.py train\n```\n", "main.py": TRAIN + "    model.generate(x)\n"}, "python main.py"),
+        ({"sft.yaml": SFT, "README.md": "```\naccelerate launch -m axolotl.cli.train sft.yaml\n```\n"}, "accelerate axolotl.cli.train"),
+        ({"tools/train.py": TRAIN, "tools/dist_train.sh": 'python -m torch.distributed.launch --nproc_per_node=$2 $(dirname "$0")/train.py $1\n'}, "torchrun train.py"),
+        ({"README.md": "```\nmodal run train.py::main\n```\n", "train.py": TRAIN}, "python train.py"),
         # Configuration alone: the file that names a model.
         ({"a_zero.json": '{"optimizer": {"lr": 1}, "train_micro_batch_size_per_gpu": 1}', "sft.yaml": SFT}, "sft.yaml"),
         ({"faster_8xb2.py": "_base_ = ['a.py']\nmodel = dict(type='X')\noptim_wrapper = dict(type='Y')\n"}, "faster_8xb2.py"),
@@ -68,6 +73,17 @@ def test_the_default_run_follows_the_stated_rules(checkout: Build, files: dict[s
 
 def test_nothing_to_start_is_no_run(checkout: Build) -> None:
     assert all_runs(checkout({"README.md": "# Notes\n", "a.py": "import click\n"})) == ()
+
+
+def test_a_sub_command_says_what_is_done(checkout: Build) -> None:
+    both = TRAIN + "    model.generate(x)\n"
+    runs = all_runs(checkout({"README.md": "```\npython main.py generate\n```\n", "main.py": both}))
+    assert [run.behavior for run in runs] == [Behavior.INFERS]
+
+
+def test_a_simulation_that_mpi_starts_is_no_run(checkout: Build) -> None:
+    files = {"README.md": "```\nmpirun -np 8 python simulate.py\n```\n", "simulate.py": "import numpy, mpi4py\n"}
+    assert all_runs(checkout(files)) == ()
 
 
 def test_a_configuration_of_the_command_line_is_the_runs(checkout: Build) -> None:
