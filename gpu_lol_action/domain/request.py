@@ -96,7 +96,10 @@ class Ignore:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of the table with its typed options; ``line`` is the text as it was written."""
+    """One command of the table with its typed options; ``line`` is the text as it was written.
+
+    ``cells`` describe the run that ``estimate`` is asked about: column and text, later ones over earlier ones.
+    """
 
     name: str
     line: str
@@ -116,7 +119,11 @@ class Command:
     path: str | None = None
     output_format: str = "text"
     base: str | None = None
+    use_hub: bool = False
+    use_llm: bool = False
     output: str | None = None
+    table: str | None = None
+    cells: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

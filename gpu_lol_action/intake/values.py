@@ -47,6 +47,15 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[str], str | None]:
     return lambda value: value.lower() if value.lower() in choices else None
 
 
+SWITCHES: Mapping[str, str] = {
+    "--spot": "use_spot",
+    "--all": "is_all",
+    "--dry-run": "is_dry_run",
+    "--hub": "use_hub",
+    "--llm": "use_llm",
+}
+"""The field of Command that an option without a value sets."""
+
 VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.DURATION: ("lease", parse_duration),
     OptionKind.CLOUD: ("cloud", _one_of(CLOUDS)),
@@ -56,5 +65,6 @@ VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.FORMAT: ("output_format", _one_of(OUTPUT_FORMATS)),
     OptionKind.REF: ("base", _matching(_REF)),
     OptionKind.FILE: ("output", lambda value: value or None),
+    OptionKind.TABLE: ("table", lambda value: value or None),
 }
 """The field of Command that a kind fills, and its reader. Accelerators and users have ways of their own."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
-from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.commands import DoorKind
 from gpu_lol_action.domain.environment import (
     Attempt,
@@ -26,9 +26,10 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Deny, ParseProblem, PullRequest, Repository
+from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullRequest, Repository
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.errors import Explanation, SpecError
+from gpu_lol_action.handlers.estimate import estimate_case
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 
@@ -322,6 +323,11 @@ def _dry_run(ladder: Ladder = LADDER, refusals: tuple[str, ...] = ()) -> str:
     )
 
 
+def _estimate(*cells: tuple[str, str]) -> str:
+    case = estimate_case(Command("estimate", "/gpu-lol estimate", cells=cells), Policy(), NOW)
+    return comments.estimate(case, reply_to=REPLY)
+
+
 def _torn_down(record: EnvironmentRecord) -> str:
     at = NOW + timedelta(minutes=102)
     return comments.torn_down(record=record, policy=POLICY, now=at, pr_usd=Decimal("2.70"), month_usd=Decimal("13.90"))
@@ -348,6 +354,17 @@ def _hostile_record(record: EnvironmentRecord) -> EnvironmentRecord:
         tombstone=Tombstone(HOSTILE, HOSTILE, NOW),
         failure=HOSTILE,
     )
+
+
+_CLAIM = Override(
+    "qwen3-32b",
+    "train.py packs four sequences into one, which the analyzer does not see.",
+    (("hardware.vram_required_gb", "46 GB", "70 GB"),),
+)
+
+
+def _overridden(override: Override) -> Analysis:
+    return replace(analysis(), spec=spec("A100-80GB", 70), proposed=spec("A100-80GB", 70), override=override)
 
 
 def _hostile_analysis() -> Analysis:
@@ -411,6 +428,10 @@ CASES: Mapping[str, Callable[[], str]] = {
         base_sha=HOSTILE,
         base_analysis=analysis(),
         spec_yaml=HOSTILE,
+    ),
+    "proposal_override": lambda: _proposal(**_NO_BASE, analysis=_overridden(_CLAIM)),
+    "proposal_override_hostile": lambda: _proposal(
+        **_NO_BASE, analysis=_overridden(Override(HOSTILE, HOSTILE, ((HOSTILE, HOSTILE, HOSTILE),)))
     ),
     "analysis_report": lambda: comments.analysis_report(
         analysis=analysis(), ladder=LADDER, policy=POLICY, spec_yaml=SPEC_YAML, sha=PULL_REQUEST.head_sha, now=NOW
@@ -550,6 +571,10 @@ CASES: Mapping[str, Callable[[], str]] = {
     "sweep_summary_hostile": lambda: comments.sweep_summary(
         lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW
     ),
+    "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
+    "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
+    "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),
+    "estimate_hostile": lambda: _estimate(("model", HOSTILE), ("params_B", "7"), ("optimizer", HOSTILE)),
     "internal_error": lambda: comments.internal_error(
         run_url="https://github.com/acme/qwen-sft/actions/runs/9001", record=READY, now=NOW, reply_to=REPLY
     ),
