@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from gpu_lol_action.analysis.checkout import Checkout
 
 MAX_TEXT = 200_000
-_LINE = re.compile(r"^\s*[\"']?([A-Za-z][\w.-]*)[\"']?\s*=\s*[\"']?([A-Za-z_][\w.]*):[\w.]+", re.MULTILINE)
+MAX_SCRIPTS = 40
+_LINE = re.compile(r"^[ \t]*[\"']?([A-Za-z][\w.-]*)[\"']?[ \t]*=[ \t]*[\"']?([A-Za-z_][\w.]*):[\w.]+", re.MULTILINE)
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)\s*=\s*([A-Za-z_][\w.]*):[\w.]+[\"']")
 _TABLES = ("project.scripts", "tool.poetry.scripts", "project.gui-scripts")
 
@@ -32,7 +33,7 @@ def console_scripts(checkout: Checkout) -> Mapping[str, str]:
     if setup is not None and "console_scripts" in setup.text:
         for name, module in _QUOTED.findall(setup.text[:MAX_TEXT]):
             found.setdefault(name, module)
-    return found
+    return dict(list(found.items())[:MAX_SCRIPTS])
 
 
 def _section(text: str, name: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from gpu_lol_action.analysis import documented
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -58,20 +59,26 @@ def _speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
 
 
 def _line(checkout: Checkout, where: Evidence) -> str:
-    source = checkout.find(where.path)
-    lines = source.text.split("\n") if source is not None else []
+    lines, _ = _read(checkout.find(where.path))
     return lines[where.line - 1][:2000] if 0 < where.line <= len(lines) else ""
 
 
 def _section(checkout: Checkout, where: Evidence) -> tuple[int, str]:
     """Return the line and the words of the heading above a place."""
-    source = checkout.find(where.path)
-    lines = source.text.split("\n")[: where.line] if source is not None else []
-    is_fenced = False
-    found = (0, "")
+    _, headings = _read(checkout.find(where.path))
+    return headings[where.line - 1] if 0 < where.line <= len(headings) else (0, "")
+
+
+@functools.lru_cache(maxsize=64)
+def _read(source: Source | None) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
+    """Return a document's lines, and for each the line and words of the heading above it."""
+    lines = tuple(source.text.split("\n")) if source is not None else ()
+    headings: list[tuple[int, str]] = []
+    is_fenced, above = False, (0, "")
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith(("```", "~~~")):
             is_fenced = not is_fenced
         elif not is_fenced and (heading := _HEADING.match(line)):
-            found = (number, heading[1])
-    return found
+            above = (number, heading[1])
+        headings.append(above)
+    return lines, tuple(headings)

@@ -153,6 +153,8 @@ def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:
 def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
     """Return the file that a command's target means, seen from the root, from the command's own folder, or anywhere."""
     target = command.target.removeprefix("./")
+    if target.count("$") > 2:
+        return None
     if "$" in target:
         # `src/$TASK.py`: a family of programs; the one that trains stands for it.
         pattern = re.compile(re.sub(r"\\\$(?:\\\{)?\w+(?:\\\})?", r"[\\w-]+", re.escape(target)))

@@ -30,7 +30,9 @@ _TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorker
                         "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
-_ASSERTED = re.compile(r"^\s*assert\s+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
+_ASSERTED = re.compile(
+    r"^[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE
+)
 _NAMED = re.compile(
     r"(?:^|[_.-])(?:(\d{1,2})_?gpus?|(\d{1,2})x[ahvb]\d{2,3}|x(\d{1,2})|(\d{1,2})xb\d+|gpus?(\d{1,2}))(?=$|[_.-])",
     re.IGNORECASE,

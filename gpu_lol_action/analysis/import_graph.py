@@ -8,6 +8,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 
 MAX_CLOSURE = 60
 STEPS = 3
+MAX_DOTS = 12
 
 
 @functools.lru_cache(maxsize=512)
@@ -42,6 +43,8 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 
 def module_source(checkout: Checkout, module: str) -> Source | None:
     """Return the file that ``python -m module`` runs: the module, or its package's ``__main__``; by its last words in a sub-folder."""
+    if module.count(".") > MAX_DOTS:
+        return None
     path = module.replace(".", "/")
     for base in ("", "src/"):
         for end in (".py", "/__main__.py"):

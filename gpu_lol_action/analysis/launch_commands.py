@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.launch_tools import (
     as_count,
     followed,
     inner_text,
+    may_start,
     processes_of,
     split_options,
     split_words,
@@ -32,6 +33,8 @@ from gpu_lol_action.domain.finding import Evidence
 MAX_COMMANDS = 400
 MAX_DOCUMENTS = 60
 MAX_FOLLOWED = 3  # scripts that start scripts
+MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
+MAX_SCRIPT = 64 * 1024  # characters
 MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
@@ -161,6 +164,8 @@ def _of_source(
     request = machine_request(source)
     scripts = console_scripts(checkout)
     for line in command_lines(source, given):
+        if not may_start(line.text, scripts):
+            continue
         command = parse_command(line.text, line.variables, source, line.line, scripts)
         if command is not None:
             yield _requested(replace(command, section=line.section), request)
@@ -186,10 +191,10 @@ def _led_to(
     given = {**own, **{str(place): word for place, word in enumerate(parameters[:20], 1)}}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
-    first_time = script.path not in seen
-    seen.add(script.path)
-    if not first_time and not parameters and not own and not target:
+    way = " ".join([script.path, target, *parameters, *own])
+    if way in seen or len(seen) > MAX_ENTERED or len(script.text) > MAX_SCRIPT:
         return
+    seen |= {script.path, way}
     for command in _of_source(checkout, script, seen, given, depth + 1):
         if not target or command.section == target or command.evidence.path != script.path:
             yield _requested(replace(command, said=said, section=line.section or command.section), request)

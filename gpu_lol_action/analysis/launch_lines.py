@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.paths import Form
 
 MAX_LINE = 8000
 MAX_VARIABLES = 300
+MAX_PUT = 100  # variables put into one line
 MAX_BLOCK = 60  # lines of one array or quoted text
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -31,6 +32,7 @@ _VARIABLE = re.compile(
 _OPEN = re.compile(r"^(?:export\s+)?[A-Za-z_]\w*=(?:\([^)]*|\"[^\"]*|'[^']*)$")
 _ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=\((.*)\)\s*(?:#.*)?$")
 _TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
+_PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
 
@@ -69,11 +71,11 @@ def is_makefile(source: Source) -> bool:
 
 def substitute(text: str, variables: Mapping[str, str]) -> str:
     """Put known shell variables into the text; ``${X:-fallback}`` gives its fallback, unknown ones stay as they are."""
-    text = re.sub(r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}", lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE])
-    text = re.sub(r"\"?\$\{(\w+)\[[@*]\]\}\"?", lambda m: variables.get(m[1], ""), text)[:MAX_LINE]
-    return re.sub(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))", lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text)[
-        :MAX_LINE
-    ]
+    text = re.sub(
+        r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}", lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE], count=MAX_PUT
+    )
+    text = re.sub(r"\"?\$\{(\w+)\[[@*]\]\}\"?", lambda m: variables.get(m[1], ""), text, count=MAX_PUT)[:MAX_LINE]
+    return _PUT.sub(lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text, count=MAX_PUT)[:MAX_LINE]
 
 
 def _numbered(source: Source) -> Iterator[tuple[int, str]]:

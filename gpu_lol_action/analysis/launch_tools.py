@@ -53,6 +53,13 @@ _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "
                           "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
 _PYTHON = re.compile(r"i?python(?:3(?:\.\d+)?)?")
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
+_MAY_START = re.compile(
+    r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|"
+    + "|".join(
+        sorted({*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric"} | {s for s in _SHELLS if s.isalpha()})
+    )
+    + r")\b"
+)
 _PLACEHOLDER = re.compile(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w+\}?$|\{\{")
 
 
@@ -69,10 +76,12 @@ def split_words(text: str) -> list[str]:
 
 def _without_comment(text: str) -> str:
     """Return a line up to the ``#`` that begins a word outside quotes; one inside a word (``${x#y}``) is no comment."""
-    for found in re.finditer(r"(?:^|(?<=\s))#", text):
-        before = text[: found.start()]
-        if before.count('"') % 2 == 0 and before.count("'") % 2 == 0:
-            return before
+    quote = ""
+    for place, character in enumerate(text):
+        if character == "#" and not quote and (place == 0 or text[place - 1].isspace()):
+            return text[:place]
+        if character in "\"'" and quote in {"", character}:
+            quote = "" if quote else character
     return text
 
 
@@ -115,6 +124,11 @@ def _until_program(words: Sequence[str]) -> int:
         ):
             return index
     return len(words)
+
+
+def may_start(text: str, scripts: Mapping[str, str]) -> bool:
+    """Whether a line is worth reading as a command: it names a program, a script, a variable, or a command of the project."""
+    return bool(_MAY_START.search(text)) or text.lstrip("$ ").partition(" ")[0] in scripts
 
 
 def is_program(name: str) -> bool:

@@ -19,10 +19,10 @@ _OVER_ALL = re.compile(r"(?:--gpus|-G)[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})\b")
 _NODES = re.compile(r"(?:--nodes|-N)[= ](\d{1,3})\b")
 _PER_TASK = re.compile(r"--gpus-per-task[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})")
 _TASKS_PER_NODE = re.compile(r"--ntasks-per-node[= ](\d{1,3})")
-_SKY = re.compile(r"^\s+accelerators:\s*[\"'{]?\s*[A-Za-z][\w.-]*\s*:\s*(\d{1,2})", re.MULTILINE)
+_SKY = re.compile(r"^[ \t]+accelerators:\s*[\"'{]?\s*[A-Za-z][\w.-]*\s*:\s*(\d{1,2})", re.MULTILINE)
 _SKY_NODES = re.compile(r"^num_nodes:\s*(\d{1,3})", re.MULTILINE)
 _KUBERNETES = re.compile(r"nvidia\.com/gpu:\s*[\"']?(\d{1,2})")
-_COMPOSE = re.compile(r"^\s+count:\s*(\d{1,2})\s*$", re.MULTILINE)
+_COMPOSE = re.compile(r"^[ \t]+count:[ \t]*(\d{1,2})\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

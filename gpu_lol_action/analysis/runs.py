@@ -1,6 +1,6 @@
 """Which of the things that can be started is the run to provision for, and which others are worth a profile.
 
-The rules, in this order (docs/analysis.md tells them with their reasons):
+The rules, in this order (docs/entry-points.md tells them with their reasons):
 
 1. steps beside the run (data preparation, evaluation, conversion, tests, benchmarks) come last;
 2. what lies nearer to the root comes first: the document that names a command, else the script or program itself;

@@ -57,7 +57,7 @@ def _training_config(source: Source) -> TrainingConfig | None:
     if source.code is not None:
         # OpenMMLab writes configurations as programs that only assign.
         pairs = [(fold_key(default.name), default.line) for default in source.code.defaults]
-        names = re.findall(r"^(\w+)\s*=", source.text, re.MULTILINE)
+        names = re.findall(r"^(\w+)[ \t]*=", source.text, re.MULTILINE)
         pairs += [(fold_key(name), 0) for name in names]
     else:
         pairs = [(setting.key, setting.evidence.line) for setting in read_settings(source)]
