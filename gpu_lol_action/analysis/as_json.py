@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpu_lol_action.domain.analysis import Analysis, Override
+from gpu_lol_action.domain.analysis import Analysis, Override, Profile
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec_text import spec_mapping
@@ -27,6 +27,7 @@ def analysis_json(analysis: Analysis) -> dict[str, Any]:
         "spec_file": analysis.spec_path,
         "spec": spec_mapping(spec),
         "breakdown": _breakdown(analysis.breakdown),
+        "profiles": [_profile(profile) for profile in analysis.profiles],
         "findings": [_finding(finding) for finding in analysis.findings],
         "differences": [
             {"key": item.key, "in_file": item.in_file, "in_code": item.in_code, "why": item.why}
@@ -67,6 +68,20 @@ def _breakdown(breakdown: MemoryBreakdown | None) -> dict[str, Any] | None:
         "high_gib": breakdown.high_gib,
         "required_gib": breakdown.required_gib,
         "notes": list(breakdown.notes),
+    }
+
+
+def _profile(profile: Profile) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "command": profile.command,
+        "where": str(profile.evidence),
+        "why": profile.why,
+        "workload_type": profile.workload.value,
+        "vram_required_gb": profile.vram_required_gb or 0,
+        "gpu_count": profile.gpu_count,
+        "breakdown": _breakdown(profile.breakdown),
+        "not_understood": list(profile.not_understood),
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.conda_files import read_environment
 from gpu_lol_action.analysis.dependency_lists import lists_of
-from gpu_lol_action.analysis.entry_points import import_closure, primary_run
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.install_sources import main_dockerfiles
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.local_projects import compiled_extension
@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.packages import effective_packages
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_version import python_wishes
+from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.compatibility import image_contents, is_gpu_image
 from gpu_lol_action.estimation.package_pairs import allows, pinned

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.conda_files import read_environment
-from gpu_lol_action.analysis.entry_points import Run, import_closure, primary_run
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.install_sources import counting_commands
 from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_development, read_project, read_setup_cfg
 from gpu_lol_action.analysis.python_version import chosen_python
+from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.setup_py import read_setup_py
 
 _BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",

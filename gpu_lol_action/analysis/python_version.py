@@ -100,7 +100,7 @@ def _sort_in(text: str, where: Evidence, exact: list[PythonWish], ranges: list[P
 def _place(source: Source, project: Project) -> Evidence:
     """Return the line that names Python in a project file."""
     found = re.search(
-        r"^\s*(?:requires-python|python_requires|python|python_version|python_full_version)\s*=",
+        r"^[ \t]*(?:requires-python|python_requires|python|python_version|python_full_version)\s*=",
         source.text,
         re.MULTILINE,
     )

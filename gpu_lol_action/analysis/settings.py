@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.domain.finding import Confidence, Evidence
 
+MAX_CONFIGS = 20
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -47,8 +48,16 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     """Return the settings of a run, nearest tier first."""
     if run is None:
         return Scope(())
-    options = tuple(Setting(fold_key(key), fold_key(key), value, run.evidence) for key, value in run.options.items())
-    configs = tuple(setting for source in _configs(checkout, run) for setting in read_settings(source))
+    # Hydra and Lightning write `trainer.devices=4`: the last word is the key, as in their files.
+    options = tuple(
+        Setting(fold_key(key.rpartition(".")[2]), fold_key(key), value, run.evidence)
+        for key, value in run.options.items()
+    )
+    configs = tuple(
+        setting
+        for source in _configs(checkout, run)
+        for setting in (_of_code(source) if source.code is not None else read_settings(source))
+    )
     own = _of_code(run.script) if run.script else ()
     imported = import_closure(checkout, run.script)[1:] if run.script else ()
     near = tuple(setting for source in imported for setting in _of_code(source))
@@ -101,6 +110,7 @@ def is_on(found: Found | None) -> bool:
     return found is not None and found.text.strip().strip("\"'").lower() in {"true", "1", "yes", "on", "auto"}
 
 
+@functools.lru_cache(maxsize=1024)
 def _of_code(source: Source) -> tuple[Setting, ...]:
     """Return a program's settings: arguments of constructors first, then options' defaults, then the rest."""
     code = source.code
@@ -130,15 +140,46 @@ def _default(source: Source, name: str, text: str, line: int) -> Setting:
 
 
 def _configs(checkout: Checkout, run: Run) -> list[Source]:
-    """Return the run's configuration files and those that they name (a DeepSpeed JSON behind a trainer's YAML)."""
+    """Return the run's configuration files and those that they name, the nearest to the command first."""
     found = list(run.configs)
-    for source in run.configs:
-        for setting in read_settings(source):
-            if setting.key in {"deepspeed", "deepspeed_config", "deepspeed_config_file"}:
-                named = checkout.find_named(setting.text)
-                if named is not None:
-                    found.append(named)
-    return list(dict.fromkeys(found))
+    for source in found:  # grows while it is walked: what is named may name others
+        if len(found) >= MAX_CONFIGS:
+            break
+        found.extend(named for named in _named_by(checkout, run, source) if named not in found)
+    return found[:MAX_CONFIGS]
+
+
+def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
+    """Yield what a configuration names: a DeepSpeed JSON, the groups of a Hydra defaults list, the bases of OpenMMLab."""
+    for setting in read_settings(source):
+        named: Source | None = None
+        if setting.key in {"deepspeed", "deepspeed_config", "deepspeed_config_file"}:
+            named = checkout.find_named(setting.text)
+        elif setting.path == "defaults":
+            named = checkout.find(_beside(source, f"{setting.text}.yaml"))
+        elif setting.path.startswith("defaults."):
+            # `model=large` on the command line takes another file of the group.
+            group = setting.path.removeprefix("defaults.").removeprefix("override_").removeprefix("/")
+            name = run.options.get(group, setting.text).removesuffix(".yaml")
+            named = checkout.find(_beside(source, f"{group}/{name}.yaml"))
+        if named is not None:
+            yield named
+    base = source.code.default("_base_") if source.code is not None else None
+    for path in base.text.split(",")[:10] if base is not None else []:
+        named = checkout.find(_beside(source, path.strip())) or checkout.find_named(path.strip())
+        if named is not None:
+            yield named
+
+
+def _beside(source: Source, path: str) -> str:
+    """Return a path that a file names, seen from the root."""
+    parts: list[str] = source.folder.split("/") if source.folder else []
+    for part in path.split("/"):
+        if part == "..":
+            parts = parts[:-1]
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)
 
 
 def _stray_configs(checkout: Checkout, run: Run) -> list[Source]:

@@ -1,0 +1,75 @@
+"""Which runs are steps beside the work, and which are variants of another run, told from their names, options and sections."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.entry_points import Run
+
+_BESIDE = re.compile(
+    r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|post_?process|download|convert(?:er)?|conversion|export|"
+    r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merge|upload|push|install|setup|bench(?:mark|marks|marking)?|"
+    r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|validate|validation|"
+    r"extract|generate_data|make|build|create|lint|format|check|verify|compare|analy[sz]e|report|requirements|utils?|release|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
+    re.IGNORECASE,
+)
+_BESIDE_OPTIONS = frozenset(
+    {"eval", "evaluate", "eval_only", "test_only", "only_eval", "evaluate_only", "validate_only", "only_test"}
+)
+_BESIDE_SECTION = re.compile(
+    r"\b(?:evaluat|benchmark|convert|conversion|download|preprocess|data(?:set)?s?\b|install|test(?:s|ing)\b|export)",
+    re.IGNORECASE,
+)
+_RUN_SECTION = re.compile(r"train|tun|infer|usage|use|run|start|demo|reproduc|generat|sampl|serv|deploy", re.IGNORECASE)
+_VARIANT_NAME = re.compile(
+    r"(?:^|[_.-])(?:debug|toy|dummy|smoke|sanity|cpu|runcpu|mps|mac|mock|minimal|tpu|xla|npu|hpu|rocm|amd|colab|demo_train|single_batch|overfit|multi_?nodes?|\d+_?nodes)"
+    r"(?=$|[_.-])",
+    re.IGNORECASE,
+)
+_VARIANT_SECTION = re.compile(
+    r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
+)
+
+
+def is_beside(run: Run) -> bool:
+    """Whether a run is a step beside the work: by what it starts, its script's name, its options, or its section."""
+    command = run.command
+    if command is None:
+        return bool(run.script and _BESIDE.search(_stem(run.script.path)))
+    if _BESIDE_OPTIONS & {key for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
+        return True
+    if "do_train" not in command.options and {"do_eval", "do_predict"} & command.options.keys():
+        return True
+    target = command.target if not command.target.endswith(".py") else _stem(command.target)
+    # A module's last words name the step; its package's may mean anything.
+    named = ".".join(target.split(".")[-2:]) if "/" not in target else target
+    if _BESIDE.search(named):
+        return True
+    if not command.evidence.path.lower().endswith((".md", ".rst", "makefile")) and _BESIDE.search(
+        _stem(command.evidence.path)
+    ):
+        return True
+    return bool(_BESIDE_SECTION.search(command.section) and not _RUN_SECTION.search(command.section)) and (
+        run.behavior is not Behavior.TRAINS
+    )
+
+
+def is_variant(run: Run) -> bool:
+    """Whether a run is made for trying out, or for a machine without a GPU."""
+    if run.options.get("device", "").lower() in {"cpu", "mps"} or {"use_cpu", "no_cuda", "cpu"} & run.options.keys():
+        return True
+    if run.command is not None and run.command.nodes > 1:
+        return True
+    names = [_stem(run.script.path) if run.script else "", *(_stem(source.path) for source in run.configs[:1])]
+    if run.command is not None:
+        section = run.command.section
+        if _VARIANT_SECTION.search(section) and "GPU" not in section:
+            return True
+        if run.command.evidence.path != run.command.said.path or not run.command.is_documented:
+            names.append(_stem(run.command.evidence.path))
+    return any(_VARIANT_NAME.search(name) for name in names)
+
+
+def _stem(path: str) -> str:
+    return re.sub(r"\.\w+$", "", path.rsplit("/", 1)[-1])
