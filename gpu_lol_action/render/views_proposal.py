@@ -16,6 +16,7 @@ from gpu_lol_action.render import formats
 from gpu_lol_action.render.cause import select_cause
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, accelerator_label, billing_view, short_sha
+from gpu_lol_action.render.views_documented import DocumentedView, documented_view
 from gpu_lol_action.render.views_evidence import (
     CodePlace,
     FindingView,
@@ -122,6 +123,7 @@ class ProposalView:
     chart: str
     memory_notes: tuple[str, ...]
     method: str
+    documented: DocumentedView | None
     differences: tuple[DifferenceView, ...]
     override: OverrideView | None
     session: Safe
@@ -174,6 +176,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         chart=memory_chart(breakdown) if breakdown else "",
         memory_notes=breakdown.notes if breakdown else (),
         method=breakdown.method if breakdown else "",
+        documented=documented_view(analysis, case.place),
         differences=tuple(map(_difference, analysis.differences)),
         override=_override(analysis),
         session=formats.hours_label(case.policy.lease),

@@ -428,7 +428,9 @@ CASES: Mapping[str, Callable[[], str]] = {
         **_NO_BASE, analysis=_overridden(Override(HOSTILE, HOSTILE, ((HOSTILE, HOSTILE, HOSTILE),)))
     ),
     "analysis_report": lambda: comments.analysis_report(
-        analysis=analysis(), ladder=LADDER, policy=POLICY, spec_yaml=SPEC_YAML, sha=PULL_REQUEST.head_sha, now=NOW
+        comments.analysis_case(
+            analysis=analysis(), ladder=LADDER, policy=POLICY, spec_yaml=SPEC_YAML, sha=PULL_REQUEST.head_sha, now=NOW
+        )
     ),
     "launching": _launching,
     "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),
