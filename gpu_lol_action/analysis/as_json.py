@@ -9,7 +9,7 @@ from typing import Any
 
 from gpu_lol_action.analysis.confidence import decision_confidence
 from gpu_lol_action.analysis.stated import Stated, stated_figures
-from gpu_lol_action.domain.analysis import Analysis, Override
+from gpu_lol_action.domain.analysis import Analysis, Override, Profile
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec_text import spec_mapping
@@ -35,6 +35,7 @@ def analysis_json(analysis: Analysis) -> dict[str, Any]:
         "spec_file": analysis.spec_path,
         "spec": spec_mapping(spec),
         "breakdown": _breakdown(analysis.breakdown),
+        "profiles": [_profile(profile) for profile in analysis.profiles],
         "findings": [_finding(finding) for finding in analysis.findings],
         "differences": [
             {"key": item.key, "in_file": item.in_file, "in_code": item.in_code, "why": item.why}
@@ -98,6 +99,22 @@ def _stated(stated: Stated) -> dict[str, Any]:
         "why": stated.finding.why,
         "confidence": stated.finding.confidence.name.lower(),
         **_place(stated.finding.evidence),
+    }
+
+
+def _profile(profile: Profile) -> dict[str, Any]:
+    """Return another run of the tree, estimated as the first one is."""
+    return {
+        "name": profile.name,
+        "command": profile.command,
+        "where": str(profile.evidence),
+        **_place(profile.evidence),
+        "why": profile.why,
+        "workload_type": profile.workload.value,
+        "vram_required_gb": profile.vram_required_gb or 0,
+        "gpu_count": profile.gpu_count,
+        "breakdown": _breakdown(profile.breakdown),
+        "not_understood": list(profile.not_understood),
     }
 
 

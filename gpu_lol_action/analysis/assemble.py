@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from gpu_lol_action.analysis import (
@@ -20,10 +21,12 @@ from gpu_lol_action.analysis import (
 )
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
-from gpu_lol_action.analysis.entry_points import Run, primary_run
+from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.memory_need import MemoryNeed, best, memory_need
 from gpu_lol_action.analysis.packages import package_name
-from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.analysis.profiles import different_hardware, profile_of
+from gpu_lol_action.analysis.runs import all_runs, primary_run
+from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
@@ -65,8 +68,11 @@ def analyze(
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
-    findings = (*hints, *detect_all(checkout))
+    tree = detect_tree(checkout)
+    findings = (*hints, *detect_run(checkout, primary_run(checkout)), *tree)
     proposed, need = propose(findings, model_facts)
+    others = other_runs(checkout, tree, model_facts)
+    proposed = replace(proposed, profiles=different_hardware(proposed, others))
     gaps = [*(need.not_understood if need else ()), *_gaps(checkout)]
     if need is not None:
         findings = (*findings, need.finding)
@@ -81,6 +87,7 @@ def analyze(
         spec_path=file.path if file is not None else None,
         files_read=len(checkout.sources),
         files_skipped=checkout.files_skipped,
+        profiles=tuple(profile for profile, _ in others),
     )
 
 
@@ -92,6 +99,17 @@ def detect_all(checkout: Checkout) -> tuple[Finding, ...]:
 def detect_run(checkout: Checkout, run: Run | None) -> tuple[Finding, ...]:
     """Return what is found of one run: its model, its way of working, its GPUs."""
     return tuple(finding for detect in RUN_DETECTORS for finding in detect(checkout, run))
+
+
+def other_runs(
+    checkout: Checkout, tree: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts]
+) -> tuple[tuple[Profile, EnvironmentSpec], ...]:
+    """Return the runs beside the first, each estimated by the same detectors, with the spec that it alone would ask for."""
+    found = []
+    for run in all_runs(checkout)[1:]:
+        spec, need = propose((*detect_run(checkout, run), *tree), model_facts)
+        found.append((profile_of(run, spec, need), spec))
+    return tuple(found)
 
 
 def detect_tree(checkout: Checkout) -> tuple[Finding, ...]:

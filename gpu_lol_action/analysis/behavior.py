@@ -16,7 +16,12 @@ GPU_MODULES = frozenset({
     "open_clip", "unsloth", "axolotl", "llamafactory", "torchtune", "composer", "megatron", "colossalai", "cupy",
     "stable_baselines3", "mamba_ssm", "xformers", "flash_attn", "lit_gpt", "litgpt", "torch_geometric", "dgl",
     "nemo", "fairseq", "espnet", "speechbrain", "paddle", "mxnet", "auto_gptq", "awq", "ctransformers", "exllamav2",
-    "optimum", "setfit", "torchrl", "kornia", "monai", "segment_anything", "clip", "mlx_lm", "xtuner", "swift",
+    "optimum", "setfit", "torchrl", "kornia", "monai", "segment_anything", "clip", "mlx_lm", "xtuner", "swift", "mmseg", "mmpose",
+    "mmpretrain", "mmcls", "mmrazor", "mmaction", "tensorflow_hub", "tf_keras", "haiku", "optax", "equinox", "tensorflow_probability",
+    "torchmetrics", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
+    "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
+    "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
+    "gsplat", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair",
 })  # fmt: skip
 GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
@@ -24,17 +29,35 @@ GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
 }  # fmt: skip
 
-_TRAINING_CALLS = frozenset({"backward", "TrainingArguments", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward",
-                             "train_step", "value_and_grad", "training_step", "deepspeed.initialize"})  # fmt: skip
+# A call of these trains, whatever it is called on.
+_TRAINING_CALLS = frozenset({
+    "backward", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward", "train_step", "value_and_grad",
+    "training_step", "apply_gradients", "train_and_evaluate", "fit_generator", "train_detector", "train_model",
+    "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train",
+})  # fmt: skip
+_TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",
+                             "fairseq_cli.train", "trlx.train", "tf.gradients"})  # fmt: skip
+_OPTIMIZERS = re.compile(r"(?:torch\.optim|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
+                         r"(?:\w*Optimizer|Adam\w*|adam\w*|SGD|sgd|RMSprop|rmsprop|Adafactor|adafactor|Lion|lion|LAMB|lamb)")  # fmt: skip
 _TRAINER = re.compile(
-    r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config)"
+    r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config|LightningCLI)"
 )
 _FIT_OWNERS = frozenset(
-    {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "fastai", "sentence_transformers", "jax"}
-)
-_INFERENCE_CALLS = frozenset({"generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict",
-                              "text_completion", "chat_completion", "AsyncLLMEngine", "encode_prompt"})  # fmt: skip
-_LOADS = frozenset({"from_pretrained", "load_model", "load_state_dict", "load_checkpoint"})
+    {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
+     "flax", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric"}
+)  # fmt: skip
+# Owners of a plain ``train()`` that trains: a trainer, an estimator, an engine's runner. ``model.train()`` only sets a mode.
+_TRAIN_OWNERS = re.compile(r"trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$")
+_INFERENCE_CALLS = frozenset({
+    "generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict", "text_completion",
+    "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
+    "launch_server", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
+})  # fmt: skip
+_LOADS = frozenset({"from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "from_single_file", "hub.load",
+                    "restore_checkpoint", "SamPredictor"})  # fmt: skip
+
+_BOOSTING = frozenset({"xgboost", "lightgbm", "catboost"})
+_ON_GPU = re.compile(r"(?:device|device_type|task_type)=(?:cuda|gpu)(?::\d+)?|(?:tree_method|predictor)=gpu_\w+")
 
 
 class Behavior(enum.Enum):
@@ -47,32 +70,51 @@ class Behavior(enum.Enum):
 
 def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, Call | None]:
     """Return what a program does, and the call that says so. ``uses_gpu``: what it imports uses a GPU library."""
-    if not uses_gpu and not code.imported() & GPU_MODULES:
+    imported = code.imported()
+    if boosting_on_gpu(code) is not None:
+        return Behavior.TRAINS, None
+    if not uses_gpu and not imported & GPU_MODULES:
         return Behavior.NEITHER, None
-    training = next((call for call in code.calls if is_training_call(call, code)), None)
+    training = next((call for call in code.calls if is_training_call(call, imported)), None)
+    # An optimizer is only made to train, but the step itself says it better.
+    training = training or next((call for call in code.calls if _OPTIMIZERS.fullmatch(call.name)), None)
     if training is not None:
         return Behavior.TRAINS, training
-    inference = next((call for call in code.calls if call.last in _INFERENCE_CALLS), None)
+    inference = next((call for call in code.calls if _is_inference_call(call)), None)
     inference = inference or next(
         (call for call in code.calls if call.last in _LOADS and "oken" not in call.name), None
     )
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
 
 
-def is_training_call(call: Call, code: PythonCode) -> bool:
-    """Whether this call trains: a backward pass, a trainer, or ``fit`` of a deep-learning library."""
-    if call.last in _TRAINING_CALLS or call.name in _TRAINING_CALLS:
+def is_training_call(call: Call, imported: frozenset[str]) -> bool:
+    """Whether this call trains: a backward pass, a gradient, a trainer, or ``fit`` of a deep-learning library."""
+    if call.last in _TRAINING_CALLS or call.name in _TRAINING_NAMES:
         return True
-    if _TRAINER.fullmatch(call.last) and call.last != "Tokenizer":
+    if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and "tensorflow" in imported):
         return True
     if call.last in {"fit", "learn", "train"} and call.name.count("."):
         owner = call.name.rpartition(".")[0].lower()
         if call.last == "learn":
-            return "stable_baselines3" in code.imported()
+            return bool(imported & {"stable_baselines3", "sb3_contrib"})
         if call.last == "fit":
-            return bool(code.imported() & _FIT_OWNERS) and not ("sklearn" in code.imported() and "trainer" not in owner)
-        return "trainer" in owner or "yolo" in owner
+            return bool(imported & _FIT_OWNERS) and ("sklearn" not in imported or _is_network(owner, imported))
+        return bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))
     return False
+
+
+def _is_network(owner: str, imported: frozenset[str]) -> bool:
+    """Whether a name beside scikit-learn, whose estimators are fitted too, stands for a network or its trainer."""
+    return "trainer" in owner or bool(imported & {"tensorflow", "keras"} and re.search(r"model|net|learner", owner))
+
+
+def _is_inference_call(call: Call) -> bool:
+    if call.last not in _INFERENCE_CALLS:
+        return False
+    # `random.sample`, `np.random.choice`, `df.sample` draw; a sampler or a model samples.
+    if call.last == "sample":
+        return bool(re.search(r"model|sampler|diffusion|net|pipe", call.name.rpartition(".")[0].lower()))
+    return call.last not in {"inference", "predict"} or "." in call.name
 
 
 def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
@@ -81,3 +123,14 @@ def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
         return None
     found = (item for item in source.code.imports if not item.is_optional)
     return next(((item.module, item.line) for item in found if item.module.split(".")[0] in GPU_MODULES), None)
+
+
+def boosting_on_gpu(code: PythonCode) -> tuple[str, int] | None:
+    """Return the setting that puts XGBoost, LightGBM or CatBoost on a GPU, with its line; by default they stay on the CPU."""
+    if not code.imported() & _BOOSTING:
+        return None
+    settings = [(default.name, default.text, default.line) for default in code.defaults]
+    settings += [(key, value.text, call.line) for call in code.calls for key, value in call.keywords if value.text]
+    return next(
+        ((f"{name}={text}", line) for name, text, line in settings if _ON_GPU.fullmatch(f"{name}={text}".lower())), None
+    )

@@ -1,4 +1,4 @@
-"""The run that the environment is for: the command a reader is told to start, its script, and its configuration files."""
+"""Everything that can be started: commands, configurations that are runs, and programs, each with what it does."""
 
 from __future__ import annotations
 
@@ -10,50 +10,33 @@ from dataclasses import dataclass, field
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.console_scripts import console_scripts
+from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
+from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
-# Keys that only a training or serving configuration has; two of them make a YAML file one.
-_CONFIG_MARKS = frozenset({
-    "base_model", "model_name_or_path", "learning_rate", "num_train_epochs", "num_epochs", "micro_batch_size",
-    "per_device_train_batch_size", "gradient_accumulation_steps", "sequence_len", "cutoff_len", "finetuning_type",
-    "max_seq_length", "lora_r", "lora_rank", "adapter", "optimizer", "max_steps", "lr_scheduler_type", "_component_",
-})  # fmt: skip
-_TRAINS = frozenset({"learning_rate", "num_train_epochs", "num_epochs", "micro_batch_size", "per_device_train_batch_size",
-                     "gradient_accumulation_steps", "finetuning_type", "lora_r", "lora_rank", "adapter", "optimizer"})  # fmt: skip
 _TRAINING_TARGET = re.compile(
-    r"(?:^|[/_.\s-])(?:train|finetune|fine_tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
+    r"(?:^|[/_.\s-])(?:train|finetune|fine[_-]tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
 _SERVING_TARGET = re.compile(
-    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui)(?:[_.-]|$)"
+    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
+    r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
-_SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
-# Steps before or after the run itself.
-_BESIDE = re.compile(
-    r"prepare|preprocess|download|convert|export|eval|test|data|merge|upload|install|benchmark|delinearize|quantize|fetch",
-    re.IGNORECASE,
-)
-_NAMES = (
-    "train",
-    "main",
-    "finetune",
-    "run",
-    "pretrain",
-    "sft",
-    "infer",
-    "inference",
-    "generate",
-    "sample",
-    "demo",
-    "app",
-    "serve",
-)
+# Options that only a program that trains has.
+_TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
+                               "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
+MAX_PROGRAMS = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What is started: behavior, where it is said, and what configures it. ``command`` None: the script alone."""
+    """What is started: behavior, where it is said, and what configures it. ``command`` None: the script alone.
+
+    ``reason`` says why it is the run to provision for, or what sets it behind that one; ``name`` is its profile's name.
+    """
 
     behavior: Behavior
     evidence: Evidence
@@ -61,6 +44,8 @@ class Run:
     script: Source | None = None
     configs: tuple[Source, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    name: str = ""
 
     @property
     def shown(self) -> str:
@@ -71,18 +56,8 @@ class Run:
         return self.script.path if self.script else self.evidence.path
 
 
-@functools.lru_cache(maxsize=4)
-def primary_run(checkout: Checkout) -> Run | None:
-    """Return the run to provision for: a documented or scripted command, else a configuration, else a program."""
-    documented = [run for command in launch_commands(checkout) if (run := _documented(checkout, command)) is not None]
-    if documented:
-        return _first(documented)
-    configured = _configured(checkout)
-    return configured or _program(checkout)
-
-
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
-    """Return what is started, as a finding."""
+    """Return what is started and why it counts, as a finding."""
     del checkout
     if run is None:
         return []
@@ -94,18 +69,59 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         else "is the program to start"
     )
     confidence = Confidence.HIGH if run.command else Confidence.MEDIUM
-    return [Finding("entry_point", run.shown, f"`{run.shown}` {said}", confidence, run.evidence)]
+    why = f"`{run.shown}` {said}" + (f": {run.reason}" if run.reason else "")
+    return [Finding("entry_point", run.shown, why, confidence, run.evidence)]
 
 
-def _documented(checkout: Checkout, command: LaunchCommand) -> Run | None:
-    """Return the run of a command that trains or infers; None for everything else (data preparation, tests)."""
-    script = (
-        checkout.find_named(command.target) if command.target.endswith(".py") else _module(checkout, command.target)
+def documented_runs(checkout: Checkout) -> list[Run]:
+    """Return the runs of all commands, in the order in which a reader meets them."""
+    return [run for command in launch_commands(checkout) if (run := _of_command(checkout, command)) is not None]
+
+
+def configured_runs(checkout: Checkout) -> list[Run]:
+    """Return the runs of a folder that holds only configuration; those that name a model first."""
+    configs = sorted(training_configs(checkout), key=lambda config: not config.names_model)
+    return [Run(config.behavior, config.evidence, None, None, (config.source,)) for config in configs]
+
+
+def program_runs(checkout: Checkout) -> list[Run]:
+    """Return the programs and notebooks that train or infer, shallow ones first."""
+    started = {source for module in console_scripts(checkout).values() if (source := module_source(checkout, module))}
+    found: list[Run] = []
+    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:MAX_PROGRAMS]:
+        if source.code is None:
+            continue
+        is_entry = source.code.has_main or source in started or source.name == "__main__.py"
+        behavior, call = behavior_of(source.code)
+        if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
+            behavior = program_behavior(checkout, source)
+        if behavior is not Behavior.NEITHER:
+            where = Evidence(source.path, call.line if call else 0)
+            found.append(Run(behavior, where, None, source, own_configs(checkout, source)))
+    return found
+
+
+def is_started(checkout: Checkout, source: Source) -> bool:
+    """Whether a program is made to be started: a main guard, a console script, a notebook, or code at the root that does it."""
+    modules = console_scripts(checkout).values()
+    return (
+        source.form is Form.NOTEBOOK
+        or bool(source.code and source.code.has_main)
+        or source.name == "__main__.py"
+        or any(module_source(checkout, module) is source for module in modules)
     )
-    configs = tuple(source for name in command.configs if (source := checkout.find_named(name)) is not None)
+
+
+def _of_command(checkout: Checkout, command: LaunchCommand) -> Run | None:
+    """Return the run of a command that trains or infers; None for everything else (data preparation, other people's files)."""
+    script = _script(checkout, command)
+    if script is None and _is_elsewhere(checkout, command):
+        return None
+    found = [source for name in command.configs if (source := _config(checkout, name)) is not None]
+    configs = tuple(source for source in dict.fromkeys(found) if source is not script)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
-        behavior = _with_imports(checkout, script)
+        behavior = program_behavior(checkout, script)
     elif command.is_tool or command.is_launcher:
         behavior = _by_words(command)
     if behavior is Behavior.NEITHER and (command.is_launcher or command.is_tool):
@@ -113,27 +129,84 @@ def _documented(checkout: Checkout, command: LaunchCommand) -> Run | None:
         behavior = _by_words(command) if trains else Behavior.INFERS
     if behavior is Behavior.NEITHER:
         return None
-    if command.options.get("device") == "cpu":
-        return None
-    return Run(behavior, command.evidence, command, script, configs or _own_configs(checkout, script), command.options)
+    configs = configs or own_configs(checkout, script)
+    return Run(behavior, command.evidence, command, script, configs, command.options)
 
 
-def _own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
-    """Return the configuration files that a program's options name as their default."""
+def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:
+    if not command.target.endswith((".py", ".ipynb")):
+        return module_source(checkout, command.target) if re.fullmatch(r"[\w.]+", command.target) else None
+    first = _named_program(checkout, command)
+    if first is None or first.code is None:
+        return first
+    # A small launcher of the repository's own is told which program to start (`python run.py train.py -c x.yml`).
+    inner = [s for word in command.words if word.endswith(".py") and (s := checkout.find_named(word)) is not None]
+    own = behavior_of(first.code)[0]
+    for source in inner:
+        if source is not first and own is Behavior.NEITHER and source.code is not None and source.code.has_main:
+            return source
+    return first
+
+
+def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
+    """Return the file that a command's target means, seen from the root, from the command's own folder, or anywhere."""
+    target = command.target.removeprefix("./")
+    if "$" in target:
+        # `src/$TASK.py`: a family of programs; the one that trains stands for it.
+        pattern = re.compile(re.sub(r"\\\$(?:\\\{)?\w+(?:\\\})?", r"[\\w-]+", re.escape(target)))
+        family = [source for source in checkout.of(Form.PYTHON) if pattern.fullmatch(source.path)]
+        trains = [source for source in family if program_behavior(checkout, source) is Behavior.TRAINS]
+        return next(iter(trains or family), None)
+    own = command.evidence.path.rpartition("/")[0]
+    beside = checkout.find(_plain(f"{own}/{target}")) if own else None
+    return checkout.find(_plain(target)) or beside or checkout.find_named(target)
+
+
+def _is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
+    """Whether a command starts a file that is not here, though programs are: a placeholder, or another project's."""
+    if not command.target.endswith(".py"):
+        return False
+    if any(checkout.find_named(name) is not None for name in command.configs):
+        return False
+    return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
+
+
+def _config(checkout: Checkout, name: str) -> Source | None:
+    """Return the configuration that a word names; a program counts only where it merely assigns."""
+    source = checkout.find_named(name.partition(":")[0])
+    if source is None or source.code is None:
+        return source
+    return source if not source.code.has_main and len(source.code.imports) <= 8 else None
+
+
+def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
+    """Return the configuration files that a program starts with: what its options or its Hydra decorator name."""
     if script is None or script.code is None:
         return ()
     named = [default.text for default in script.code.defaults if re.search(r"\.(?:ya?ml|json)$", default.text)]
+    for call in script.code.calls:
+        if call.name in {"hydra.main", "hydra_runner", "hydra_task_runner"} or call.last == "hydra_runner":
+            path = script.code.resolve(call.keyword("config_path")) or ""
+            name = script.code.resolve(call.keyword("config_name")) or "config"
+            base = f"{script.folder}/{path}".strip("/") if script.folder else path
+            named.append(f"{_plain(base)}/{name}".lstrip("/") + ("" if name.endswith((".yaml", ".yml")) else ".yaml"))
     found = [source for name in named if (source := checkout.find_named(name)) is not None and read_settings(source)]
     return tuple(dict.fromkeys(found))[:3]
 
 
-def _module(checkout: Checkout, target: str) -> Source | None:
-    if not re.fullmatch(r"[\w.]+", target):
-        return None
-    return checkout.find(f"{target.replace('.', '/')}.py") or checkout.find(f"src/{target.replace('.', '/')}.py")
+def _plain(path: str) -> str:
+    """Return a path without ``.`` and ``..``."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in {"", ".", ".."}:
+            parts.append(part)
+    return "/".join(parts)
 
 
-def _with_imports(checkout: Checkout, script: Source) -> Behavior:
+@functools.lru_cache(maxsize=2048)
+def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
     if script.code is None:
         return Behavior.NEITHER
@@ -142,109 +215,38 @@ def _with_imports(checkout: Checkout, script: Source) -> Behavior:
     own = behavior_of(script.code, uses_gpu=uses_gpu)[0]
     if own is Behavior.TRAINS:
         return own
-    if uses_gpu and _SERVING_TARGET.search(script.name):
+    options = {default.name for default in script.code.defaults if default.is_option}
+    if uses_gpu and _SERVING_TARGET.search(script.name) and not options & _TRAINING_OPTIONS:
         return Behavior.INFERS
     inner = [behavior_of(source.code)[0] for source in closure[1:] if source.code]
-    if Behavior.TRAINS in inner and (own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path)):
+    may_train = own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path) or options & _TRAINING_OPTIONS
+    if Behavior.TRAINS in inner and may_train:
         return Behavior.TRAINS
     if own is Behavior.NEITHER and Behavior.INFERS in inner:
         return Behavior.INFERS
     return own
 
 
-def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
-    """Return the script and the files of this checkout that it imports, directly or over two others; at most 60."""
-    found = [script]
-    level = [script]
-    for _ in range(3):
-        level = [inner for source in level for inner in local_imports(checkout, source) if inner not in found]
-        found.extend(dict.fromkeys(level))
-    return tuple(dict.fromkeys(found))[:60]
-
-
-def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
-    """Return the files of this checkout that a script imports directly."""
-    if script.code is None:
-        return ()
-    found: list[Source] = []
-    for item in script.code.imports:
-        tail = item.module.lstrip(".").replace(".", "/")
-        # A relative import starts at the script's own folder, one dot further up per dot.
-        bases = (
-            [f"{script.folder}/" if script.folder else ""]
-            if item.module.startswith(".")
-            else ["", "src/", f"{script.folder}/"]
-        )
-        paths = [f"{base}{tail}{end}" for base in dict.fromkeys(bases) for end in (".py", "/__init__.py")]
-        found.extend(source for path in paths if (source := checkout.find(path)) is not None)
-    return tuple(dict.fromkeys(found))
-
-
 def _by_words(command: LaunchCommand) -> Behavior:
+    """Return what a command does whose program is not here, told from its words."""
     words = f"{command.target} {' '.join(command.words[:2])}"
-    if _SERVING_TARGET.search(command.target.rsplit("/", 1)[-1]) and not _TRAINING_TARGET.search(words):
+    name = command.target.rsplit("/", 1)[-1]
+    if _TRAINING_TARGET.search(words) and not _SERVING_TARGET.search(name):
+        return Behavior.TRAINS
+    if _SERVING_TARGET.search(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:
         return Behavior.INFERS
-    if (
-        command.target.startswith(_SERVING_TOOLS)
-        or command.tool in _SERVING_TOOLS
-        or "serve" in words
-        or "chat" in words
-    ):
+    if "serve" in words or "chat" in words:
         return Behavior.INFERS
-    return Behavior.TRAINS if _TRAINING_TARGET.search(words) or command.is_launcher else Behavior.INFERS
+    return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
 
 
-def _first(runs: list[Run]) -> Run:
-    """Return the run that counts: of the shallowest document, training before inference where both stand at one depth."""
-    depth = min(run.evidence.path.count("/") for run in runs)
-    near = [run for run in runs if run.evidence.path.count("/") == depth]
-    place = near[0].script.depth if near[0].script else 0
-    level = [run for run in near if (run.script.depth if run.script else 0) <= place]
-    main = [run for run in level if not _is_beside(run)]
-    level = main or level
-    return next((run for run in level if run.behavior is Behavior.TRAINS), near[0])
-
-
-def _is_beside(run: Run) -> bool:
-    """Whether the file that says it, or what it starts, is a step beside the run (preparation, evaluation)."""
-    said = run.evidence.path.rsplit("/", 1)[-1] if not run.evidence.path.lower().endswith((".md", ".rst")) else ""
-    started = run.command.target.rsplit("/", 1)[-1] if run.command else ""
-    return bool(_BESIDE.search(said) or _BESIDE.search(started))
-
-
-def _configured(checkout: Checkout) -> Run | None:
-    """Return the run of a folder that holds only configuration: the shallowest file that looks like one."""
-    if any(source.code and source.code.imports for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)):
-        return None
-    for source in checkout.of(Form.YAML, Form.JSON):
-        settings = read_settings(source)
-        keys = {setting.key for setting in settings}
-        if len(keys & _CONFIG_MARKS) < 2:
-            continue
-        line = next(s.evidence.line for s in settings if s.key in _CONFIG_MARKS)
-        behavior = Behavior.TRAINS if keys & _TRAINS else Behavior.INFERS
-        return Run(behavior, Evidence(source.path, line), None, None, (source,))
-    return None
-
-
-def _program(checkout: Checkout) -> Run | None:
-    """Return the program that most looks like the one to start, where nothing says which."""
-    ranked = []
-    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
-        if source.code is None:
-            continue
-        behavior, call = behavior_of(source.code)
-        if behavior is Behavior.NEITHER:
-            behavior = _with_imports(checkout, source) if source.code.has_main else behavior
-        if behavior is Behavior.NEITHER:
-            continue
-        stem = source.name.rpartition(".")[0]
-        named = next((index for index, name in enumerate(_NAMES) if name in stem), len(_NAMES))
-        is_started = source.code.has_main or source.form is Form.NOTEBOOK or source.depth == 0
-        trains = behavior is Behavior.TRAINS
-        ranked.append(((not is_started, source.depth, not trains, named, source.path), source, behavior, call))
-    if not ranked:
-        return None
-    _, source, behavior, call = min(ranked, key=lambda item: item[0])
-    where = Evidence(source.path, call.line if call else 0)
-    return Run(behavior, where, None, source, _own_configs(checkout, source))
+__all__ = [
+    "Run",
+    "configured_runs",
+    "detect",
+    "documented_runs",
+    "import_closure",
+    "is_started",
+    "local_imports",
+    "program_runs",
+]

@@ -1,35 +1,54 @@
-"""How many GPUs the run takes: what starts it says so, else its configuration, else the documentation."""
+"""How many GPUs the run takes: what starts it says so, else its configuration or program, else the documentation."""
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.launch_commands import launch_commands
-from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
-from gpu_lol_action.domain.finding import Confidence, Finding
+import re
 
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.documented_counts import documented_count
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+_FIELD = "hardware.gpu_count"
 _KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
-         "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "tensor_parallel_size")  # fmt: skip
+         "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
+# Options that list GPUs by their number: `--device 0,1,2,3`.
+_LISTS = ("gpu", "gpus", "device", "devices", "gpu_ids", "gpu_id", "device_ids", "cuda_devices", "visible_devices")
 # These count processes of the whole cluster, not of one machine.
 _OVER_ALL_MACHINES = frozenset({"num_processes"})
+# What spreads over all GPUs that it sees, or over those that a launcher gives it.
+_SPREADS = frozenset({
+    "init_process_group", "DistributedDataParallel", "DDP", "DataParallel", "FullyShardedDataParallel", "FSDP", "fully_shard",
+    "Accelerator", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "device_count",
+    "init_distributed", "init_distributed_mode", "init_device_mesh", "TPUStrategy", "shard_map",
+})  # fmt: skip
+_TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
+_ASSERTED = re.compile(r"^\s*assert\s+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
+_NAMED = re.compile(
+    r"(?:^|[_.-])(?:(\d{1,2})_?gpus?|(\d{1,2})x[ahvb]\d{2,3}|x(\d{1,2})|(\d{1,2})xb\d+|gpus?(\d{1,2}))(?=$|[_.-])",
+    re.IGNORECASE,
+)
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return counts per machine, the surest first; none where nothing says any (then one is assumed)."""
     if run is None:
         return []
+    command = run.command
     found: list[Finding] = []
-    if run.command is not None and run.command.processes is not None:
-        count = run.command.processes
+    if command is not None and command.nodes > 1:
+        why = f"`{run.shown}` is started on {command.nodes} machines"
+        found.append(Finding("hardware.num_nodes", str(command.nodes), why, Confidence.HIGH, run.evidence))
+    if command is not None and command.processes is not None:
+        count = command.processes
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
-        found.append(Finding("hardware.gpu_count", str(count), why, Confidence.HIGH, run.evidence))
-        if run.command.nodes > 1:
-            why = f"`{run.shown}` is started on {run.command.nodes} machines"
-            found.append(Finding("hardware.num_nodes", str(run.command.nodes), why, Confidence.HIGH, run.evidence))
-    found = found or _configured(checkout, run)
-    if not found and run.command is not None:
-        found += _other_commands(checkout, run)
-    return found
+        return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
+    said = _configured(checkout, run) or _listed(run) or _asserted(checkout, run) or _named(run)
+    said = said or _documented(checkout, run)
+    return [*said, *found]
 
 
 def _configured(checkout: Checkout, run: Run) -> list[Finding]:
@@ -49,15 +68,67 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     if machines is not None and number.setting.key in _OVER_ALL_MACHINES:
         count = max(1, count // (as_number(machines.text) or 1))
     why = f"`{number.setting.key}` is {number.text}"
-    return [Finding("hardware.gpu_count", str(count), why, Confidence.MEDIUM, number.evidence)]
+    return [Finding(_FIELD, str(count), why, Confidence.MEDIUM, number.evidence)]
 
 
-def _other_commands(checkout: Checkout, run: Run) -> list[Finding]:
-    """Return the count of another documented command of the same program: possible, so a hint only."""
-    for command in launch_commands(checkout):
-        if run.command and command.target == run.command.target and command.processes and command.nodes == 1:
-            why = f"`{command.tool}` can start {command.processes} processes of the same program"
-            return [
-                Finding("hardware.gpu_count_possible", str(command.processes), why, Confidence.LOW, command.evidence)
-            ]
+def _listed(run: Run) -> list[Finding]:
+    """Return how many GPUs an option lists by their numbers."""
+    for key, value in run.options.items():
+        bare = value.strip("[]\"'").removeprefix("cuda:")
+        if key.rpartition(".")[2] in _LISTS and re.fullmatch(r"\d{1,2}(?:,\s?\d{1,2})+,?", bare):
+            count = len([part for part in bare.split(",") if part])
+            return [Finding(_FIELD, str(count), f"`--{key} {value}` lists them", Confidence.HIGH, run.evidence)]
     return []
+
+
+def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the world size that the program insists on."""
+    for source in _sources(checkout, run):
+        found = _ASSERTED.search(source.text)
+        if found is not None and 1 <= int(found[1]) <= 64:
+            where = Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
+            return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
+    return []
+
+
+def _named(run: Run) -> list[Finding]:
+    """Return the count in the name of the run's configuration or script (``_8xb2_`` of OpenMMLab, ``run_4gpu.sh``)."""
+    paths = [source.path for source in run.configs[:1]]
+    paths += [run.evidence.path] if run.command is not None and run.evidence.path.endswith(".sh") else []
+    for path in paths:
+        found = _NAMED.search(re.sub(r"\.\w+$", "", path.rsplit("/", 1)[-1]))
+        count = int(next(group for group in found.groups() if group)) if found else 0
+        if 1 <= count <= 16:
+            why = f"the name `{path.rsplit('/', 1)[-1]}` says it"
+            return [Finding(_FIELD, str(count), why, Confidence.MEDIUM, Evidence(path))]
+    return []
+
+
+def _documented(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the documented count, for a run that trains and can be spread: being able to is no count, being told is."""
+    if run.behavior is not Behavior.TRAINS:
+        return []
+    is_divided = run.command is not None and run.command.is_divided
+    spreads = is_divided or _spreads(checkout, run)
+    # A folder of configuration has a program that we do not see.
+    if not spreads and run.script is not None:
+        return []
+    statement = documented_count(
+        checkout, run, is_free=is_divided or run.command is None or _spreads(checkout, run, alone=True)
+    )
+    return [statement] if statement is not None else []
+
+
+def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:
+    """Whether the program can run on several GPUs; ``alone``: by itself, without a launcher or a trainer that decides."""
+    for source in _sources(checkout, run):
+        for call in source.code.calls if source.code else ():
+            if call.last in _SPREADS or (
+                not alone and (_TRAINERS.fullmatch(call.last) or _TRAINERS.fullmatch(call.name))
+            ):
+                return True
+    return False
+
+
+def _sources(checkout: Checkout, run: Run) -> tuple[Source, ...]:
+    return import_closure(checkout, run.script) if run.script is not None else ()

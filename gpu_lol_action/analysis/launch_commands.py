@@ -1,46 +1,51 @@
-"""Commands that start the workload, read from scripts, Makefiles, Dockerfiles, notebooks' magics and documentation."""
+"""Commands that start the workload, in the order in which a reader meets them, and the scripts that they lead into."""
 
 from __future__ import annotations
 
 import functools
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.console_scripts import console_scripts
+from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
+from gpu_lol_action.analysis.launch_tools import (
+    COUNT_FLAGS,
+    NODE_FLAGS,
+    SERVERS,
+    TOOLS,
+    as_count,
+    followed,
+    processes_of,
+    split_options,
+    split_words,
+    target_of,
+    tool_of,
+    without_runners,
+)
+from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_COMMANDS = 400
+MAX_DOCUMENTS = 60
+MAX_FOLLOWED = 3  # scripts that start scripts
 MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_VARIABLE = re.compile(r"^\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;#]*)\s*(?:;|#.*)?$")
-_PREFIXES = frozenset(
-    {"sudo", "nohup", "time", "exec", "env", "srun", "run", "uv", "poetry", "pdm", "conda", "pixi", "hatch", "$"}
-)
-_COUNT_FLAGS = {
-    "torchrun": ("nproc_per_node", "nproc-per-node"),
-    "accelerate": ("num_processes", "num-processes", "gpus"),
-    "deepspeed": ("num_gpus",),
-    "horovodrun": ("np",),
-    "mpirun": ("np", "n"),
-    "composer": ("n", "nproc"),
-    "tune": ("nproc_per_node", "nproc-per-node"),
-    "colossalai": ("nproc_per_node",),
-    "vllm": ("tensor-parallel-size", "tensor_parallel_size", "tp"),
-}
-_NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
-_TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
-                    "text-generation-launcher", "xtuner"})  # fmt: skip
-_INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
-_SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi")
 _CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
+
+_DATA = re.compile(
+    r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchCommand:
-    """One command: the tool that starts it, what it starts, how many processes per machine, and its options."""
+    """One command: the tool that starts it, what it starts, how many processes per machine, and its options.
+
+    ``evidence`` is where the command stands, ``said`` where a reader is led to it: the document that names its script.
+    ``is_divided``: it starts several processes, whether or not it says how many.
+    """
 
     tool: str
     target: str
@@ -50,69 +55,153 @@ class LaunchCommand:
     configs: tuple[str, ...]
     evidence: Evidence
     source: Source
-    words: tuple[str, ...] = field(default=())
+    words: tuple[str, ...]
+    text: str
+    said: Evidence
+    section: str = ""
+    is_divided: bool = False
 
     @property
     def is_launcher(self) -> bool:
         """Whether the tool itself starts one process per GPU."""
-        return self.tool in _COUNT_FLAGS
+        return self.tool in COUNT_FLAGS
 
     @property
     def is_tool(self) -> bool:
         """Whether the tool is a training or serving program of its own."""
-        return self.tool in _TOOLS or self.target.startswith(_SERVERS)
+        return self.tool in TOOLS or self.target.startswith(SERVERS)
+
+    @property
+    def is_documented(self) -> bool:
+        """Whether a document tells the reader to start it, or to start the script that it stands in."""
+        return self.said.path != self.evidence.path or self.source.form is Form.MARKDOWN
 
 
 @functools.lru_cache(maxsize=4)
 def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
-    """Return all commands, in the order in which a reader meets them: documentation, then scripts, shallow files first."""
+    """Return all commands: documentation first, each with what it leads into, then scripts, shallow files first."""
     found: list[LaunchCommand] = []
+    seen: set[str] = set()
     documents = [
         s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if not s.path.startswith(("docs/", "doc/"))
     ]
-    scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML)
-    for source in (*_by_name(documents), *_by_mention(scripts, documents)):
-        if source.form is Form.YAML and not source.name.startswith(("sky", "task", "job")):
+    for source in _by_name(documents)[:MAX_DOCUMENTS]:
+        for command in _of_source(checkout, source, seen):
+            found.append(command)
+            if len(found) >= MAX_COMMANDS:
+                return tuple(found)
+    scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML, Form.NOTEBOOK)
+    for source in _by_mention(scripts, documents):
+        if source.path in seen:
             continue
-        for line, text, variables in _lines(source):
-            command = parse_command(text, variables, source, line)
-            if command is not None:
-                found.append(command)
+        for command in _of_source(checkout, source, seen):
+            found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
     return tuple(found)
 
 
-def parse_command(text: str, variables: Mapping[str, str], source: Source, line: int) -> LaunchCommand | None:
-    """Read one command line; None where it starts nothing that we know."""
-    words = _words(_substitute(text, variables))
-    visible = next((w.partition("=")[2] for w in words if w.startswith("CUDA_VISIBLE_DEVICES=")), None)
-    while words and (re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]) or words[0] in _PREFIXES or words[0].startswith("--")):
-        words.pop(0)
+def parse_command(
+    text: str, variables: Mapping[str, str], source: Source, line: int, scripts: Mapping[str, str] = NOTHING
+) -> LaunchCommand | None:
+    """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
+    put = substitute(text, variables)
+    own, runner, words = without_runners(split_words(put))
     if not words:
         return None
-    tool, rest = _tool(words)
+    module = scripts.get(words[0]) if len(words) > 1 else None
+    tool, rest = ("python", [module, *words[1:]]) if module else tool_of(words)
     if tool is None:
         return None
-    options, places = _options(rest)
-    target = _target(tool, options, places)
+    options, places = split_options(rest)
+    target = module or target_of(tool, options, places)
     if target is None:
         return None
-    processes = _processes(tool, options, visible)
-    nodes = next((_count(options.get(flag)) for flag in _NODE_FLAGS if flag in options), None) or 1
-    configs = tuple(w for w in [*places, *options.values()] if _CONFIG.fullmatch(w))
-    if tool == "accelerate" and processes is None and any("multi_gpu" in key for key in options):
-        processes = None
-    folded = {key.replace("-", "_"): value for key, value in options.items()}
-    return LaunchCommand(
-        tool, target, processes, nodes, folded, configs, Evidence(source.path, line), source, tuple(places)
+    known = {**variables, **own}
+    request = request_of_words(runner)
+    processes = processes_of(tool, target, options, known) or request.gpus
+    nodes = next((as_count(options.get(flag)) for flag in NODE_FLAGS if flag in options), None) or request.nodes or 1
+    configs = tuple(
+        word
+        for name, word in [*(("", place) for place in places), *options.items()]
+        if word != target and _is_config(name, word)
     )
+    is_divided = (processes or 0) > 1 or _starts_several(tool, options)
+    where = Evidence(source.path, line)
+    return LaunchCommand(
+        tool, target, processes, nodes, options, configs, where, source, tuple(places), " ".join(put.split())[:300],
+        where, "", is_divided,
+    )  # fmt: skip
+
+
+def _is_config(option: str, word: str) -> bool:
+    """Whether a word names a configuration: a YAML, JSON, TOML or Python file that is not the run's data."""
+    if _DATA.search(option) and word.endswith(".json"):
+        return False
+    return bool(_CONFIG.fullmatch(word) or re.fullmatch(r"[\w./-]+\.py", word.partition(":")[0]))
+
+
+def _starts_several(tool: str, options: Mapping[str, str]) -> bool:
+    """Whether a launcher is told to start several processes in words that are no number (``N``, ``$GPUS``, ``gpu``)."""
+    if tool in {"torchrun", "accelerate", "lightning", "colossalai", "tune"}:
+        given = next((options[flag] for flag in COUNT_FLAGS[tool] if flag in options), None)
+        return (given is not None and as_count(given) is None) or "multi_gpu" in options
+    return tool in {"deepspeed", "horovodrun"} and "num_gpus" not in options
+
+
+def _of_source(
+    checkout: Checkout, source: Source, seen: set[str], given: Mapping[str, str] = NOTHING, depth: int = 0
+) -> Iterator[LaunchCommand]:
+    """Yield a file's commands, each script that it starts in its place. ``seen`` collects the scripts that were entered."""
+    request = machine_request(source)
+    scripts = console_scripts(checkout)
+    for line in command_lines(source, given):
+        command = parse_command(line.text, line.variables, source, line.line, scripts)
+        if command is not None:
+            yield _requested(replace(command, section=line.section), request)
+        elif depth < MAX_FOLLOWED:
+            yield from _led_to(checkout, source, line, seen, depth)
+
+
+def _led_to(
+    checkout: Checkout, source: Source, line: CommandLine, seen: set[str], depth: int
+) -> Iterator[LaunchCommand]:
+    """Yield the commands of the script that a line starts, with the line's variables and parameters put into them."""
+    own, runner, words = without_runners(split_words(substitute(line.text, line.variables)))
+    lead = followed(words) if words else None
+    if lead is None:
+        return
+    name, parameters = lead
+    if name.startswith("make:"):
+        script, target = next((s for s in checkout.of(Form.SHELL) if is_makefile(s)), None), name[5:]
+    else:
+        script, target = checkout.find_named(name), ""
+    if script is None or script is source or script.form is not Form.SHELL or is_makefile(script) != bool(target):
+        return
+    given = {**own, **{str(place): word for place, word in enumerate(parameters[:20], 1)}}
+    request = request_of_words(runner + words)
+    said = Evidence(source.path, line.line)
+    first_time = script.path not in seen
+    seen.add(script.path)
+    if not first_time and not parameters and not own and not target:
+        return
+    for command in _of_source(checkout, script, seen, given, depth + 1):
+        if not target or command.section == target or command.evidence.path != script.path:
+            yield _requested(replace(command, said=said, section=line.section or command.section), request)
+
+
+def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand:
+    """Return the command with the GPUs that its file asks a scheduler for, where it does not say a number itself."""
+    gpus = command.processes or request.gpus
+    nodes = command.nodes if command.nodes > 1 else request.nodes or 1
+    return replace(command, processes=gpus, nodes=nodes, is_divided=command.is_divided or (gpus or 0) > 1)
 
 
 def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
     """Return documents with the English README of each depth first."""
+    names = {"readme.md": 0, "readme.rst": 0, "readme": 0, "readme_en.md": 0}
     return tuple(
-        sorted(documents, key=lambda s: (s.depth, s.name not in {"readme.md", "readme.rst", "readme_en.md"}, s.path))
+        sorted(documents, key=lambda s: (s.depth, names.get(s.name, 1 if s.name.startswith("readme") else 2), s.path))
     )
 
 
@@ -120,147 +209,14 @@ def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[
     """Return scripts with those that documentation names first, in its order: a reader is told to start these."""
     text = "\n".join(document.text for document in _by_name(documents))[:MAX_MENTIONING]
     places = {source.path: text.find(source.path.rsplit("/", 1)[-1]) for source in scripts}
-    return sorted(scripts, key=lambda source: (places[source.path] < 0, places[source.path], source.depth, source.path))
-
-
-def _lines(source: Source) -> Iterator[tuple[int, str, dict[str, str]]]:
-    """Yield line number, joined command, and the shell variables known there (to be read before the next is asked for)."""
-    variables: dict[str, str] = {}
-    inside = source.form is not Form.MARKDOWN
-    pending, start = "", 0
-    for number, line in enumerate(source.text.split("\n"), 1):
-        if source.form is Form.MARKDOWN and _FENCE.match(line):
-            inside = not inside
-            pending = ""
-            continue
-        is_indented = source.form is Form.MARKDOWN and (line.startswith(("    ", "\t")) or source.name.endswith(".rst"))
-        shown = line
-        if not inside and not is_indented:
-            inline = re.findall(r"`([^`\n]{6,300})`", line[:2000])
-            shown = next(
-                (text for text in inline if re.match(r"(?:python3?|torchrun|accelerate|deepspeed|vllm)\s", text)), ""
-            )
-        if not pending:
-            start = number
-        pending = f"{pending} {shown.strip()}".strip()
-        if shown.rstrip().endswith("\\"):
-            pending = pending.rstrip("\\ ")[:8000]
-            continue
-        joined, pending = pending, ""
-        if found := _VARIABLE.match(joined):
-            variables[found[1]] = _substitute(found[2].strip("\"'"), variables)[:500]
-            continue
-        for part in re.split(r"&&|\|\||;", joined.removeprefix("RUN ").removeprefix("CMD ")):
-            if part.strip():
-                yield start, part.strip().lstrip("$>@! ").strip("[]"), variables
-
-
-def _substitute(text: str, variables: Mapping[str, str]) -> str:
-    """Put known shell variables into the text; ``${X:-fallback}`` gives its fallback."""
-    text = re.sub(r"\$\{(\w+):-([^}]{0,300})\}", lambda m: variables.get(m[1]) or m[2], text[:8000])
-    return re.sub(r"\$\{?(\w+)\}?", lambda m: variables.get(m[1], m[0]), text)[:8000]
-
-
-def _words(text: str) -> list[str]:
-    try:
-        words = shlex.split(text, comments=True)
-    except ValueError:
-        words = text.split()
-    return [word.strip(",") for word in words]
-
-
-def _tool(words: list[str]) -> tuple[str | None, list[str]]:
-    first = words[0].rsplit("/", 1)[-1]
-    if re.fullmatch(r"python(?:3(?:\.\d+)?)?|ipython", first):
-        rest = words[1:]
-        while rest and rest[0] in {"-u", "-O", "-B"}:
-            rest = rest[1:]
-        if rest[:1] == ["-m"] and len(rest) > 1:
-            module = rest[1]
-            if module in {"torch.distributed.launch", "torch.distributed.run"}:
-                return "torchrun", rest[2:]
-            if module == "accelerate.commands.launch":
-                return "accelerate", rest[2:]
-            if module in {"pip", "venv", "ipykernel", "pytest", "http.server"}:
-                return None, []
-            return "python", [module, *rest[2:]]
-        return "python", rest
-    if first == "accelerate" and "launch" in words[1:3]:
-        return "accelerate", words[words.index("launch") + 1 :]
-    if first == "tune" and words[1:2] == ["run"]:
-        return "tune", words[2:]
-    if first in {"torchrun", "deepspeed", "horovodrun", "mpirun", "composer"}:
-        return first, words[1:]
-    if first == "colossalai" and words[1:2] == ["run"]:
-        return first, words[2:]
-    if first in _TOOLS or first in _INTERFACES:
-        return first, words[1:]
-    return None, []
-
-
-def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Return options by name without dashes, and the words by place."""
-    options: dict[str, str] = {}
-    places: list[str] = []
-    index = 0
-    while index < len(words):
-        word = words[index]
-        following = words[index + 1] if index + 1 < len(words) else ""
-        if word.startswith("-") and len(word) > 1 and not re.fullmatch(r"-\d.*", word):
-            name, equals, value = word.lstrip("-").partition("=")
-            if equals:
-                options.setdefault(name, value)
-            elif (
-                following
-                and not following.startswith("--")
-                and not re.fullmatch(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*", following)
-            ):
-                if following.endswith(".py"):
-                    options.setdefault(name, "True")
-                else:
-                    options.setdefault(name, following)
-                    index += 1
-            else:
-                options.setdefault(name, "True")
-        elif (hydra := re.fullmatch(r"\+{0,2}([A-Za-z_][\w.]*)=(.*)", word)) is not None:
-            options.setdefault(hydra[1], hydra[2])
-        else:
-            places.append(word)
-        index += 1
-    return options, places
-
-
-def _target(tool: str, options: Mapping[str, str], places: list[str]) -> str | None:
-    """Return what is started: a script, a module, or the tool's own command."""
-    if tool in _TOOLS:
-        # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
-        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or (bool(options) and not places)
-        return " ".join([tool, *places[:1]]) if is_command else None
-    script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
-    if script is not None:
-        return script
-    if tool == "accelerate" and "m" in options:
-        return options["m"]
-    if tool == "python":
-        return places[0] if places and re.fullmatch(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+", places[0]) else None
-    if tool in _INTERFACES or tool in {"composer", "torchrun"}:
-        return next(iter(places), tool)
-    return None
-
-
-def _processes(tool: str, options: Mapping[str, str], visible: str | None) -> int | None:
-    for flag in _COUNT_FLAGS.get(tool, ()):
-        if flag in options:
-            count = _count(options[flag])
-            if count:
-                return count
-    if tool == "deepspeed" and (found := re.search(r":([\d,]+)$", options.get("include", ""))):
-        return len(found[1].split(","))
-    if visible and re.fullmatch(r"\d+(?:,\d+)*", visible):
-        return len(visible.split(","))
-    return None
-
-
-def _count(text: str | None) -> int | None:
-    found = re.fullmatch(r"(\d{1,3})(?::\d+)?", (text or "").strip())
-    return int(found[1]) if found and 0 < int(found[1]) <= 512 else None
+    return sorted(
+        scripts,
+        # Without its ending, so that `run.sh` comes before `run-large.sh`.
+        key=lambda source: (
+            places[source.path] < 0,
+            places[source.path],
+            source.depth,
+            source.path.rpartition(".")[0],
+            source.path,
+        ),
+    )

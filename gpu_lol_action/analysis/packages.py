@@ -6,7 +6,6 @@ import functools
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.entry_points import primary_run
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.package_files import (
     Declared,
@@ -19,6 +18,7 @@ from gpu_lol_action.analysis.package_files import (
     read_setup_py,
 )
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _DEVELOPMENT = re.compile(

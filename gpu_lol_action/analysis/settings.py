@@ -47,7 +47,11 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     """Return the settings of a run, nearest tier first."""
     if run is None:
         return Scope(())
-    options = tuple(Setting(fold_key(key), fold_key(key), value, run.evidence) for key, value in run.options.items())
+    # Hydra and Lightning write `trainer.devices=4`: the last word is the key, as in their files.
+    options = tuple(
+        Setting(fold_key(key.rpartition(".")[2]), fold_key(key), value, run.evidence)
+        for key, value in run.options.items()
+    )
     configs = tuple(setting for source in _configs(checkout, run) for setting in read_settings(source))
     own = _of_code(run.script) if run.script else ()
     imported = import_closure(checkout, run.script)[1:] if run.script else ()

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, GPU_PACKAGES, Behavior, top_level_gpu_import
+from gpu_lol_action.analysis.behavior import (
+    GPU_MODULES,
+    GPU_PACKAGES,
+    Behavior,
+    boosting_on_gpu,
+    top_level_gpu_import,
+)
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.launch_commands import launch_commands
@@ -13,6 +19,8 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
+# A library of which fewer modules import a GPU library than this part only offers to work with it.
+FEW_MODULES = 0.05
 _ASIDE_IN_LIBRARIES = frozenset(
     {"examples", "example", "notebooks", "notebook", "tutorials", "samples", "demo", "demos", "scripts"}
 )
@@ -48,21 +56,37 @@ def _gpu_need(checkout: Checkout, run: Run | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
-    is_library = any(item.is_library for item in declared)
     if hard:
         name = package_name(hard[0].requirement)
         return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
+    is_library = any(item.is_library and not item.is_optional for item in declared)
+    imports = _gpu_imports(checkout, is_library=is_library)
+    if imports:
+        source, module, line = imports[0]
+        return Finding("gpu.use", "yes", f"`{module}` is imported", Confidence.HIGH, Evidence(source.path, line))
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
-        found = top_level_gpu_import(source)
-        # The dependency list of an installable library is complete: what its examples import besides is not its workload.
-        if found is not None and not (is_library and _is_beside(source)):
-            evidence = Evidence(source.path, found[1])
-            return Finding("gpu.use", "yes", f"`{found[0]}` is imported", Confidence.HIGH, evidence)
+        boosted = boosting_on_gpu(source.code) if source.code is not None else None
+        if boosted is not None:
+            why = f"`{boosted[0]}` puts boosted trees on the GPU"
+            return Finding("gpu.use", "yes", why, Confidence.HIGH, Evidence(source.path, boosted[1]))
     return _need_by_command(checkout, run, is_library=is_library)
 
 
+def _gpu_imports(checkout: Checkout, *, is_library: bool) -> list[tuple[Source, str, int]]:
+    """Return the GPU libraries that programs import whatever happens.
+
+    The dependency list of an installable library is complete: what its examples import besides, or a few of its modules for
+    those who have it, is not its workload. Where a good part of its modules does so, its list leaves out what users install.
+    """
+    programs = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if s.code is not None and s.code.imports]
+    if is_library:
+        programs = [source for source in programs if not _is_beside(source)]
+    found = [(s, *hit) for s in programs if (hit := top_level_gpu_import(s)) is not None]
+    return found if not is_library or len(found) >= FEW_MODULES * len(programs) else []
+
+
 def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:
-    if is_library and (run is None or run.script is None or _is_beside(run.script)):
+    if is_library and (run is None or run.script is None or _is_beside(run.script) or run.command is None):
         return None
     if run is not None:
         return Finding("gpu.use", "yes", f"`{run.shown}` needs one", Confidence.MEDIUM, run.evidence)

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference
+from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Another run of the tree beside the one that is provisioned for, estimated in the same way.
+
+    ``command`` is what a person would type, ``vram_required_gb`` usable GiB per GPU (None without a GPU), ``why`` where the
+    run was found.
+    """
+
+    name: str
+    command: str
+    evidence: Evidence
+    workload: WorkloadType
+    gpu_count: int
+    vram_required_gb: int | None
+    breakdown: MemoryBreakdown | None
+    not_understood: tuple[str, ...]
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +47,7 @@ class Analysis:
     ``spec`` is what would be launched: the file's where there is one, else the proposal.
     ``proposed`` is what the code alone says, or a language model where ``override`` says so.
     ``breakdown`` is None where no GPU is needed or no model was recognized (then ``not_understood`` says so).
+    ``profiles`` are the other runs, the likeliest first.
     """
 
     spec: EnvironmentSpec
@@ -40,6 +60,7 @@ class Analysis:
     files_read: int
     files_skipped: int
     override: Override | None = None
+    profiles: tuple[Profile, ...] = ()
 
     @property
     def is_from_file(self) -> bool:

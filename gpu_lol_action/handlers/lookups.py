@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import primary_run
 from gpu_lol_action.analysis.llm_guard import Refused, apply_advice, hints_of, read_advice
 from gpu_lol_action.analysis.llm_question import build_question
 from gpu_lol_action.analysis.models import unknown_ids
+from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered

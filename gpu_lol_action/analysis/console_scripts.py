@@ -1,0 +1,47 @@
+"""Commands that installing the project gives: console scripts of pyproject.toml, setup.cfg and setup.py."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+
+from gpu_lol_action.analysis.checkout import Checkout
+
+MAX_TEXT = 200_000
+_LINE = re.compile(r"^\s*[\"']?([A-Za-z][\w.-]*)[\"']?\s*=\s*[\"']?([A-Za-z_][\w.]*):[\w.]+", re.MULTILINE)
+_QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)\s*=\s*([A-Za-z_][\w.]*):[\w.]+[\"']")
+_TABLES = ("project.scripts", "tool.poetry.scripts", "project.gui-scripts")
+
+
+@functools.lru_cache(maxsize=4)
+def console_scripts(checkout: Checkout) -> Mapping[str, str]:
+    """Return the module behind each command, in the order of the files."""
+    found: dict[str, str] = {}
+    project = checkout.find("pyproject.toml")
+    if project is not None:
+        for table in _TABLES:
+            for name, module in _LINE.findall(_section(project.text[:MAX_TEXT], table)):
+                found.setdefault(name, module)
+    setup = checkout.find("setup.cfg")
+    if setup is not None and "console_scripts" in setup.text:
+        text = setup.text[setup.text.index("console_scripts") :][:MAX_TEXT]
+        for name, module in _LINE.findall(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0]):
+            found.setdefault(name, module)
+    setup = checkout.find("setup.py")
+    if setup is not None and "console_scripts" in setup.text:
+        for name, module in _QUOTED.findall(setup.text[:MAX_TEXT]):
+            found.setdefault(name, module)
+    return found
+
+
+def _section(text: str, name: str) -> str:
+    """Return the lines of one table of a TOML file."""
+    lines: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        if line.startswith("["):
+            inside = line.strip().strip("[]") == name
+        elif inside:
+            lines.append(line)
+    return "\n".join(lines)

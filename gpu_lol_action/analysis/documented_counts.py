@@ -1,0 +1,69 @@
+"""Which documented number of GPUs speaks for a run: the one beside its command, else one that speaks of training."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis import documented
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+NEAR_LINES = 12
+_TRAINS = re.compile(r"\btrain|\b(?:fine-?)?tun(?:e|ing)|pre-?train|训练|微调", re.IGNORECASE)
+_INFERS = re.compile(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
+
+
+def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding | None:
+    """Return the statement that speaks for a run that trains; None where none does.
+
+    ``is_free``: nothing but the documentation says how many, so a statement elsewhere on training counts too.
+    """
+    statements = [f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count" and int(f.value) <= 16]
+    said = run.command.said if run.command is not None else run.evidence
+    near = [f for f in statements if _is_near(checkout, f.evidence, said)]
+    found = next(iter(near), None)
+    if found is None and is_free:
+        found = next((f for f in statements if _speaks_of_training(checkout, f.evidence)), None)
+    if found is None:
+        return None
+    return Finding("hardware.gpu_count", found.value, found.why, Confidence.LOW, found.evidence)
+
+
+def _is_near(checkout: Checkout, where: Evidence, said: Evidence) -> bool:
+    """Whether a statement stands in the section of the command, or a few lines above it, and is no word on inference."""
+    if where.path != said.path:
+        return False
+    line = _line(checkout, where)
+    if _INFERS.search(line) and not _TRAINS.search(line):
+        return False
+    same = _section(checkout, where) == _section(checkout, said)
+    return same and abs(where.line - said.line) <= 4 * NEAR_LINES
+
+
+def _speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
+    line = _line(checkout, where)
+    if _TRAINS.search(line):
+        return True
+    return bool(_TRAINS.search(_section(checkout, where)[1])) and not _INFERS.search(line)
+
+
+def _line(checkout: Checkout, where: Evidence) -> str:
+    source = checkout.find(where.path)
+    lines = source.text.split("\n") if source is not None else []
+    return lines[where.line - 1][:2000] if 0 < where.line <= len(lines) else ""
+
+
+def _section(checkout: Checkout, where: Evidence) -> tuple[int, str]:
+    """Return the line and the words of the heading above a place."""
+    source = checkout.find(where.path)
+    lines = source.text.split("\n")[: where.line] if source is not None else []
+    is_fenced = False
+    found = (0, "")
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith(("```", "~~~")):
+            is_fenced = not is_fenced
+        elif not is_fenced and (heading := _HEADING.match(line)):
+            found = (number, heading[1])
+    return found

@@ -1,0 +1,194 @@
+"""Lines that a person or a scheduler would start: from documents, scripts, Makefiles, images, tasks and notebooks' magics."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.paths import Form
+
+MAX_LINE = 8000
+MAX_VARIABLES = 300
+MAX_BLOCK = 60  # lines of one array or quoted text
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
+_UNDERLINE = re.compile(r"^[=\-~^*\"]{3,}\s*$")
+_INLINE = re.compile(r"`{1,2}([^`\n]{6,300})`{1,2}")
+_STARTS = re.compile(
+    r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)\s?"
+)
+_VARIABLE = re.compile(
+    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?(?::|\?)?=\s?(\"[^\"]*\"|'[^']*'|[^\s;#(]*)\s*(?:;|#.*)?$"
+)
+# A list of words that goes on in the next line: `ARGS=(`, `ARGS="`.
+_OPEN = re.compile(r"^(?:export\s+)?[A-Za-z_]\w*=(?:\([^)]*|\"[^\"]*|'[^']*)$")
+_ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=\((.*)\)\s*(?:#.*)?$")
+_TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
+_CONTROL = re.compile(r"^(?:do|then|else)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """One joined line: its text and number, the shell variables known there, and its heading or Makefile target."""
+
+    text: str
+    line: int
+    variables: Mapping[str, str]
+    section: str = ""
+
+
+def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterator[CommandLine]:
+    """Yield what a file starts, in its order. ``given`` are variables and parameters that its caller sets."""
+    if source.form is Form.MARKDOWN:
+        raw = _shown_in_document(source)
+    elif source.form is Form.DOCKERFILE:
+        raw = _started_by_image(source)
+    elif source.form is Form.YAML:
+        raw = _of_task(source)
+    elif source.form is Form.NOTEBOOK:
+        raw = ((number, line[2:], "") for number, line in _numbered(source) if line.startswith(("#!", "#%run")))
+    elif is_makefile(source):
+        raw = _of_makefile(source)
+    else:
+        raw = ((number, line, "") for number, line in _numbered(source))
+    yield from _joined(raw, given)
+
+
+def is_makefile(source: Source) -> bool:
+    """Whether the file is a list of targets with commands: a Makefile or a justfile."""
+    return source.name in {"makefile", "justfile"} or source.name.endswith(".mk")
+
+
+def substitute(text: str, variables: Mapping[str, str]) -> str:
+    """Put known shell variables into the text; ``${X:-fallback}`` gives its fallback, unknown ones stay as they are."""
+    text = re.sub(r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}", lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE])
+    text = re.sub(r"\"?\$\{(\w+)\[[@*]\]\}\"?", lambda m: variables.get(m[1], ""), text)[:MAX_LINE]
+    return re.sub(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))", lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text)[
+        :MAX_LINE
+    ]
+
+
+def _numbered(source: Source) -> Iterator[tuple[int, str]]:
+    return enumerate(source.text.split("\n"), 1)
+
+
+def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> Iterator[CommandLine]:
+    """Yield lines with their continuations put together and their variables kept."""
+    variables: Mapping[str, str] = given
+    pending, start = "", 0
+    for number, line, section in raw:
+        if not pending:
+            start = number
+        pending = f"{pending} {line.strip()}".strip()
+        is_open = number - start < MAX_BLOCK and bool(_OPEN.match(pending))
+        if is_open or line.rstrip().endswith("\\"):
+            pending = pending.rstrip("\\ ")[:MAX_LINE]
+            continue
+        joined, pending = pending.lstrip("$>@! ") if pending.startswith(("$ ", ">", "@", "!", "%")) else pending, ""
+        if found := _VARIABLE.match(joined) or _ARRAY.match(joined):
+            # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
+            is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined)
+            if not is_fallback and len(variables) < MAX_VARIABLES:
+                variables = {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:2000]}
+            continue
+        for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", joined):
+            if part.strip():
+                yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section)
+
+
+def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
+    """Yield a document's code: fenced, indented, or between backticks where it begins like a command."""
+    is_rst = source.name.endswith(".rst")
+    inside = False
+    section = previous = ""
+    for number, line in _numbered(source):
+        if _FENCE.match(line):
+            inside = not inside
+            yield number, "", section  # what a fence ends goes on no further
+            continue
+        if not inside:
+            if found := _HEADING.match(line):
+                section = found[1].strip()
+            elif _UNDERLINE.match(line) and previous.strip():
+                section = previous.strip()[:200]
+        if inside or line.startswith(("    ", "\t")) or is_rst:
+            yield number, line, section
+        else:
+            for text in _INLINE.findall(line[:2000]):
+                if _STARTS.match(text):
+                    yield number, text, section
+        previous = line
+
+
+def _started_by_image(source: Source) -> Iterator[tuple[int, str, str]]:
+    """Yield what an image starts: the last ENTRYPOINT with the last CMD behind it. RUN builds, it starts nothing."""
+    said: dict[str, tuple[int, str]] = {}
+    for number, line in _numbered(source):
+        if found := re.match(r"\s*(CMD|ENTRYPOINT)\s+(.{1,2000})", line, re.IGNORECASE):
+            said[found[1].upper()] = (number, _exec_form(found[2]))
+        elif re.match(r"\s*FROM\s", line, re.IGNORECASE):
+            said = {}
+    words = [said[name][1] for name in ("ENTRYPOINT", "CMD") if name in said]
+    if words:
+        yield min(place for place, _ in said.values()), " ".join(words), ""
+
+
+def _exec_form(text: str) -> str:
+    try:
+        words = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(words, list):
+        return text
+    if words[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(words) == 3:
+        return str(words[2])
+    return " ".join(str(word) for word in words)
+
+
+def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
+    """Yield what a task file starts: SkyPilot's ``run`` block, a container's ``command`` with its ``args``."""
+    if re.search(r"^run:", source.text, re.MULTILINE) and re.search(
+        r"^(?:resources|setup):", source.text, re.MULTILINE
+    ):
+        is_run = False
+        for number, line in _numbered(source):
+            if re.match(r"[A-Za-z_]", line):
+                is_run = line.startswith("run:")
+            elif found := re.match(r"\s+([A-Z][A-Z0-9_]*):\s*(\S.*)$", line):
+                yield number, f"{found[1]}={found[2].strip()}", ""  # the task's `envs`
+                continue
+            if is_run:
+                yield number, re.sub(r"^run:\s*[|>]?[-+]?\s*", "", line), ""
+        return
+    if re.search(r"^(?:services|kind|spec):", source.text, re.MULTILINE):
+        yield from _containers(source)
+
+
+def _containers(source: Source) -> Iterator[tuple[int, str, str]]:
+    words: dict[str, tuple[int, list[str]]] = {}
+    for setting in read_settings(source):
+        owner, _, key = setting.path.rpartition(".")
+        if key in {"command", "args", "entrypoint"}:
+            words.setdefault(owner, (setting.evidence.line, []))[1].append(setting.text)
+    for line, parts in words.values():
+        is_shell = parts[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(parts) > 2
+        yield line, " ".join(parts[2:] if is_shell else parts).replace("\n", " "), ""
+
+
+def _of_makefile(source: Source) -> Iterator[tuple[int, str, str]]:
+    target = ""
+    for number, line in _numbered(source):
+        if line[:1] in {"\t", " "} and target:
+            yield number, line.replace("$$", "$").lstrip().lstrip("@-"), target
+        elif found := _TARGET.match(line):
+            target = found[1]
+            yield number, "", target
+        else:
+            yield number, line, ""

@@ -1,0 +1,253 @@
+"""The words of one command: which tool starts what, with which options, on how many GPUs of a machine."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+# Flags that say how many processes a launcher starts on one machine, one per GPU.
+COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
+    "torchrun": ("nproc_per_node",),
+    "accelerate": ("num_processes",),
+    "deepspeed": ("num_gpus",),
+    "horovodrun": ("np",),
+    "mpirun": ("np", "n"),
+    "composer": ("n", "nproc"),
+    "tune": ("nproc_per_node",),
+    "colossalai": ("nproc_per_node",),
+    "lightning": ("devices",),
+}
+# Flags of servers: the model is divided over so many GPUs.
+SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size",
+               "data_parallel_size", "dp", "dp_size")  # fmt: skip
+NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
+# Launchers whose count is of all machines together.
+COUNTS_ALL_MACHINES = frozenset({"accelerate", "horovodrun", "mpirun"})
+TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
+                   "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "nemo",
+                   "ns-train", "megatron-lm", "oumi", "unsloth", "openrlhf"})  # fmt: skip
+SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
+SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
+INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
+WEB_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "fastapi", "flask", "waitress-serve"})
+
+# Programs that start another one, behind options of their own.
+_RUNNERS = frozenset({
+    "sudo", "nohup", "time", "exec", "env", "srun", "uv", "uvx", "poetry", "pdm", "conda", "mamba", "micromamba", "pixi",
+    "hatch", "rye", "pipenv", "docker", "podman", "nvidia-docker", "singularity", "apptainer", "numactl", "xvfb-run", "nsys",
+    "timeout", "taskset", "rocprof", "screen", "tmux", "dotenv", "ray", "eval", "if",
+})  # fmt: skip
+_SHELLS = frozenset({"bash", "sh", "zsh", "source", ".", "sbatch", "qsub", "bsub"})
+_LAUNCH_MODULES = {
+    "torch.distributed.launch": "torchrun",
+    "torch.distributed.run": "torchrun",
+    "accelerate.commands.launch": "accelerate",
+    "deepspeed.launcher.runner": "deepspeed",
+    "colossalai.cli": "colossalai",
+}
+_NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
+                          "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
+_PYTHON = re.compile(r"i?python(?:3(?:\.\d+)?)?")
+_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
+_PLACEHOLDER = re.compile(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w+\}?$|\{\{")
+
+
+def split_words(text: str) -> list[str]:
+    """Return a command's words as a shell would; by blanks where its quotes do not close."""
+    try:
+        words = shlex.split(text, comments=True)
+    except ValueError:
+        words = text.split()
+    return [
+        stripped for word in words if (stripped := word.strip(",").strip("[]") if not word.startswith("--") else word)
+    ]
+
+
+def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
+    """Return variables set in front of a command, the words of programs that only start another, and the command itself."""
+    variables: dict[str, str] = {}
+    runner: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest[0]
+        if found := re.fullmatch(r"([A-Za-z_]\w*)=(.*)", word, re.DOTALL):
+            variables[found[1]] = found[2]
+        elif word in {"export", "set", "-x", "$", "then", "do", "command"}:
+            pass
+        elif word.rsplit("/", 1)[-1] in _RUNNERS:
+            taken = _until_program(rest)
+            runner += rest[:taken]
+            rest = rest[taken:]
+            continue
+        else:
+            break
+        rest.pop(0)
+    return variables, runner, rest
+
+
+def _until_program(words: Sequence[str]) -> int:
+    """Return how many words stand before the program that a runner starts; all where there is none."""
+    for index, word in enumerate(words[1:], 1):
+        name = word.rsplit("/", 1)[-1]
+        is_runner = name in _RUNNERS and not word.startswith("-")
+        if is_program(name) or is_runner or re.fullmatch(r"[A-Z_][A-Z0-9_]*=.*", word) or word.endswith((".py", ".sh")):
+            return index
+    return len(words)
+
+
+def is_program(name: str) -> bool:
+    """Whether the word is a program that starts a workload."""
+    return (
+        bool(_PYTHON.fullmatch(name))
+        or name in TOOLS
+        or name in COUNT_FLAGS
+        or name in INTERFACES
+        or name in WEB_SERVERS
+        or name in {"fabric", *_SHELLS}
+    )
+
+
+def followed(words: Sequence[str]) -> tuple[str, list[str]] | None:
+    """Return the script or ``make:target`` that a command leads to, with what is handed to it; None for other commands."""
+    first = words[0].rsplit("/", 1)[-1] if words else ""
+    if first in {"make", "just"}:
+        targets = [word for word in words[1:] if re.fullmatch(r"[A-Za-z][\w.-]*", word)]
+        return (f"make:{targets[0]}", []) if targets else None
+    if first in _SHELLS:
+        rest = list(words[1:])
+        while rest and rest[0].startswith("-"):
+            rest.pop(0)
+        return (
+            (rest[0], rest[1:])
+            if rest and re.search(r"\.(?:sh|bash|slurm|sbatch|job|pbs)$|^[\w./-]+$", rest[0])
+            else None
+        )
+    if words and re.search(r"^[\w.$/{}-]+\.(?:sh|bash|slurm|sbatch)$", words[0]):
+        return words[0], list(words[1:])
+    return None
+
+
+def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Return the tool that starts the work, and the words behind it; no tool where nothing is started that we know."""
+    first, rest = words[0].rsplit("/", 1)[-1], list(words[1:])
+    if _PYTHON.fullmatch(first):
+        while rest and (rest[0] in {"-u", "-O", "-B", "-W", "ignore"} or rest[0].startswith("-X")):
+            rest = rest[1:]
+        if rest[:1] == ["-m"] and len(rest) > 1:
+            return _module_tool(rest[1], rest[2:])
+        return ("python", rest) if not rest[:1] or not rest[0].startswith("-c") else (None, [])
+    if words[0].endswith(".py"):
+        return "python", list(words)
+    if first in {"accelerate", "tune"}:
+        verb = "launch" if first == "accelerate" else "run"
+        return (first, list(words[words.index(verb) + 1 :])) if verb in words[1:3] else (None, [])
+    if first in {"lightning", "fabric"}:
+        places = [word for word in rest if word not in {"run", "model"}]
+        return ("lightning", places) if "run" in rest[:1] else (None, [])
+    if first == "colossalai":
+        return (first, rest[1:]) if rest[:1] == ["run"] else (None, [])
+    if first in COUNT_FLAGS or first in TOOLS or first in INTERFACES or first in WEB_SERVERS:
+        return _inner(first, rest)
+    return None, []
+
+
+def _module_tool(module: str, rest: list[str]) -> tuple[str | None, list[str]]:
+    if module in _LAUNCH_MODULES:
+        return _LAUNCH_MODULES[module], rest
+    if module in {"lightning", "lightning.pytorch"} or module in WEB_SERVERS or module in INTERFACES or module in TOOLS:
+        return tool_of([module, *rest])
+    return (None, []) if module in _NO_PROGRAMS else ("python", [module, *rest])
+
+
+def _inner(first: str, rest: list[str]) -> tuple[str, list[str]]:
+    """Return the launcher, past the interpreter that it starts (``mpirun -np 8 python train.py``)."""
+    if first in {"mpirun", "horovodrun"}:
+        cut = next((i for i, word in enumerate(rest) if _PYTHON.fullmatch(word.rsplit("/", 1)[-1])), None)
+        if cut is not None:
+            return first, [*rest[:cut], *(word for word in rest[cut + 1 :] if word != "-u")]
+    return first, rest
+
+
+def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return options by name without dashes (``-`` folded to ``_``; the first of a name wins), and the words by place."""
+    options: dict[str, str] = {}
+    places: list[str] = []
+    index = 0
+    while index < len(words):
+        word = words[index]
+        following = words[index + 1] if index + 1 < len(words) else ""
+        if word.startswith("-") and len(word) > 1 and not re.fullmatch(r"-\d.*", word):
+            name, equals, value = word.lstrip("-").partition("=")
+            name = name.replace("-", "_")
+            takes = bool(following) and not following.startswith("--")
+            takes = takes and not re.fullmatch(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*", following)
+            if equals:
+                options.setdefault(name, value)
+            elif takes and ("config" in name or not following.endswith(".py")):
+                options.setdefault(name, following)
+                index += 1
+            else:
+                options.setdefault(name, "True")
+        elif (hydra := re.fullmatch(r"\+{0,2}~?([A-Za-z_][\w.@/]*)=(.*)", word, re.DOTALL)) is not None:
+            options.setdefault(hydra[1], hydra[2])
+        else:
+            places.append(word)
+        index += 1
+    return options, places
+
+
+def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> str | None:
+    """Return what is started: a script, a module, or the tool's own command; None where it is only a name or a placeholder."""
+    if tool in TOOLS:
+        # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
+        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or (bool(options) and not places)
+        return " ".join([tool, *places[:1]]) if is_command else None
+    script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
+    if script is not None:
+        return None if _PLACEHOLDER.search(script) else script
+    module = options.get("m") or options.get("module")
+    if tool in COUNT_FLAGS and module and _MODULE.fullmatch(module):
+        return module
+    if tool == "tune":
+        return f"tune {places[0]}" if places else None
+    if tool in WEB_SERVERS:
+        app = next((place for place in places if ":" in place), None)
+        return app.partition(":")[0] if app and _MODULE.fullmatch(app.partition(":")[0]) else None
+    if tool == "python":
+        return places[0] if places and _MODULE.fullmatch(places[0]) else None
+    if tool in INTERFACES or tool in {"composer", "torchrun"}:
+        return next(iter(places), tool)
+    return None
+
+
+def processes_of(tool: str, target: str, options: Mapping[str, str], variables: Mapping[str, str]) -> int | None:
+    """Return how many GPUs of one machine a command asks for; None where it does not say."""
+    for flag in COUNT_FLAGS.get(tool, ()):
+        count = as_count(options.get(flag))
+        if count:
+            machines = next((as_count(options.get(name)) for name in NODE_FLAGS if name in options), None) or 1
+            return max(1, count // machines) if tool in COUNTS_ALL_MACHINES else count
+    if tool == "deepspeed" and (found := re.search(r":([\d,]+)$", options.get("include", ""))):
+        return len(found[1].split(","))
+    if tool in SERVING_TOOLS or target.startswith(SERVERS):
+        split = 1
+        for flag in SPLIT_FLAGS:
+            split *= as_count(options.get(flag)) or 1
+        if split > 1:
+            return split
+    for name in ("NPROC_PER_NODE", "NUM_GPUS", "NGPU", "NGPUS", "GPUS_PER_NODE", "GPU_NUM"):
+        if tool in TOOLS and (count := as_count(variables.get(name))):
+            return count
+    return visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
+
+
+def visible_devices(text: str | None) -> int | None:
+    """Return how many GPUs ``CUDA_VISIBLE_DEVICES`` leaves."""
+    return len(text.split(",")) if text and re.fullmatch(r"\d+(?:,\s?\d+)*", text.strip()) else None
+
+
+def as_count(text: str | None) -> int | None:
+    """Return a number of processes or machines; None for words (``auto``, ``$N``) and what no machine has."""
+    found = re.fullmatch(r"(\d{1,3})(?::\d+)?", (text or "").strip())
+    return int(found[1]) if found and 0 < int(found[1]) <= 512 else None

@@ -1,0 +1,76 @@
+"""GPUs and machines that a file asks a scheduler or a cloud for: Slurm, PBS, LSF, SkyPilot, Kubernetes, containers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.launch_tools import as_count
+from gpu_lol_action.analysis.paths import Form
+
+MAX_HEAD = 20_000  # characters: requests stand at the top of a script
+_PER_NODE = re.compile(
+    r"--gres[= ]\"?gpu:(?:[A-Za-z][\w.-]*:)?(\d{1,3})|--gpus-per-node[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})"
+    r"|ngpus=(\d{1,3})|-gpu\s+\"?num=(\d{1,3})"
+)
+_OVER_ALL = re.compile(r"(?:--gpus|-G)[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})\b")
+_NODES = re.compile(r"(?:--nodes|-N)[= ](\d{1,3})\b")
+_PER_TASK = re.compile(r"--gpus-per-task[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})")
+_TASKS_PER_NODE = re.compile(r"--ntasks-per-node[= ](\d{1,3})")
+_SKY = re.compile(r"^\s+accelerators:\s*[\"'{]?\s*[A-Za-z][\w.-]*\s*:\s*(\d{1,2})", re.MULTILINE)
+_SKY_NODES = re.compile(r"^num_nodes:\s*(\d{1,3})", re.MULTILINE)
+_KUBERNETES = re.compile(r"nvidia\.com/gpu:\s*[\"']?(\d{1,2})")
+_COMPOSE = re.compile(r"^\s+count:\s*(\d{1,2})\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRequest:
+    """What is asked for; None where nothing is said."""
+
+    gpus: int | None = None
+    nodes: int | None = None
+
+
+def machine_request(source: Source) -> MachineRequest:
+    """Return what a script or task file asks for at its head."""
+    text = source.text[:MAX_HEAD]
+    if source.form is Form.SHELL:
+        head = "\n".join(line for line in text.split("\n") if re.match(r"\s*#\s?(?:SBATCH|PBS|BSUB)\b", line))
+        return _scheduled(head) if head else MachineRequest()
+    if source.form is Form.YAML:
+        found = _SKY.search(text) or _KUBERNETES.search(text)
+        if found is None and "capabilities" in text:
+            found = _COMPOSE.search(text)
+        nodes = _SKY_NODES.search(text)
+        return MachineRequest(as_count(found[1]) if found else None, as_count(nodes[1]) if nodes else None)
+    return MachineRequest()
+
+
+def request_of_words(words: Sequence[str]) -> MachineRequest:
+    """Return what the options of ``srun``, ``sbatch`` or ``docker run`` ask for."""
+    if not words:
+        return MachineRequest()
+    text = " ".join(words)
+    if words[0].rsplit("/", 1)[-1] in {"srun", "sbatch", "salloc"}:
+        return _scheduled(text)
+    if found := re.search(r"--gpus[= ]\"?'?\"?device=(\d+(?:,\d+)*)", text):
+        return MachineRequest(len(found[1].split(",")))
+    if "docker" in words[0] and (found := re.search(r"--gpus[= ](\d{1,2})\b", text)):
+        return MachineRequest(as_count(found[1]))
+    return MachineRequest()
+
+
+def _scheduled(text: str) -> MachineRequest:
+    nodes = _NODES.search(text)
+    machines = as_count(nodes[1]) if nodes else None
+    if found := _PER_NODE.search(text):
+        return MachineRequest(as_count(next(group for group in found.groups() if group)), machines)
+    if found := _PER_TASK.search(text):
+        tasks = _TASKS_PER_NODE.search(text)
+        return MachineRequest((as_count(found[1]) or 1) * ((as_count(tasks[1]) if tasks else 1) or 1), machines)
+    if found := _OVER_ALL.search(text):
+        total = as_count(found[1])
+        return MachineRequest(max(1, total // (machines or 1)) if total else None, machines)
+    return MachineRequest(None, machines)

@@ -1,0 +1,69 @@
+"""Folders that hold only configuration: which file is the run (axolotl, LLaMA-Factory, torchtune, recipes, OpenMMLab, NeMo)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import fold_key, read_settings
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.finding import Evidence
+
+MAX_CONFIGS = 40
+# Keys that only a training or serving configuration has; two of them make a file one.
+_MARKS = frozenset({
+    "base_model", "model_name_or_path", "learning_rate", "num_train_epochs", "num_epochs", "micro_batch_size",
+    "per_device_train_batch_size", "gradient_accumulation_steps", "sequence_len", "cutoff_len", "finetuning_type",
+    "max_seq_length", "lora_r", "lora_rank", "adapter", "optimizer", "max_steps", "lr_scheduler_type", "_component_",
+    "base_lr", "ims_per_batch", "meta_architecture", "train_micro_batch_size_per_gpu", "global_batch_size", "optim_wrapper",
+    "train_cfg", "train_dataloader", "samples_per_gpu", "lr_config", "max_epochs", "lr", "_base_", "max_length", "train_iters",
+})  # fmt: skip
+_TRAINS = _MARKS - {"base_model", "model_name_or_path", "sequence_len", "cutoff_len", "max_seq_length", "max_length", "_component_",
+                    "_base_", "meta_architecture"}  # fmt: skip
+
+_MODELS = frozenset(
+    {"base_model", "model_name_or_path", "_component_", "meta_architecture", "model", "_base_", "model_name"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """A configuration that is a run of its own, what it does, and the line that shows it."""
+
+    source: Source
+    behavior: Behavior
+    evidence: Evidence
+    names_model: bool
+
+
+def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
+    """Return the configurations of a folder without programs, shallow ones first; none where there is a program."""
+    programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    if any(source.code and source.code.imports for source in programs):
+        return ()
+    found: list[TrainingConfig] = []
+    for source in sorted((*checkout.of(Form.YAML, Form.JSON), *programs), key=lambda s: (s.depth, s.path)):
+        config = _training_config(source)
+        if config is not None:
+            found.append(config)
+        if len(found) >= MAX_CONFIGS:
+            break
+    return tuple(found)
+
+
+def _training_config(source: Source) -> TrainingConfig | None:
+    if source.code is not None:
+        # OpenMMLab writes configurations as programs that only assign.
+        pairs = [(fold_key(default.name), default.line) for default in source.code.defaults]
+        names = re.findall(r"^(\w+)\s*=", source.text, re.MULTILINE)
+        pairs += [(fold_key(name), 0) for name in names]
+    else:
+        pairs = [(setting.key, setting.evidence.line) for setting in read_settings(source)]
+    keys = {key for key, _ in pairs}
+    if len(keys & _MARKS) < 2:
+        return None
+    line = next((line for key, line in pairs if key in _MARKS), 0)
+    behavior = Behavior.TRAINS if keys & _TRAINS else Behavior.INFERS
+    return TrainingConfig(source, behavior, Evidence(source.path, line), bool(keys & _MODELS))
