@@ -5,16 +5,17 @@ from __future__ import annotations
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.render.formats import gib_range
 from gpu_lol_action.render.markdown import visible
-from gpu_lol_action.render.screen import Column, Screen, table
+from gpu_lol_action.render.screen import Column, Screen, table, wrap
+from gpu_lol_action.render.views_documented import notes_beside
 from gpu_lol_action.render.views_proposal import ProposalCase
 
 _NARROW_BAR, _WIDE_BAR = 12, 24
 _COLUMNS = (
-    Column(turn=4, least=8),
+    Column(turn=3, least=8),
     Column("bar"),
     Column("bold", is_right=True),
-    Column(turn=1, least=16, is_optional=True),
-    Column("dim", turn=2, least=12, is_cut_left=True, is_optional=True),
+    Column(turn=2, least=16, is_optional=True),
+    Column("dim", turn=1, least=23, is_cut_left=True),
 )
 
 
@@ -37,10 +38,11 @@ def memory_lines(case: ProposalCase, screen: Screen) -> list[str]:
     ]
     spread = f"{gib_range(breakdown.low_gib, breakdown.high_gib)} possible, {breakdown.required_gib:.3g} asked for"
     rows.append(("together", _sum_bar(breakdown, size, bar_columns), f"{breakdown.expected_gib:.1f}", spread, ""))
-    head = screen.paint("Memory per GPU, GiB", "bold")
-    note = f"  a full bar is the {size:g} GiB that {card}" if card else ""
-    lines = [head + screen.paint(note, "dim"), *table(rows, _COLUMNS, screen)]
-    return lines + [f"  {visible(note, 200)}" for note in _notes(breakdown)]
+    scale = f"a full bar: the {size:g} GiB of one {card}" if card else ""
+    lines = [screen.title("Memory per GPU, GiB", scale), *table(rows, _COLUMNS, screen)]
+    return lines + [
+        line for note in notes_beside(breakdown) for line in wrap(visible(note, 300), screen.width, "  - ", "    ")
+    ]
 
 
 def _scale(case: ProposalCase, breakdown: MemoryBreakdown) -> tuple[str, float]:
@@ -48,7 +50,7 @@ def _scale(case: ProposalCase, breakdown: MemoryBreakdown) -> tuple[str, float]:
     most = max(breakdown.required_gib, breakdown.expected_gib, 0.1)
     if best is None or best.offer.memory_gib_per_gpu < breakdown.expected_gib:
         return "", most
-    return f"one {visible(best.offer.accelerator, 30)} offers", best.offer.memory_gib_per_gpu
+    return visible(best.offer.accelerator, 30), best.offer.memory_gib_per_gpu
 
 
 def _sum_bar(breakdown: MemoryBreakdown, size: float, columns: int) -> str:
@@ -56,9 +58,3 @@ def _sum_bar(breakdown: MemoryBreakdown, size: float, columns: int) -> str:
     expected = min(round(breakdown.expected_gib / size * columns), columns)
     high = min(max(round(max(breakdown.high_gib, breakdown.required_gib) / size * columns), expected), columns)
     return "█" * expected + "▒" * (high - expected) + "░" * (columns - high)
-
-
-def _notes(breakdown: MemoryBreakdown) -> list[str]:
-    """Return the notes but the one on documentation, which the decision shows already."""
-    said = f"{breakdown.computed_gib:.3g} GiB computed" if breakdown.computed_gib is not None else None
-    return [note for note in breakdown.notes if said is None or not note.startswith(said)]

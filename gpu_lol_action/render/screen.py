@@ -45,6 +45,11 @@ class Screen:
         cells = round(min(max(share, 0.0), 1.0) * width)
         return ("#" * (cells or int(share > 0))).ljust(width)
 
+    def title(self, text: str, note: str = "") -> str:
+        """Return the first line of a block, with a quiet remark behind it as far as there is room."""
+        room = self.width - columns_of(text) - 2
+        return self.paint(text, "bold") + (f"  {self.paint(cut(note, room), 'dim')}" if note and room > 0 else "")
+
     def finish(self, text: str) -> str:
         """Return the text in what the screen can show, without blanks at the ends of its lines."""
         lines = (line.rstrip() for line in (text if self.has_unicode else to_ascii(text)).split("\n"))
@@ -61,9 +66,7 @@ def fitting_width(columns: int) -> int:
 
 def to_ascii(text: str) -> str:
     """Return the text in ASCII, at the same width: signs of ours by their likes, other letters as question marks."""
-    return "".join(
-        letter if letter.isascii() else "?" * columns_of(letter) for letter in text.translate(_ASCII)
-    )
+    return "".join(letter if letter.isascii() else "?" * columns_of(letter) for letter in text.translate(_ASCII))
 
 
 def columns_of(text: str) -> int:

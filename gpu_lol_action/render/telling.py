@@ -14,7 +14,9 @@ PACKAGE_FIELDS = frozenset({"dependencies.requirements", "dependencies.pip"})
 _QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("starts", ("entry_point",)),
     ("workload", ("workload",)),
-    ("model", ("model.id", "model.unsized_id", "model.layers", "model.family")),
+    ("model", ("model.id", "model.unsized_id")),
+    ("layers", ("model.layers",)),
+    ("family", ("model.family",)),
     ("method", ("training.method",)),
     ("weights, bit", ("model.weight_bits",)),
     ("precision", ("training.precision",)),
@@ -23,12 +25,14 @@ _QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("sequence", ("training.sequence_length",)),
     ("checkpointing", ("training.gradient_checkpointing",)),
     ("sharding", ("training.sharding",)),
-    ("GPUs", ("hardware.gpu_count", "documented.gpu_count")),
+    ("GPUs", ("hardware.gpu_count",)),
     ("machines", ("hardware.num_nodes",)),
     ("card", ("hardware.gpu_type",)),
     ("image", ("environment.base_image",)),
     ("Python", ("environment.python_version", "environment.least_python")),
 )
+# What says less of a model than its name does.
+_LESS_THAN_A_NAME = frozenset({"layers", "family"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ def telling_findings(findings: Sequence[Finding]) -> tuple[Telling, ...]:
     """Return at most one finding for each question: the surest, as the analysis itself takes it."""
     found: list[Telling] = []
     for label, fields in _QUESTIONS:
+        if label in _LESS_THAN_A_NAME and any(each.label in {"model", "layers"} for each in found):
+            continue
         for field in fields:
             own = [finding for finding in findings if finding.field == field]
             if own:

@@ -12,7 +12,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gpu_lol_action.render.screen import DEFAULT_WIDTH, columns_of, pad
+from gpu_lol_action.render.screen import DEFAULT_WIDTH, Screen, columns_of, cut, pad
+from gpu_lol_action.render.templating import fill
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -46,6 +47,13 @@ def render_text(comment: str, width: int = DEFAULT_WIDTH, *, is_local: bool = Tr
         index = end + 1
     text = "\n\n".join(blocks)
     return (_for_terminal(text) if is_local else text) + "\n"
+
+
+def partial_lines(name: str, view: object, screen: Screen) -> list[str]:
+    """Return a part of a comment, filled from the comment's view, as lines that fit the screen; none where it says nothing."""
+    text = fill(f"partials/{name}.md.j2", view=view)
+    lines = render_text(text, screen.width).strip("\n").split("\n") if text.strip() else []
+    return [cut(line, screen.width) for line in lines]
 
 
 def _end_of(tokens: Sequence[Token], start: int) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.analysis.stated import Stated, stated_figures
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views_evidence import CodePlace
@@ -52,3 +53,10 @@ def documented_view(analysis: Analysis, place: CodePlace) -> DocumentedView | No
 
 def _said(stated: Stated) -> str:
     return stated.finding.value if stated.kind == "card" else f"{stated.finding.value} GB"
+
+
+def notes_beside(breakdown: MemoryBreakdown) -> tuple[str, ...]:
+    """Return the notes on the memory but the one on documentation, which ``documented_view`` says better."""
+    if breakdown.computed_gib is None:
+        return breakdown.notes
+    return tuple(note for note in breakdown.notes if not note.startswith(f"{breakdown.computed_gib:.3g} GiB computed"))
