@@ -10,13 +10,23 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import EnvironmentSpec, WorkloadType
 
 _FRAMEWORKS = ("framework.torch", "framework.tensorflow", "framework.vllm")
+# The decisions under the keys of the spec that a language model may change.
+_NAMES = {
+    "meta.workload_type": "workload_type",
+    "hardware.vram_required_gb": "vram_required_gb",
+    "hardware.gpu_count": "gpu_count",
+    "dependencies.requirements": "requirements",
+    "environment.base_image": "base_image",
+}
 
 
 def decision_confidence(analysis: Analysis) -> Mapping[str, Confidence]:
     """Return how sure each of the five decisions is, under the names that the JSON has for them.
 
-    What the repository's own file says otherwise than the code is not guessed at all, so it is sure.
+    What the repository's own file says otherwise than the code is not guessed at all, so it is sure; what a language
+    model changed is its claim, so it is not.
     """
+    claimed = {_NAMES.get(key, key) for key, _, _ in analysis.override.changes} if analysis.override else set()
     decisions: Mapping[str, tuple[Callable[[EnvironmentSpec], object], Confidence]] = {
         "workload_type": (lambda spec: spec.meta.workload_type, _of(analysis.findings, "workload")),
         "vram_required_gb": (lambda spec: spec.hardware.vram_required_gb, _memory(analysis)),
@@ -24,10 +34,11 @@ def decision_confidence(analysis: Analysis) -> Mapping[str, Confidence]:
         "requirements": (lambda spec: spec.dependencies.requirements, _packages(analysis.findings)),
         "base_image": (lambda spec: spec.environment.base_image, _image(analysis)),
     }
-    return {
-        name: Confidence.HIGH if analysis.is_from_file and value(analysis.spec) != value(analysis.proposed) else own
-        for name, (value, own) in decisions.items()
-    }
+    found = {}
+    for name, (value, own) in decisions.items():
+        is_stated = analysis.is_from_file and value(analysis.spec) != value(analysis.proposed)
+        found[name] = Confidence.HIGH if is_stated else Confidence.LOW if name in claimed else own
+    return found
 
 
 def _of(findings: tuple[Finding, ...], field: str, otherwise: Confidence = Confidence.LOW) -> Confidence:

@@ -38,12 +38,12 @@ def decision_lines(case: ProposalCase, view: ProposalView, screen: Screen) -> li
     ]
     lines += wrap(_because(analysis), screen.width, "   ", "   ")
     facts = [
+        ("base", _base(view)),
         ("chosen", _chosen(analysis)),
         ("memory", _memory(analysis)),
         ("compared", _compared(analysis, view, screen)),
         ("GPUs", _count(analysis)),
         ("machine", _machine(view)),
-        ("base", _base(view)),
         ("confidence", _sureness(analysis)),
     ]
     return [*lines, "", *(line for label, text in facts if text for line in _fact(label, text, screen))]
@@ -108,8 +108,8 @@ def _memory(analysis: Analysis) -> str:
 def _compared(analysis: Analysis, view: ProposalView, screen: Screen) -> str:
     if not analysis.proposed.needs_gpu:
         return ""
-    lines = partial_lines("_documented", view, screen)
-    return " ".join(lines) or "the documentation says nothing about GPU memory or cards"
+    said = " ".join(partial_lines("_documented", view, screen))
+    return said[:1].lower() + said[1:] if said else "the documentation says nothing about GPU memory or cards"
 
 
 def _machine(view: ProposalView) -> str:
