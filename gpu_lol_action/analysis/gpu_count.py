@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -25,6 +26,7 @@ _SPREADS = frozenset({
     "Accelerator", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "device_count",
     "init_distributed", "init_distributed_mode", "init_device_mesh", "TPUStrategy", "shard_map",
 })  # fmt: skip
+_DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 _ASSERTED = re.compile(r"^\s*assert\s+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
 _NAMED = re.compile(
@@ -47,7 +49,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = _configured(checkout, run) or _listed(run) or _asserted(checkout, run) or _named(run)
-    said = said or _documented(checkout, run)
+    said = said or _documented(checkout, run) or _of_others(checkout, run)
     return [*said, *found]
 
 
@@ -72,7 +74,10 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
 
 
 def _listed(run: Run) -> list[Finding]:
-    """Return how many GPUs an option lists by their numbers."""
+    """Return how many GPUs the command's options count as a world or list by their numbers."""
+    world = as_number(run.options.get("world_size", ""))
+    if world is not None and 1 < world <= 16:
+        return [Finding(_FIELD, str(world), f"`--world_size` is {world}", Confidence.HIGH, run.evidence)]
     for key, value in run.options.items():
         bare = value.strip("[]\"'").removeprefix("cuda:")
         if key.rpartition(".")[2] in _LISTS and re.fullmatch(r"\d{1,2}(?:,\s?\d{1,2})+,?", bare):
@@ -117,6 +122,21 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
         checkout, run, is_free=is_divided or run.command is None or _spreads(checkout, run, alone=True)
     )
     return [statement] if statement is not None else []
+
+
+def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the count of another command of the same program, where the program divides its model over several GPUs."""
+    if run.command is None or not any(
+        call.last in _DIVIDES
+        for source in _sources(checkout, run)
+        for call in (source.code.calls if source.code else ())
+    ):
+        return []
+    for command in launch_commands(checkout):
+        if command.target == run.command.target and (command.processes or 0) > 1 and command.nodes == 1:
+            why = f"the program divides its model, and another command of it starts {command.processes} processes"
+            return [Finding(_FIELD, str(command.processes), why, Confidence.LOW, command.evidence)]
+    return []
 
 
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.launch_tools import (
     TOOLS,
     as_count,
     followed,
+    inner_text,
     processes_of,
     split_options,
     split_words,
@@ -107,6 +108,9 @@ def parse_command(
     """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
     put = substitute(text, variables)
     own, runner, words = without_runners(split_words(put))
+    if (inner := inner_text(words)) is not None:
+        before, _, words = without_runners(split_words(inner))
+        own |= before
     if not words:
         return None
     module = scripts.get(words[0]) if len(words) > 1 else None

@@ -95,7 +95,8 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
         if found := _VARIABLE.match(joined) or _ARRAY.match(joined):
             # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
             is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined)
-            if not is_fallback and len(variables) < MAX_VARIABLES:
+            # What is empty is set later, by the script's own options: it stays a name.
+            if found[2].strip("\"'") and not is_fallback and len(variables) < MAX_VARIABLES:
                 variables = {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:2000]}
             continue
         for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", joined):

@@ -38,6 +38,9 @@ _RUNNERS = frozenset({
     "hatch", "rye", "pipenv", "docker", "podman", "nvidia-docker", "singularity", "apptainer", "numactl", "xvfb-run", "nsys",
     "timeout", "taskset", "rocprof", "screen", "tmux", "dotenv", "ray", "eval", "if",
 })  # fmt: skip
+# These run a program only by a word of their own; else they install or create.
+_MANAGERS = frozenset({"conda", "mamba", "micromamba", "poetry", "uv", "pdm", "pipenv", "pixi", "hatch", "rye", "docker", "podman",
+                       "nvidia-docker", "singularity", "apptainer"})  # fmt: skip
 _SHELLS = frozenset({"bash", "sh", "zsh", "source", ".", "sbatch", "qsub", "bsub"})
 _LAUNCH_MODULES = {
     "torch.distributed.launch": "torchrun",
@@ -55,13 +58,22 @@ _PLACEHOLDER = re.compile(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w
 
 def split_words(text: str) -> list[str]:
     """Return a command's words as a shell would; by blanks where its quotes do not close."""
+    text = _without_comment(text)
     try:
-        words = shlex.split(text, comments=True)
+        words = shlex.split(text)
     except ValueError:
         words = text.split()
-    return [
-        stripped for word in words if (stripped := word.strip(",").strip("[]") if not word.startswith("--") else word)
-    ]
+    # `[script.py]` is how a manual shows what may stand there.
+    return [bare for word in words if (bare := word.strip(",")) and not re.fullmatch(r"\[[^\[\]]*\]?", bare)]
+
+
+def _without_comment(text: str) -> str:
+    """Return a line up to the ``#`` that begins a word outside quotes; one inside a word (``${x#y}``) is no comment."""
+    for found in re.finditer(r"(?:^|(?<=\s))#", text):
+        before = text[: found.start()]
+        if before.count('"') % 2 == 0 and before.count("'") % 2 == 0:
+            return before
+    return text
 
 
 def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
@@ -88,9 +100,13 @@ def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], li
 
 def _until_program(words: Sequence[str]) -> int:
     """Return how many words stand before the program that a runner starts; all where there is none."""
+    if words[0] in _MANAGERS and not {"run", "exec", "x"} & set(words[1:4]):
+        return len(words)
     for index, word in enumerate(words[1:], 1):
         name = word.rsplit("/", 1)[-1]
         is_runner = name in _RUNNERS and not word.startswith("-")
+        if words[index - 1] in {"-n", "--name", "-p", "--prefix", "-e", "--extra", "--with", "-J", "--job-name"}:
+            continue
         if is_program(name) or is_runner or re.fullmatch(r"[A-Z_][A-Z0-9_]*=.*", word) or word.endswith((".py", ".sh")):
             return index
     return len(words)
@@ -106,6 +122,12 @@ def is_program(name: str) -> bool:
         or name in WEB_SERVERS
         or name in {"fabric", *_SHELLS}
     )
+
+
+def inner_text(words: Sequence[str]) -> str | None:
+    """Return the command that a shell is handed as a text (``bash -c "..."``)."""
+    is_shell = bool(words) and words[0].rsplit("/", 1)[-1] in {"bash", "sh", "zsh"}
+    return words[2] if is_shell and len(words) > 2 and words[1] in {"-c", "-lc", "-xc"} else None
 
 
 def followed(words: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -216,7 +238,7 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         return app.partition(":")[0] if app and _MODULE.fullmatch(app.partition(":")[0]) else None
     if tool == "python":
         return places[0] if places and _MODULE.fullmatch(places[0]) else None
-    if tool in INTERFACES or tool in {"composer", "torchrun"}:
+    if tool in INTERFACES:
         return next(iter(places), tool)
     return None
 

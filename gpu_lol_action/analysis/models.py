@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, read_settings
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.model_families import guess_family
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import look_up_number, scope_of
@@ -74,7 +75,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     unique: dict[str, Finding] = {}
     for finding in found:
         unique.setdefault(finding.value, finding)
-    return [*unique.values(), *_shape(checkout, run)]
+    is_named = any(finding.confidence is Confidence.HIGH for finding in unique.values())
+    guessed = [] if is_named else guess_family(checkout, run)
+    return [*unique.values(), *guessed, *_shape(checkout, run)]
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

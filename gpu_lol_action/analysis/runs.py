@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.run_names import run_names
 
 MAX_RUNS = 8
 MAX_PER_PROGRAM = 3
+MAX_DEEPER = 1  # levels below the first run's at which another is worth a profile
 
 # Folders that only say of what kind their files are: being in them makes nothing less important.
 _NEUTRAL = frozenset({"src", "scripts", "script", "tools", "tool", "bin", "train", "training", "trainer", "trainers", "runs", "run",
@@ -35,7 +36,7 @@ _BESIDE = re.compile(
     r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|post_?process|download|convert(?:er)?|conversion|export|"
     r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merge|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|validate|validation|"
-    r"extract|generate_data|make|build|create|lint|format|check|verify|compare|analy[sz]e|report|requirements|utils?|release)(?=$|[/_.\s-])",
+    r"extract|generate_data|make|build|create|lint|format|check|verify|compare|analy[sz]e|report|requirements|utils?|release|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
     re.IGNORECASE,
 )
 _BESIDE_OPTIONS = frozenset(
@@ -69,6 +70,7 @@ class _Rank:
     is_variant: bool
     is_main_section: bool
     order: int
+    is_inner: bool
 
     @property
     def key(self) -> tuple[bool, int, int, bool, bool, bool, bool, int]:
@@ -133,10 +135,11 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
         kind = _PROGRAM
         # What is only imported by others is no program, wherever it lies.
         level += 0 if is_started(checkout, run.script) or (not level and not levels.is_imported(run.script)) else 10
-        order += _fame(run.script)
+        order = -1 if _submits(run.script) else order + _fame(run.script)
+    is_inner = kind == _PROGRAM and run.script is not None and levels.is_imported(run.script)
     section = run.command.section if run.command else ""
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
-    return _Rank(run, _is_beside(run), level, kind, False, _is_variant(run), is_main, order)
+    return _Rank(run, _is_beside(run), level, kind, False, _is_variant(run), is_main, order, is_inner)
 
 
 def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
@@ -205,6 +208,11 @@ def _fame(script: Source) -> int:
     return 1000 * place
 
 
+def _submits(script: Source) -> bool:
+    """Whether a program hands another one of the checkout to a cluster: then it is the one that is started."""
+    return script.code is not None and "submitit" in script.code.imported()
+
+
 def _is_beside(run: Run) -> bool:
     """Whether a run is a step beside the work: by what it starts, its script's name, its options, or its section."""
     command = run.command
@@ -255,7 +263,7 @@ def _distinct(ranks: Sequence[_Rank]) -> list[_Rank]:
     programs: dict[object, int] = {}
     for rank in ranks:
         run = rank.run
-        if found and (rank.is_beside or rank.level >= 10 or rank.is_variant):
+        if found and (rank.is_beside or rank.is_variant or rank.is_inner or rank.level > found[0].level + MAX_DEEPER):
             continue
         program = run.script or (run.command.target if run.command else run.evidence.path)
         processes = run.command.processes if run.command else None
