@@ -105,8 +105,10 @@ def _converse(ask: Ask, until: datetime, now: Callable[[], datetime]) -> Reply |
     box = until - now()
     seconds = max(box.total_seconds(), 0.05)
     try:
-        # One client for all hops; nothing is unpacked on the way, or its size could not be bounded.
-        with httpx.Client(timeout=seconds, headers={"Accept-Encoding": "identity", "User-Agent": "gpu-lol"}) as client:
+        # One client for all hops; nothing is unpacked on the way, or its size could not be bounded. The environment's
+        # proxy is used, but not for this machine: a key for it may be sent in the clear, and would leave it.
+        headers = {"Accept-Encoding": "identity", "User-Agent": "gpu-lol"}
+        with httpx.Client(timeout=seconds, headers=headers, trust_env=not is_loopback(ask.url)) as client:
             url = httpx.URL(ask.url)
             for _ in range(MAX_REDIRECTS + 1):
                 answer = _one(client, ask, url, until, now)

@@ -1,8 +1,9 @@
 """The Hugging Face Hub, read: one page about one model, in a time box that counts for a whole run, and kept on disk.
 
 Shapes of the API: ``/api/models/ID?expand[]=safetensors`` holds ``safetensors.parameters`` (a count for each dtype);
-``/ID/resolve/main/config.json`` redirects below ``/api/resolve-cache/`` of the same host. The Hub answers 401 for a model
-that does not exist as for one that is private; its header ``X-Error-Code`` tells those behind a gate.
+``?blobs=true`` adds sizes to ``siblings``. ``/ID/resolve/main/config.json`` redirects below ``/api/resolve-cache/`` of the
+same host. The Hub answers 401 for a model that does not exist as for one that is private; its header ``X-Error-Code``
+tells those behind a gate.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _PATHS: Mapping[HubPage, str] = {
     HubPage.INFO: "/api/models/{id}?" + "&".join(f"expand[]={name}" for name in _EXPANDED),
     HubPage.CONFIG: "/{id}/resolve/main/config.json",
     HubPage.ADAPTER: "/{id}/resolve/main/adapter_config.json",
+    HubPage.FILES: "/api/models/{id}?blobs=true",
 }
 # Hosts that belong together: the Hub sends from one to the other.
 _FAMILY = ("huggingface.co", "hf.co")

@@ -62,12 +62,15 @@ def analyze(
     """Return what the tree needs: the file's word where there is one, the code's for the rest.
 
     ``spec_text`` is the text of `.gpu-lol.yaml`; ``model_facts`` are sizes looked up between detection and assembly.
-    ``hints`` are findings from outside the tree; among equally sure ones of a field, theirs comes first.
+    ``hints`` are findings from outside the tree. Among equally sure ones of a field, a sure hint comes before what the
+    tree says, any other behind it.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
     tree = detect_tree(checkout)
-    findings = (*hints, *detect_run(checkout, primary_run(checkout)), *tree)
+    sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
+    found = (*detect_run(checkout, primary_run(checkout)), *tree)
+    findings = (*sure, *found, *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
     others = other_runs(checkout, tree, model_facts)
     proposed = replace(proposed, profiles=different_hardware(proposed, others))
@@ -119,6 +122,11 @@ def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     """Return the models that findings name, surest first: what a look-up may be asked about."""
     named = [finding for finding in findings if finding.field in {"model.unsized_id", "model.id"}]
     return tuple(dict.fromkeys(f.value for f in sorted(named, key=lambda f: -f.confidence)))
+
+
+def unlisted_models(checkout: Checkout) -> tuple[Finding, ...]:
+    """Return models that the run names or loads and that no table has: hints, once a look-up has sized them."""
+    return tuple(models.unknown_ids(checkout, primary_run(checkout)))
 
 
 def propose(
@@ -206,4 +214,4 @@ def _gaps(checkout: Checkout) -> list[str]:
     return gaps
 
 
-__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose"]
+__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose", "unlisted_models"]

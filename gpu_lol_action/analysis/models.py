@@ -32,6 +32,8 @@ _MODEL_KEY = re.compile(
 _HELPER_KEY = re.compile(
     r"tokeni|teacher|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
 )
+# Models that look at what another model makes.
+_GUARD = re.compile(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
@@ -167,18 +169,19 @@ def unknown_ids(checkout: Checkout, run: Run | None) -> list[Finding]:
                 why = f"`{setting.key}` is `{setting.text.strip()}`"
                 hint = Finding("model.id", setting.text.strip(), why, confidence, setting.evidence)
                 found.setdefault(hint.value, hint)
-    for source in import_closure(checkout, run.script) if run is not None and run.script is not None else ():
-        for call in source.code.calls if source.code is not None else ():
-            for text in _loaded(call, source) if not _NOT_MODELS.search(call.name) else ():
-                where = Evidence(source.path, call.line)
-                hint = Finding(
-                    "model.id", text.strip(), f"`{call.last}` loads `{text.strip()}`", Confidence.MEDIUM, where
-                )
+    # The program itself, and no module that it imports: there stand encoders and checkers, and what nobody calls.
+    scripts = () if run is None or run.script is None else (run.script,)
+    for script in scripts:
+        for call in script.code.calls if script.code is not None else ():
+            for text in _loaded(call, script) if not _NOT_MODELS.search(call.name) else ():
+                why = f"`{call.last}` loads `{text.strip()}`"
+                hint = Finding("model.id", text.strip(), why, Confidence.MEDIUM, Evidence(script.path, call.line))
                 found.setdefault(hint.value, hint)
     return [
         replace(hint, confidence=min(hint.confidence, Confidence.MEDIUM))
         for hint in found.values()
         if _HUB_ID.fullmatch(hint.value)
+        and not (_HELPER_KEY.search(hint.value) or _GUARD.search(hint.value))
         and not _NOT_THE_HUB.search(hint.value)
         and _model_name(hint.value) is None
         and checkout.find_named(hint.value) is None

@@ -14,6 +14,7 @@ class HubPage(enum.Enum):
     INFO = "model information"
     CONFIG = "config.json"
     ADAPTER = "adapter_config.json"
+    FILES = "list of files"
 
 
 HubFields = Mapping[str, Any]

@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models
+from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models, unlisted_models
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.llm_guard import Refused, apply_advice, hints_of, read_advice
 from gpu_lol_action.analysis.llm_question import build_question
-from gpu_lol_action.analysis.models import unknown_ids
-from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapter, is_hub_id, read_model
+from gpu_lol_action.estimation.hub_pipeline import is_pipeline, read_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_known_model
 from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
 
@@ -48,6 +47,7 @@ class Lookups:
 
 
 NO_LOOKUPS = Lookups()
+_UNSIZED = Unanswered("it says no number of parameters", is_final=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,14 @@ def consult(checkout: Checkout, lookups: Lookups) -> Analysis:
 def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
     """Ask the Hub for the models that the code names and the table lacks, surest first."""
     named = named_models(detect_all(checkout))
-    unlisted = {hint.value: hint for hint in unknown_ids(checkout, primary_run(checkout))}
+    unlisted = {hint.value: hint for hint in unlisted_models(checkout)}
     candidates = dict.fromkeys((*named, *unlisted))
     asked = [name for name in candidates if is_hub_id(name) and not is_known_model(name)][:MAX_MODELS]
     facts: dict[str, ModelFacts] = {}
     hints: list[Finding] = []
     gaps: list[str] = []
     for name in asked:
-        model = _model(hub, name)
+        model = look_up_model(hub, name)
         if isinstance(model, Unanswered):
             known = find_model(name)
             instead = f"; {known.parameters_b:.3g} B parameters were taken from its name" if known else ""
@@ -90,11 +90,15 @@ def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
     return _FromHub(facts, tuple(hints), tuple(gaps))
 
 
-def _model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubModel | Unanswered:
+def look_up_model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubModel | Unanswered:
     """Return what the Hub says of a model; an adapter counts as the model that it is laid over."""
     info = hub.read(name, HubPage.INFO)
     if isinstance(info, Unanswered):
         return info
+    if is_pipeline(info):
+        files = hub.read(name, HubPage.FILES)
+        facts = read_pipeline(name, info, files) if not isinstance(files, Unanswered) else None
+        return HubModel(facts) if facts is not None else _UNSIZED
     config = hub.read(name, HubPage.CONFIG)
     if not is_base and (is_adapter(info) or isinstance(config, Unanswered)):
         adapter = hub.read(name, HubPage.ADAPTER)
@@ -102,12 +106,12 @@ def _model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubModel | Una
         if base is not None:
             return _base(hub, name, base)
     model = read_model(name, info, None if isinstance(config, Unanswered) else config)
-    return model if model is not None else Unanswered("it says no number of parameters", is_final=True)
+    return model if model is not None else _UNSIZED
 
 
 def _base(hub: ModelHub, name: str, base: str) -> HubModel | Unanswered:
     known = find_model(base) if is_known_model(base) else None
-    model = HubModel(known) if known is not None else _model(hub, base, is_base=True)
+    model = HubModel(known) if known is not None else look_up_model(hub, base, is_base=True)
     if isinstance(model, Unanswered):
         return replace(model, what=f"it is an adapter over `{base}`, and of that {model.what}")
     facts = replace(model.facts, name=name, source="hub", note=f"an adapter over {base}")

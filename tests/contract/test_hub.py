@@ -48,11 +48,12 @@ def what(answer: object) -> str:
 def test_the_pages_are_those_of_the_hub(web: Web) -> None:
     web.script = lambda _seen: said_json({"id": ID})
     hub = client(web)
-    assert [hub.read(ID, page) for page in HubPage] == [{"id": ID}] * 3
+    assert [hub.read(ID, page) for page in HubPage] == [{"id": ID}] * 4
     assert [seen.path.partition("?")[0] for seen in web.seen] == [
         f"/api/models/{ID}",
         f"/{ID}/resolve/main/config.json",
         f"/{ID}/resolve/main/adapter_config.json",
+        f"/api/models/{ID}",
     ]
     assert "safetensors" in web.seen[0].path
     assert {seen.method for seen in web.seen} == {"GET"}

@@ -133,6 +133,16 @@ def test_a_redirect_is_not_followed_because_the_code_would_travel_with_it(web: W
         assert other.seen == []
 
 
+def test_a_key_for_this_machine_does_not_pass_a_proxy(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    with web_server() as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.address)
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        assert answer_to(web, said_json(completion("{}"))) == "{}"
+        assert proxy.seen == []
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -118,6 +118,24 @@ def test_a_model_that_only_a_call_names_is_looked_up_too(tmp_path: Path, hub_web
     assert without.spec == consult(read_checkout(tmp_path), Lookups()).spec
 
 
+def test_a_model_that_guards_another_is_not_what_the_run_is_about(tmp_path: Path, hub_web: Web) -> None:
+    paint = """\
+from diffusers import DiffusionPipeline
+from transformers import AutoModel
+
+AutoModel.from_pretrained("acme/nsfw-watcher")
+AutoModel.from_pretrained("acme/other-thing")
+DiffusionPipeline.from_pretrained("stabilityai/stable-diffusion-xl-base-1.0").to("cuda")
+"""
+    (tmp_path / "paint.py").write_text(paint)
+    (tmp_path / "requirements.txt").write_text("torch\ndiffusers\n")
+    hub_web.script = lambda _seen: said_json(INFO)
+    found = consult(read_checkout(tmp_path), Lookups(hub(hub_web)))
+    assert not [seen for seen in hub_web.seen if "nsfw" in seen.path]
+    # What the table knows as surely comes before what was looked up.
+    assert found.spec == consult(read_checkout(tmp_path), Lookups()).spec
+
+
 def test_a_model_of_the_table_is_not_looked_up(tmp_path: Path, hub_web: Web) -> None:
     found = read(tmp_path, "Qwen/Qwen2.5-7B", Lookups(hub(hub_web)))
     assert hub_web.seen == []
@@ -158,6 +176,19 @@ def test_an_adapter_is_as_large_as_its_base(tmp_path: Path, hub_web: Web) -> Non
     found = read(tmp_path, "acme/tuned", Lookups(hub(hub_web)))
     assert found.breakdown is not None
     assert "9 B parameters" in " ".join(term.basis for term in found.breakdown.terms)
+
+
+def test_a_diffusion_pipeline_is_as_large_as_its_files(tmp_path: Path, hub_web: Web) -> None:
+    info = {"library_name": "diffusers", "pipeline_tag": "text-to-image"}
+    files = [{"rfilename": "transformer/diffusion_pytorch_model.safetensors", "size": 8 * 10**9}]
+    hub_web.script = lambda seen: said_json({**info, "siblings": files} if "blobs=true" in seen.path else info)
+    paint = "import torch\nfrom diffusers import DiffusionPipeline\n\nDiffusionPipeline.from_pretrained('acme/paint').to('cuda')\n"
+    (tmp_path / "paint.py").write_text(paint)
+    (tmp_path / "requirements.txt").write_text("torch\ndiffusers\n")
+    found = consult(read_checkout(tmp_path), Lookups(hub(hub_web)))
+    assert found.breakdown is not None
+    assert "4 B parameters" in " ".join(term.basis for term in found.breakdown.terms)
+    assert len(hub_web.seen) == 2
 
 
 def test_adapters_that_lean_on_each_other_end(tmp_path: Path, hub_web: Web) -> None:
