@@ -6,8 +6,8 @@ import pytest
 
 from gpu_lol_action.analysis import declared_hardware, documented
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
-from gpu_lol_action.analysis.entry_points import primary_run
 from gpu_lol_action.analysis.reconcile import headline, reconcile, statements
+from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.backward()\n"
