@@ -210,7 +210,8 @@ def _gaps(checkout: Checkout) -> list[str]:
         more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
         gaps.append(f"not valid Python 3, so not understood: {', '.join(broken[:3])}{more}")
     if checkout.files_skipped:
-        gaps.append(f"{checkout.files_skipped} entries were not read: links, special files, or over the size limits")
+        count = "1 entry was" if checkout.files_skipped == 1 else f"{checkout.files_skipped} entries were"
+        gaps.append(f"{count} not read: links, special files, or over the size limits")
     return gaps
 
 

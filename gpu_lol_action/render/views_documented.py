@@ -29,13 +29,15 @@ class DocumentedView:
 
 
 def documented_view(analysis: Analysis, place: CodePlace) -> DocumentedView | None:
-    """Return the comparison; None where no GPU is needed or nothing is stated of memory and cards."""
+    """Return the comparison; None where no GPU is needed or nothing that is stated of memory and cards has a say."""
     stated = [each for each in stated_figures(analysis) if each.kind != "gpu_count"]
     required = analysis.proposed.hardware.vram_required_gb
     if not stated or required is None or not analysis.proposed.needs_gpu:
         return None
     first = stated[0]
     breakdown = analysis.breakdown
+    if breakdown is None and not first.is_weighed:
+        return None
     computed = 0.0
     if breakdown is not None:
         computed = breakdown.required_gib if breakdown.computed_gib is None else breakdown.computed_gib

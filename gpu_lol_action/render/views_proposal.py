@@ -231,8 +231,17 @@ def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView) -> str:
     if is_doubtful and asked is not None and needed is not None and asked < needed:
         return "file_asks_too_little"
     if base is None:
-        return "first" if case.analysis.breakdown or asked else "unrecognized"
+        return _verdict_alone(case)
     return _verdict_against(base, _price(case.ladder) - _price(case.base_ladder))
+
+
+def _verdict_alone(case: ProposalCase) -> str:
+    """Return how sure a first proposal may sound: computed or told, taken from documentation, or a guess."""
+    analysis = case.analysis
+    is_told = analysis.is_from_file or analysis.override is not None
+    if analysis.breakdown is not None or (is_told and analysis.spec.hardware.vram_required_gb is not None):
+        return "first"
+    return "documented" if documented_view(analysis, case.place) is not None else "unrecognized"
 
 
 def _verdict_against(base: NeedView, price_difference: Decimal) -> str:

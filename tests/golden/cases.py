@@ -474,6 +474,24 @@ CASES: Mapping[str, Callable[[], str]] = {
     "proposal_unrecognized": lambda: _proposal(
         **_NO_BASE, analysis=replace(analysis(), breakdown=None, spec=spec("RTX4090", None))
     ),
+    "proposal_documented": lambda: _proposal(
+        **_NO_BASE,
+        analysis=replace(
+            analysis(),
+            breakdown=None,
+            findings=(
+                *analysis().findings,
+                Finding(
+                    "hardware.vram_required_gb",
+                    "40",
+                    f"{STATED.why}, and no model of a known size was recognized",
+                    Confidence.LOW,
+                    STATED.evidence,
+                ),
+            ),
+            not_understood=("no model of a known size was recognized; the documentation's 40 GB was taken",),
+        ),
+    ),
     "proposal_hostile": lambda: _proposal(
         pull_request=replace(PULL_REQUEST, title=HOSTILE, head_ref=HOSTILE, head_repository=HOSTILE, head_sha=HOSTILE),
         analysis=_hostile_analysis(),
