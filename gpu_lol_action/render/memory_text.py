@@ -11,13 +11,8 @@ from gpu_lol_action.render.views_documented import notes_beside
 from gpu_lol_action.render.views_proposal import ProposalCase
 
 _NARROW_BAR, _WIDE_BAR = 12, 24
-_COLUMNS = (
-    Column(turn=3, least=8),
-    Column("bar"),
-    Column("bold", is_right=True),
-    Column(turn=2, least=16, is_optional=True),
-    Column("dim", turn=1, least=23, is_cut_left=True),
-)
+# From so many columns on the places in the code are shown in full before what a term was computed from.
+_ROOMY = 90
 
 
 def memory_lines(case: ProposalCase, screen: Screen) -> list[str]:
@@ -40,10 +35,20 @@ def memory_lines(case: ProposalCase, screen: Screen) -> list[str]:
     spread = f"{gib_range(breakdown.low_gib, breakdown.high_gib)} possible, {breakdown.required_gib:.3g} asked for"
     rows.append(("together", _sum_bar(breakdown, size, bar_columns), f"{breakdown.expected_gib:.1f}", spread, ""))
     scale = f"a full bar: the {size:g} GiB of one {card}" if card else ""
-    lines = [screen.title("Memory per GPU, GiB", scale), *table(rows, _COLUMNS, screen)]
+    lines = [screen.title("Memory per GPU, GiB", scale), *table(rows, _columns(screen), screen)]
     return lines + [
         line for note in notes_beside(breakdown) for line in wrap(visible(note, 300), screen.width, "  - ", "    ")
     ]
+
+
+def _columns(screen: Screen) -> tuple[Column, ...]:
+    return (
+        Column(turn=3, least=8),
+        Column("bar"),
+        Column("bold", is_right=True),
+        Column(turn=2, least=16, is_optional=True),
+        Column("dim", turn=1, least=32 if screen.width >= _ROOMY else 23, is_cut_left=True),
+    )
 
 
 def _scale(case: ProposalCase, breakdown: MemoryBreakdown) -> tuple[str, float]:

@@ -29,7 +29,9 @@ _QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("machines", ("hardware.num_nodes",)),
     ("card", ("hardware.gpu_type",)),
     ("image", ("environment.base_image",)),
-    ("Python", ("environment.python_version", "environment.least_python")),
+    ("Python", ("environment.python_version", "environment.fitting_python")),
+    ("set-up", ("dependencies.setup_commands",)),
+    ("system", ("dependencies.system_packages",)),
 )
 # What says less of a model than its name does.
 _LESS_THAN_A_NAME = frozenset({"layers", "family"})

@@ -264,7 +264,7 @@ def _need(sha: str, analysis: Analysis, ladder: Ladder) -> NeedView:
     none = Safe("–")
     memory, spread = _memory(analysis)
     return NeedView(
-        sha=short_sha(sha),
+        sha=short_sha(sha) if sha else EMPTY,
         is_cpu_only=not analysis.spec.needs_gpu,
         memory=memory,
         memory_range=spread,
