@@ -15,7 +15,7 @@ from gpu_lol_action.render.views_evidence import ProfileView
 _EVIDENCE = (
     Column("dim", turn=4, least=13),
     Column(turn=2, least=20),
-    Column("dim", turn=1, least=22, is_cut_left=True),
+    Column("dim", turn=1, least=20, is_cut_left=True),
     Column("dim", turn=3, least=6, is_optional=True),
 )
 _PROFILES = (

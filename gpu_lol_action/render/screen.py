@@ -149,7 +149,7 @@ def _cell(text: str, width: int, column: Column, screen: Screen) -> str:
 def _widths(rows: Sequence[Sequence[str]], columns: Sequence[Column], room: int) -> list[int]:
     widths = [max((columns_of(row[index]) for row in rows), default=0) for index in range(len(columns))]
     for index in sorted((i for i, column in enumerate(columns) if column.turn), key=lambda i: columns[i].turn):
-        over = sum(widths) + 2 * (sum(map(bool, widths)) - 1) - room
+        over = _over(widths, room)
         if over <= 0:
             break
         column = columns[index]
@@ -158,4 +158,16 @@ def _widths(rows: Sequence[Sequence[str]], columns: Sequence[Column], room: int)
             widths[index] = 0
         else:
             widths[index] = max(widths[index] - over, least)
+    # Where that is not enough the widest of those that may give way goes below its least.
+    yielding = [index for index, column in enumerate(columns) if column.turn]
+    while yielding and (over := _over(widths, room)) > 0:
+        widest = max(yielding, key=widths.__getitem__)
+        if widths[widest] <= 1:
+            break
+        widths[widest] = max(widths[widest] - over, 1)
     return widths
+
+
+def _over(widths: Sequence[int], room: int) -> int:
+    """Return by how many columns the widths, with two blanks between them, are more than the room."""
+    return sum(widths) + 2 * (sum(map(bool, widths)) - 1) - room

@@ -26,7 +26,10 @@ NASTY = (
     "\u200b\u2066",
 )
 texts = st.one_of(
-    st.sampled_from(NASTY), st.text(max_size=24), st.sampled_from(("train.py", "模型/训练.py", "a" * 300))
+    st.just("deep/folder/" * 6 + "train.sh"),
+    st.sampled_from(NASTY),
+    st.text(max_size=24),
+    st.sampled_from(("train.py", "模型/训练.py", "a" * 300)),
 )
 gib = st.floats(min_value=0, max_value=2000, allow_nan=False).map(lambda size: round(size, 1))
 places = st.builds(Evidence, texts, st.integers(0, 9999))

@@ -72,6 +72,12 @@ def test_columns_shrink_in_their_turn_and_optional_ones_go() -> None:
     assert table(rows, columns, Screen(24)) == ["  name  …older/file.py:1"]
 
 
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), st.integers(20, 60))
+def test_table_fits_whatever_its_columns_would_like(rows: list[tuple[str, str, str]], width: int) -> None:
+    columns = (Column(turn=3, least=13), Column(turn=1, least=30), Column(turn=2, least=30, is_cut_left=True))
+    assert all(columns_of(line) <= width for line in table(rows, columns, Screen(width)))
+
+
 def test_paint_leaves_blanks_and_plain_screens_alone() -> None:
     color = Screen(has_color=True)
     assert color.paint("x", "bold") == "\x1b[1mx\x1b[0m"
