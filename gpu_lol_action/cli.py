@@ -183,6 +183,8 @@ def _carry_out(command: Command) -> Ending:
             _write_utf8()
         _print(wiring.analyze_folder(command, _screen()))
         return Ending.ANSWERED
+    if command.name == "estimate":
+        return _estimate(command)
 
     from gpu_lol_action.domain.environment import Requester
     from gpu_lol_action.domain.policy import Policy
@@ -201,6 +203,22 @@ def _carry_out(command: Command) -> Ending:
         if command.name == "sweep":
             _show(outcome.text)
         return ending_of(outcome)
+
+
+def _estimate(command: Command) -> Ending:
+    """Print one run's estimate, or a table's to standard output and what was wrong in it to the other stream."""
+    if command.table is None:
+        from gpu_lol_action import wiring
+
+        _print(wiring.estimate(command))
+        return Ending.ANSWERED
+    from gpu_lol_action.handlers.estimate import describe_table
+
+    found = describe_table(Path(command.table))
+    _print(found.text.removesuffix("\n"))
+    for problem in found.problems:
+        print(f"gpu-lol: {_plain(problem)}", file=sys.stderr)
+    return Ending.ANSWERED if found.is_complete else Ending.USER_ERROR
 
 
 def _show(markdown: str) -> None:

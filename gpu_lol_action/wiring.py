@@ -264,6 +264,13 @@ def analyze_folder(command: Command, screen: Screen) -> str:
         return describe_folder(folder, printing, clock.now(), (sha, base), lookups)
 
 
+def estimate(command: Command) -> str:
+    """Return what ``gpu-lol estimate`` prints of one run."""
+    from gpu_lol_action.handlers.estimate import describe_estimate
+
+    return describe_estimate(command, SystemClock().now())
+
+
 def user() -> str:
     """Return who sits at this terminal."""
     return getpass.getuser()

@@ -149,7 +149,9 @@ def propose(
     python = best(findings, "environment.python_version")
     software = Software(image.image, image.python or (python.value if python else None), image.cuda)
     env = {f.field.removeprefix("env."): f.value for f in findings if f.field.startswith("env.")}
-    return EnvironmentSpec(hardware, software, _dependencies(findings, requirements, image), Meta(workload_type=kind), env), need
+    return EnvironmentSpec(
+        hardware, software, _dependencies(findings, requirements, image), Meta(workload_type=kind), env
+    ), need
 
 
 def _dependencies(findings: tuple[Finding, ...], requirements: tuple[str, ...], image: ImageChoice) -> Dependencies:

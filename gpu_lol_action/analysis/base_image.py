@@ -26,16 +26,29 @@ _FROM = re.compile(r"^\s*FROM\s+(?:--platform=\S+\s+)?(\S+)", re.IGNORECASE)
 _IMAGE = re.compile(r"[a-z0-9][\w./:@-]{1,200}", re.IGNORECASE)
 # No Python in it: a compiler and CUDA to build on. What is built there is what the image of a framework holds ready-made.
 _BARE_CUDA = re.compile(r"(?:^|/)cuda:(\d{1,2}\.\d)[\w.]*-(?:(cudnn\d*)-)?(devel|runtime|base)")
+_BUILT_PER_CUDA = frozenset({"torch", "torchvision", "torchaudio", "jaxlib", "jax"})
 _NOT_FOR_PROGRAMS = re.compile(r"/driver:|/k8s|container-toolkit|dcgm|tritonserver:[\w.-]*-sdk")
 _PUBLIC_HOSTS = frozenset({"docker.io", "nvcr.io", "ghcr.io", "quay.io", "gcr.io", "public.ecr.aws", "mcr.microsoft.com",
                            "registry.hub.docker.com", "index.docker.io", "huggingface.co"})  # fmt: skip
-_FRAMEWORKS = {"torch": "torch", "tensorflow": "tensorflow", "tensorflow-gpu": "tensorflow", "vllm": "vllm", "jax": "jax"}
+_FRAMEWORKS = {
+    "torch": "torch",
+    "tensorflow": "tensorflow",
+    "tensorflow-gpu": "tensorflow",
+    "vllm": "vllm",
+    "jax": "jax",
+}
 _BUILD = re.compile(r"(?:\+|/|-)cu(\d{2})(\d)(?!\d)")
 
 
 def detect(checkout: Checkout) -> list[Finding]:
     """Return the image that a Dockerfile starts from, versions that are asked for, and contradictions between them."""
-    found = [*_dockerfile(checkout), *_versions(checkout), *_cudas(checkout), *_compilers(checkout), *_servers(checkout)]
+    found = [
+        *_dockerfile(checkout),
+        *_versions(checkout),
+        *_cudas(checkout),
+        *_compilers(checkout),
+        *_servers(checkout),
+    ]
     return [*found, *_contradictions(checkout, found)]
 
 
@@ -51,7 +64,12 @@ def _dockerfile(checkout: Checkout) -> list[Finding]:
             if not match:
                 continue
             image = _filled(match[1], arguments)
-            if not is_gpu_image(image) or _NOT_FOR_PROGRAMS.search(image) or not _IMAGE.fullmatch(image) or ":" not in image:
+            if (
+                not is_gpu_image(image)
+                or _NOT_FOR_PROGRAMS.search(image)
+                or not _IMAGE.fullmatch(image)
+                or ":" not in image
+            ):
                 continue
             where = Evidence(source.path, number)
             bare = _BARE_CUDA.search(image)
@@ -75,7 +93,9 @@ def _of_bare_cuda(image: str, found: re.Match[str], where: Evidence) -> list[Fin
 
 def _filled(text: str, arguments: Mapping[str, str]) -> str:
     for _ in range(3):
-        text = re.sub(r"\$\{?(\w+)(?::-([^}]*))?\}?", lambda found: arguments.get(found[1]) or found[2] or found[0], text)
+        text = re.sub(
+            r"\$\{?(\w+)(?::-([^}]*))?\}?", lambda found: arguments.get(found[1]) or found[2] or found[0], text
+        )
     return text
 
 
@@ -101,10 +121,10 @@ def _cudas(checkout: Checkout) -> list[Finding]:
             found.append(_cuda(file.cuda, Evidence(source.path, file.cuda_line), Confidence.HIGH))
     lists = lists_of(checkout)
     for item in lists.pins:
-        source = checkout.find(item.evidence.path)
-        if package_name(item.requirement) not in {"torch", "torchvision", "torchaudio", "jaxlib", "jax"} or source is None:
+        listed = checkout.find(item.evidence.path)
+        if listed is None or package_name(item.requirement) not in _BUILT_PER_CUDA:
             continue
-        lines = source.text.split("\n")
+        lines = listed.text.split("\n")
         build = _BUILD.search(lines[item.evidence.line - 1]) if 0 < item.evidence.line <= len(lines) else None
         if build is not None:
             found.append(_cuda(f"{build[1]}.{build[2]}", item.evidence, Confidence.HIGH))
@@ -140,10 +160,16 @@ def _compilers(checkout: Checkout) -> list[Finding]:
             if call.name.endswith(("cpp_extension.load", "cpp_extension.load_inline")):
                 why = "an extension is compiled while the program runs"
                 where = Evidence(source.path, call.line)
-                found.append(Finding("framework.compiler", "an extension that the program loads", why, Confidence.HIGH, where))
+                found.append(
+                    Finding("framework.compiler", "an extension that the program loads", why, Confidence.HIGH, where)
+                )
             elif call.name == "torch.compile":
                 why = "`torch.compile` needs a C compiler at run time"
-                found.append(Finding("dependencies.system_packages", "gcc", why, Confidence.MEDIUM, Evidence(source.path, call.line)))
+                found.append(
+                    Finding(
+                        "dependencies.system_packages", "gcc", why, Confidence.MEDIUM, Evidence(source.path, call.line)
+                    )
+                )
     return [finding for place, finding in enumerate(found) if finding.value not in {f.value for f in found[:place]}]
 
 

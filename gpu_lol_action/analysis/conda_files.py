@@ -58,7 +58,9 @@ def read_environment(source: Source) -> CondaFile:
         where, text = setting.evidence, setting.text.strip()
         requirement = None
         if setting.path == "dependencies.pip":
-            option = re.match(r"(-r|--requirement|-e|--editable|-f|--find-links|--extra-index-url|-i|--index-url)[ =]\s*(\S+)", text)
+            option = re.match(
+                r"(-r|--requirement|-e|--editable|-f|--find-links|--extra-index-url|-i|--index-url)[ =]\s*(\S+)", text
+            )
             if option:
                 kinds = {"-r": "include", "--requirement": "include", "-e": "local", "--editable": "local", "-f": "links",
                          "--find-links": "links"}  # fmt: skip
@@ -109,7 +111,11 @@ def conda_requirement(text: str) -> str | None:
         return clean_requirement(f"{pip_name}=={version}")
     if re.fullmatch(r"\d+(?:\.\d+)?", version):
         return clean_requirement(f"{pip_name}=={version}.*")
-    return clean_requirement(f"{pip_name}=={version}") if re.fullmatch(r"\d[\w.]*", version) else clean_requirement(pip_name)
+    return (
+        clean_requirement(f"{pip_name}=={version}")
+        if re.fullmatch(r"\d[\w.]*", version)
+        else clean_requirement(pip_name)
+    )
 
 
 def evidence_of(file: CondaFile, source: Source, what: str) -> Evidence:

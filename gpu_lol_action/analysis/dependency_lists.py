@@ -49,17 +49,24 @@ def lists_of(checkout: Checkout) -> Lists:
         file = read_environment(source)
         found += file.declared
         options += file.options
-        named = [f for option in file.options if option.kind == "include" and (f := _at(checkout, source.folder, option.value))]
+        included = [option.value for option in file.options if option.kind == "include"]
+        named = [list_ for value in included if (list_ := _at(checkout, source.folder, value)) is not None]
         _requirements(checkout, named, found, options)
     projects = tuple(_projects(checkout, folders))
     for source, project in projects:
         found += project.declared
-        named = [file for name in project.files if (file := _at(checkout, source.folder, name)) is not None]
+        named = [list_ for name in project.files if (list_ := _at(checkout, source.folder, name)) is not None]
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
     found += _left_over(checkout, {item.evidence.path for item in found})
-    options += [option for command in commands for option in command.options if option.kind in {"index", "links", "local"}]
+    options += [
+        option for command in commands for option in command.options if option.kind in {"index", "links", "local"}
+    ]
     python = chosen_python(checkout)
-    wanted = [item for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects) if applies(item.requirement, python)]
+    wanted = [
+        item
+        for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects)
+        if applies(item.requirement, python)
+    ]
     required = [item for item in wanted if not item.is_optional]
     told = [item for command in commands for item in command.declared if applies(item.requirement, python)]
     return Lists(unique(wanted), tuple(options), commands, projects, (*required, *told))
@@ -128,7 +135,9 @@ def read_any_project(source: Source) -> Project | None:
     return Project(program.declared, program.files, program.name, program.python, is_installable=True)
 
 
-def _chosen(checkout: Checkout, run: Run | None, folders: Sequence[str], commands: Sequence[InstallCommand]) -> list[Source]:
+def _chosen(
+    checkout: Checkout, run: Run | None, folders: Sequence[str], commands: Sequence[InstallCommand]
+) -> list[Source]:
     """Return the requirements files that count, nearest first."""
     files = [s for s in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)) if "constraint" not in s.name]
     main = [source for source in files if not is_development(_stem(source))]
@@ -147,7 +156,9 @@ def _chosen(checkout: Checkout, run: Run | None, folders: Sequence[str], command
     return found
 
 
-def _of_level(checkout: Checkout, level: Sequence[Source], run: Run | None, commands: Sequence[InstallCommand]) -> list[Source]:
+def _of_level(
+    checkout: Checkout, level: Sequence[Source], run: Run | None, commands: Sequence[InstallCommand]
+) -> list[Source]:
     """Return the files of one folder: the plain one with what is installed beside it, else what a command names first."""
     plain = [source for source in level if _stem(source) == "" and source.name.endswith(".txt")] or [
         source for source in level if _stem(source) == ""
@@ -196,7 +207,9 @@ def _requirements(checkout: Checkout, files: Sequence[Source], found: list[Decla
         read = read_requirements(source, is_optional=False)
         own += read.own
         options += [option for option in read.options if option.kind in {"index", "links", "local"}]
-        inner = [named for value in read.values("include") if (named := _at(checkout, source.folder, value)) is not None]
+        inner = [
+            named for value in read.values("include") if (named := _at(checkout, source.folder, value)) is not None
+        ]
         pending = inner + pending
         for value in read.values("constraint"):
             named = _at(checkout, source.folder, value)
@@ -223,7 +236,11 @@ def _left_over(checkout: Checkout, read: set[str]) -> list[Declared]:
 
 def _environments(checkout: Checkout, folders: Sequence[str]) -> list[Source]:
     """Return conda environments, the nearest first, plain names before others."""
-    files = [source for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,)) if not is_development(source.name.rpartition(".")[0])]
+    files = [
+        source
+        for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))
+        if not is_development(source.name.rpartition(".")[0])
+    ]
     return sorted(files, key=lambda s: (s.folder not in folders, -s.depth if s.folder in folders else s.depth,
                                         not s.name.startswith("environment."), s.path))  # fmt: skip
 
@@ -234,12 +251,18 @@ def _own_lines(commands: Sequence[InstallCommand], projects: Sequence[tuple[Sour
     return [item for command in commands for item in command.declared if package_name(item.requirement) in names]
 
 
-def _with_extras(found: Sequence[Declared], options: Sequence[Option], projects: Sequence[tuple[Source, Project]]) -> list[Declared]:
+def _with_extras(
+    found: Sequence[Declared], options: Sequence[Option], projects: Sequence[tuple[Source, Project]]
+) -> list[Declared]:
     """Return dependencies with the extras required that an installation of the project itself asks for."""
     names = {project.name for _, project in projects if project.name}
     wanted = {extra for option in options if option.kind == "local" for extra in extras_of(option.value)}
     for _ in range(4):  # extras name other extras of their own project: `all = ["mine[gpu,train]"]`
-        inner = [item for item in found if (item.group in wanted or not item.is_optional) and package_name(item.requirement) in names]
+        inner = [
+            item
+            for item in found
+            if (item.group in wanted or not item.is_optional) and package_name(item.requirement) in names
+        ]
         wanted |= {extra for item in inner for extra in extras_of(item.requirement)}
     asked = [replace(item, is_optional=False) if item.is_optional and item.group in wanted else item for item in found]
     return [item for item in asked if package_name(item.requirement) not in names]

@@ -80,13 +80,14 @@ def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tu
     kept: list[str] = []
     notes: list[str] = []
     is_gpu = not image.startswith("python:")
+    names = {package_name(requirement) for requirement in requirements}
     for requirement in dict.fromkeys(requirements):
         name = package_name(requirement)
-        if is_gpu and name == "jax" and (version := re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*([^\[\]@]*)", requirement, re.IGNORECASE)):
-            if not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]|tpu", version[1]):
-                requirement, note = _with_cuda(version[1].strip("[]"), version[2].strip())  # noqa: PLW2901 - the same one, fitted
-                notes += [note] if note else []
-        if name == "jaxlib" and any(package_name(other) == "jax" for other in requirements) and not pinned(requirement[6:]):
+        jax = re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*([^\[\]@]*)", requirement, re.IGNORECASE) if is_gpu else None
+        if jax is not None and not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]|tpu", jax[1]):
+            requirement, note = _with_cuda(jax[1].strip("[]"), jax[2].strip())  # noqa: PLW2901 - the same one, fitted
+            notes += [note] if note else []
+        if name == "jaxlib" and "jax" in names and not pinned(requirement[6:]):
             continue
         if image.startswith("paddlepaddle/") and name == "paddlepaddle":
             continue  # the CPU build would replace the image's
@@ -103,6 +104,9 @@ def _with_cuda(extras: str, version: str) -> tuple[str, str]:
     exact = pinned(specifier.strip())
     tail = f"; {marker.strip()}" if marker else ""
     if exact and not allows(">=0.4.30", exact):
-        return f"jax{f'[{extras}]' if extras else ''}{specifier}{tail}", f"jax {exact} has its CUDA builds on an index of its own; without it, it runs on the CPU"
+        return (
+            f"jax{f'[{extras}]' if extras else ''}{specifier}{tail}",
+            f"jax {exact} has its CUDA builds on an index of its own; without it, it runs on the CPU",
+        )
     joined = ",".join(part for part in (extras, "cuda12") if part)
     return f"jax[{joined}]{specifier}{tail}", ""

@@ -110,7 +110,9 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
     for folder in folders:
         for base in (folder, f"{folder}/src".lstrip("/")):
             prefix = f"{base}/" if base else ""
-            if prefix + words[0] in tops or any(prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)):
+            if prefix + words[0] in tops or any(
+                prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
+            ):
                 return True
     return words[0] in every and package_of(module) is None
 

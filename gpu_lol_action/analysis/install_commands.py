@@ -19,7 +19,8 @@ _CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _HEADING = re.compile(r"^#{1,6}\s+(.{1,200})")
 _INLINE = re.compile(r"`([^`\n]{6,400})`")
-_MAGIC = re.compile(r"^#(?:\s{2,})?\s*[!%]\s*(.+)|^#[!%](.+)")
+# The reader of notebooks writes `#` before a magic; one that its author commented out has a space after that.
+_MAGIC = re.compile(r"#(?:\s{2,})?[!%]\s*(.+)")
 _WITH_VALUE = frozenset({
     "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-r", "--requirement", "-c", "--constraint", "-e",
     "--editable", "-t", "--target", "--prefix", "--src", "--python", "-p", "--timeout", "--default-timeout", "--retries",
@@ -96,7 +97,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
         if source.form is Form.NOTEBOOK:
             magic = _MAGIC.match(line)
             if magic is not None:
-                yield number, (magic[1] or magic[2]).strip(), "", 0
+                yield number, magic[1].strip(), "", 0
             continue
         bare = line.strip()
         for name, value in re.findall(r"^(?:ARG|ENV|export)?\s*(\w+)[= ][\"']?([\w.+:/-]+)", bare)[:1]:
@@ -119,7 +120,7 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
         if inside or line.startswith(("    ", "\t")) or source.name.endswith(".rst"):
             block += not inside and number > previous + 2
             previous = number
-            bare = line.strip().lstrip("$>%!❯ ")
+            bare = line.strip().lstrip("$>%! ")
             if not bare.startswith("#"):
                 yield number, bare, heading, block
             continue

@@ -18,7 +18,9 @@ _INSTALLS = re.compile(r"install|set[- ]?up|environment|requirement|dependenc|ge
 _ASIDE = re.compile(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documentation|windows|\bmac|apple|\bamd\b|rocm|cpu[- ]only|"
                     r"troubleshoot|faq|evaluat|benchmark|uninstall|alternativ|export|colab|\btpu\b|ascend|\bnpu\b|intel|release|publish|"
                     r"visuali[sz]|notebook|\bxpu\b|jetson|acknowledg|citation|可选", re.IGNORECASE)  # fmt: skip
-_SCRIPT = re.compile(r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)")
+_SCRIPT = re.compile(
+    r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)"
+)
 # Tools of a developer's desk: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
@@ -45,7 +47,11 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
 def main_dockerfiles(checkout: Checkout) -> tuple[Source, ...]:
     """Return Dockerfiles for this kind of machine, shallow ones first."""
     files = checkout.of(Form.DOCKERFILE)
-    fit = [source for source in files if not is_development(source.path) and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())]
+    fit = [
+        source
+        for source in files
+        if not is_development(source.path) and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
+    ]
     return tuple(fit)
 
 
@@ -57,12 +63,17 @@ def _documents(checkout: Checkout, run: Run | None) -> list[Source]:
     places = {folder, *(folder[:place] for place, letter in enumerate(folder) if letter == "/")}
     near = [source for source in named if source.folder in {"", "docs", "doc", *places}]
     near = near or [source for source in named if source.depth == named[0].depth]
-    return sorted(near, key=lambda s: (-s.depth if s.folder in places else 99, not re.fullmatch(r"readme\.(?:md|rst)", s.name), s.path))[:6]
+    return sorted(
+        near,
+        key=lambda s: (-s.depth if s.folder in places else 99, not re.fullmatch(r"readme\.(?:md|rst)", s.name), s.path),
+    )[:6]
 
 
 def _of_document(commands: Sequence[InstallCommand], *, has_list: bool) -> list[InstallCommand]:
     """Return a document's commands that install for the run: under a heading of that kind, or beside one that installs a list."""
-    blocks = {command.block for command in commands if command.values("include") or command.values("local") or command.python}
+    blocks = {
+        command.block for command in commands if command.values("include") or command.values("local") or command.python
+    }
     return [
         command
         for command in commands

@@ -115,7 +115,9 @@ def _home(checkout: Checkout, script: Source, top: str) -> str | None:
     for folder in folders:
         for base in (folder, f"{folder}/src".lstrip("/")):
             prefix = f"{base}/" if base else ""
-            if checkout.find(f"{prefix}{top}/__init__.py") or (base == script.folder and checkout.find(f"{prefix}{top}.py")):
+            if checkout.find(f"{prefix}{top}/__init__.py") or (
+                base == script.folder and checkout.find(f"{prefix}{top}.py")
+            ):
                 return base
     return None
 
@@ -142,7 +144,9 @@ def system_findings(found: Sequence[Finding]) -> list[Finding]:
             names = ("git", *names)
         for name in names:
             why = f"`{package_name(finding.value)}` needs it"
-            wanted.setdefault(name, Finding("dependencies.system_packages", name, why, Confidence.MEDIUM, finding.evidence))
+            wanted.setdefault(
+                name, Finding("dependencies.system_packages", name, why, Confidence.MEDIUM, finding.evidence)
+            )
     return [wanted[name] for name in sorted(wanted)]
 
 
@@ -152,7 +156,9 @@ def index_findings(checkout: Checkout) -> list[Finding]:
     The index of one PyTorch build is left out: the image that is chosen holds that build.
     """
     lists = lists_of(checkout)
-    places: list[tuple[str, str, Evidence]] = [(o.kind, o.value, o.evidence) for o in lists.options if o.kind in {"index", "links"}]
+    places: list[tuple[str, str, Evidence]] = [
+        (o.kind, o.value, o.evidence) for o in lists.options if o.kind in {"index", "links"}
+    ]
     places += [("index", url, Evidence(source.path)) for source, project in lists.projects for url in project.indexes]
     found: list[Finding] = []
     for kind, variable in (("index", "PIP_EXTRA_INDEX_URL"), ("links", "PIP_FIND_LINKS")):

@@ -156,6 +156,18 @@ def joined_lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, pending
 
 
+def placed(source: Source, text: str, group: str, *, is_library: bool) -> Declared:
+    """Return a dependency with the line of its file that names it first; a group makes it optional."""
+    requirement = clean_requirement(text) or text
+    needle = re.split(r"[\[<>=!~; ]", requirement)[0]
+    # The line that begins with the name: a name also stands in comments, addresses and other names.
+    found = re.search(
+        rf"^[^#\n]*?[\"'\s]{re.escape(needle)}(?![\w-])|^{re.escape(needle)}(?![\w-])", source.text, re.MULTILINE
+    )
+    line = source.text.count("\n", 0, found.end()) + 1 if found else 0
+    return Declared(requirement, Evidence(source.path, line), bool(group), is_library, group)
+
+
 def _option(line: str, where: Evidence) -> Option | None:
     """Return what an option line says; a local path counts as one. None for a requirement."""
     found = _OPTION.match(line[:500])

@@ -55,7 +55,9 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     """Return the declared packages with those of installation commands that count."""
     lists = lists_of(checkout)
     own = own_names(checkout)
-    told = [item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own]
+    told = [
+        item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
+    ]
     return unique(replace(item, requirement=installable(item.requirement)) for item in (*lists.declared, *told))
 
 

@@ -46,7 +46,9 @@ _LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.
 _REQUIREMENTS = re.compile(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
 _ENVIRONMENTS = re.compile(r"(?:[^/]*environment[^/]*|conda[^/]*|env)\.ya?ml")
 
-_PROJECT_FILES = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "pipfile", "pixi.toml", ".python-version", "runtime.txt"})
+_PROJECT_FILES = frozenset(
+    {"pyproject.toml", "setup.py", "setup.cfg", "pipfile", "pixi.toml", ".python-version", "runtime.txt"}
+)
 
 _FORMS = {
     ".py": Form.PYTHON,

@@ -13,9 +13,8 @@ from typing import Any
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.conda_files import conda_requirement
 from gpu_lol_action.analysis.configuration import MAX_CONFIG_BYTES
-from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name
+from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.poetry_versions import pip_version
-from gpu_lol_action.domain.finding import Evidence
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -52,12 +51,16 @@ def read_project(source: Source) -> Project:
     project, tool = _table(document, "project"), _table(document, "tool")
     poetry, uv = _table(tool, "poetry"), _table(tool, "uv")
     # Poetry's own switch: a list of dependencies that is never built into a package.
-    is_installable = bool(document.get("build-system") or poetry.get("name")) and poetry.get("package-mode") is not False
+    is_installable = (
+        bool(document.get("build-system") or poetry.get("name")) and poetry.get("package-mode") is not False
+    )
     is_installable = is_installable and uv.get("package") is not False
     sources = _table(uv, "sources")
     found = [(_with_source(text, sources), group) for text, group in _named(document, project, tool)]
     clean = ((text, group) for text, group in found if clean_requirement(text))
-    declared = tuple(_placed(source, text, group, is_installable) for text, group in islice(clean, MAX_DECLARED))
+    declared = tuple(
+        placed(source, text, group, is_library=is_installable) for text, group in islice(clean, MAX_DECLARED)
+    )
     name = project.get("name") or poetry.get("name")
     asked = project.get("requires-python") or _version(_table(poetry, "dependencies").get("python"))
     asked = asked or _table(document, "requires").get("python_version")
@@ -152,11 +155,13 @@ def read_setup_cfg(source: Source) -> Project:
         for group, value in parser.items("options.extras_require"):
             lines += [(line, group) for line in value.split("\n")]
     clean = ((line, group) for line, group in lines if clean_requirement(line))
-    declared = tuple(_placed(source, line, group, True) for line, group in islice(clean, MAX_DECLARED))
+    declared = tuple(placed(source, line, group, is_library=True) for line, group in islice(clean, MAX_DECLARED))
     files = tuple(re.findall(r"[\w./-]+\.(?:txt|in)", required)) if required.strip().startswith("file:") else ()
     name = parser.get("metadata", "name", fallback="")
     python = parser.get("options", "python_requires", fallback="")
-    return Project(declared, files, package_name(name), python.strip()[:100], is_installable=parser.has_section("options"))
+    return Project(
+        declared, files, package_name(name), python.strip()[:100], is_installable=parser.has_section("options")
+    )
 
 
 def _dynamic_files(project: dict[str, Any], tool: dict[str, Any]) -> Iterator[str]:
@@ -166,7 +171,9 @@ def _dynamic_files(project: dict[str, Any], tool: dict[str, Any]) -> Iterator[st
     told = _table(_table(_table(tool, "setuptools"), "dynamic"), "dependencies").get("file")
     yield from [told] if isinstance(told, str) else _texts(told)
     hooks = _table(_table(_table(tool, "hatch"), "metadata"), "hooks")
-    yield from _texts(_table(hooks, "requirements_txt").get("files")) or _texts(_table(hooks, "requirements_txt").get("filename"))
+    yield from _texts(_table(hooks, "requirements_txt").get("files")) or _texts(
+        _table(hooks, "requirements_txt").get("filename")
+    )
 
 
 def _with_source(text: str, sources: dict[str, Any]) -> str:
@@ -255,15 +262,6 @@ def _local(poetry: dict[str, Any], sources: dict[str, Any]) -> Iterator[str]:
         for value in table.values():
             if isinstance(value, dict) and isinstance(value.get("path"), str):
                 yield value["path"]
-
-
-def _placed(source: Source, text: str, group: str, is_library: bool) -> Declared:  # noqa: FBT001 - facts of one record
-    requirement = clean_requirement(text) or text
-    needle = re.split(r"[\[<>=!~; ]", requirement)[0]
-    # The line that begins with the name: a name also stands in comments, addresses and other names.
-    found = re.search(rf"^[^#\n]*?[\"'\s]{re.escape(needle)}(?![\w-])|^{re.escape(needle)}(?![\w-])", source.text, re.MULTILINE)
-    line = source.text.count("\n", 0, found.end()) + 1 if found else 0
-    return Declared(requirement, Evidence(source.path, line), bool(group), is_library, group)
 
 
 def _table(node: dict[str, Any], key: str) -> dict[str, Any]:

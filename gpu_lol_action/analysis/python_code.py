@@ -142,7 +142,9 @@ def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int]]:
         inner = guard
         if isinstance(node, _FUNCTIONS):
             inner = max(guard, _IN_FUNCTION)
-        elif (isinstance(node, _TRIES) and not _raises_again(node)) or (isinstance(node, ast.If) and not _is_main(node)):
+        elif (isinstance(node, _TRIES) and not _raises_again(node)) or (
+            isinstance(node, ast.If) and not _is_main(node)
+        ):
             inner = _SOMETIMES
         for field in node._fields:
             child = getattr(node, field, None)

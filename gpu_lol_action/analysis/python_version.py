@@ -66,7 +66,9 @@ def python_wishes(checkout: Checkout) -> tuple[PythonWish, ...]:
         if source.depth > 1:
             continue
         if source.name in {".python-version", "runtime.txt"}:
-            _sort_in(source.text.strip().removeprefix("python-").split("\n")[0], Evidence(source.path, 1), exact, ranges)
+            _sort_in(
+                source.text.strip().removeprefix("python-").split("\n")[0], Evidence(source.path, 1), exact, ranges
+            )
         elif source.name == "setup.py":
             program = read_setup_py(source)
             _sort_in(program.python, Evidence(source.path, program.python_line), exact, ranges)
@@ -97,6 +99,10 @@ def _sort_in(text: str, where: Evidence, exact: list[PythonWish], ranges: list[P
 
 def _place(source: Source, project: Project) -> Evidence:
     """Return the line that names Python in a project file."""
-    found = re.search(r"^\s*(?:requires-python|python_requires|python|python_version|python_full_version)\s*=", source.text, re.MULTILINE)
+    found = re.search(
+        r"^\s*(?:requires-python|python_requires|python|python_version|python_full_version)\s*=",
+        source.text,
+        re.MULTILINE,
+    )
     line = source.text.count("\n", 0, found.end()) + 1 if found and project.python else 0
     return Evidence(source.path, line)

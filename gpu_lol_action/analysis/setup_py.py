@@ -7,9 +7,8 @@ import re
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name
+from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.python_values import dotted_name
-from gpu_lol_action.domain.finding import Evidence
 
 MAX_STEPS = 20_000
 MAX_DEPTH = 12
@@ -17,9 +16,13 @@ _REQUIRES = frozenset({"install_requires", "requires"})
 _EXTENSIONS = frozenset({"CUDAExtension", "CppExtension"})
 _FILE = "-r "
 """How the text of a list says that it is a file's lines, as pip writes it: no requirement begins with a dash."""
-_OPENS = frozenset({"open", "Path", "PurePath", "join", "joinpath", "read", "parse_requirements", "read_text", "abspath"})
+_OPENS = frozenset(
+    {"open", "Path", "PurePath", "join", "joinpath", "read", "parse_requirements", "read_text", "abspath"}
+)
 _KEEPS = frozenset({"list", "tuple", "set", "sorted", "filter", "map", "unique", "dict", "str", "chain"})
-_METHODS = frozenset({"split", "splitlines", "readlines", "read", "strip", "copy", "values", "rstrip", "read_text", "open"})
+_METHODS = frozenset(
+    {"split", "splitlines", "readlines", "read", "strip", "copy", "values", "rstrip", "read_text", "open"}
+)
 
 Table = dict[str, "Known"]
 Known = list[str] | Table | str
@@ -59,13 +62,15 @@ def read_setup_py(source: Source) -> SetupProgram:
     _gather(reader, tree)
     required, extras = _calls(reader, tree)
     if not required:
-        named = [reader.names[name] for name in ("install_requires", "requirements", "requires") if name in reader.names]
+        named = [
+            reader.names[name] for name in ("install_requires", "requirements", "requires") if name in reader.names
+        ]
         required = _flat(named[0]) if named else []
     python, line = _python(tree)
     found = [(text, "") for text in required]
     found += [(text, group) for group, texts in extras.items() for text in texts]
     seen = dict.fromkeys(found[:MAX_DECLARED])
-    declared = tuple(_placed(source, text, group) for text, group in seen if clean_requirement(text))
+    declared = tuple(placed(source, text, group, is_library=True) for text, group in seen if clean_requirement(text))
     files = tuple(text[len(_FILE) :] for text, group in seen if text.startswith(_FILE) and not group)
     return SetupProgram(declared, files, python, line, _name(reader, tree), _extension_line(tree))
 
@@ -102,7 +107,7 @@ def _assign(reader: _Reader, target: ast.expr, value: Known | None) -> None:
         return
     if isinstance(target, (ast.Name, ast.Attribute)):
         name = target.id if isinstance(target, ast.Name) else target.attr
-        # An empty start that a loop fills must not hide what stood there before; a later list replaces an earlier one.
+        # An empty start that a loop fills must not hide what stood there before.
         if value or name not in reader.names:
             reader.names[name] = value
         for text in _flat(value):
@@ -265,7 +270,9 @@ def _flat(value: Known | None) -> list[str]:
 
 
 def _is_file(text: str) -> bool:
-    return len(text) < 200 and bool(re.search(r"(?:require|deps|pip)[\w./-]*\.(?:txt|in|pip)$|(?:^|/)requirements/[\w./-]+$", text))
+    return len(text) < 200 and bool(
+        re.search(r"(?:require|deps|pip)[\w./-]*\.(?:txt|in|pip)$|(?:^|/)requirements/[\w./-]+$", text)
+    )
 
 
 def _python(tree: ast.Module) -> tuple[str, int]:
@@ -276,7 +283,7 @@ def _python(tree: ast.Module) -> tuple[str, int]:
 
 
 def _name(reader: _Reader, tree: ast.Module) -> str:
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("setup")]
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and (dotted_name(n.func) or "").endswith("setup")]
     for word in (word for call in calls for word in call.keywords):
         known = _known(reader, word.value) if word.arg == "name" else None
         if isinstance(known, str):
@@ -286,18 +293,6 @@ def _name(reader: _Reader, tree: ast.Module) -> str:
 
 def _extension_line(tree: ast.Module) -> int:
     """Return the line of the first extension that PyTorch's build tools compile; 0 where there is none."""
-    lines = [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and (dotted_name(node.func) or "").rpartition(".")[2] in _EXTENSIONS
-    ]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    lines = [call.lineno for call in calls if (dotted_name(call.func) or "").rpartition(".")[2] in _EXTENSIONS]
     return min(lines, default=0)
-
-
-def _placed(source: Source, text: str, group: str) -> Declared:
-    requirement = clean_requirement(text) or text
-    needle = re.split(r"[\[<>=!~; ]", requirement)[0]
-    found = source.text.find(needle) if needle else -1
-    line = source.text.count("\n", 0, found) + 1 if found >= 0 else 0
-    return Declared(requirement, Evidence(source.path, line), bool(group), is_library=True, group=group)
-

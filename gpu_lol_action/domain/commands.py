@@ -20,6 +20,8 @@ class OptionKind(enum.Enum):
     FORMAT = "format"
     REF = "ref"
     FILE = "file"
+    TABLE = "table"
+    CELL = "cell"
 
 
 class DoorKind(enum.Enum):
@@ -39,13 +41,17 @@ class Permission(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its name with dashes, what its value is, and a line of help."""
+    """One option: its name with dashes, what its value is, and a line of help.
+
+    ``column``: the cell of a run's description that it fills, named as in the tables that ``estimate --csv`` reads.
+    """
 
     name: str
     kind: OptionKind
     summary: str
     metavar: str = ""
     door: DoorKind = DoorKind.BOTH
+    column: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,38 @@ UP_OPTIONS = (
     Option("--dry-run", OptionKind.SWITCH, "say what would happen and cost, launch nothing"),
 )
 
+_CELL = OptionKind.CELL
+ESTIMATE_OPTIONS = (
+    Option("--model", _CELL, "a model's id or name", "ID", column="model"),
+    Option("--params-b", _CELL, "parameters in billions", "7", column="params_B"),
+    Option("--hidden", _CELL, "hidden size", "4096", column="hidden"),
+    Option("--layers", _CELL, "number of layers", "32", column="layers"),
+    Option("--heads", _CELL, "attention heads", "32", column="heads"),
+    Option("--kv-heads", _CELL, "key-value heads", "8", column="kv_heads"),
+    Option("--ffn", _CELL, "inner width of the feed-forward layers", "11008", column="ffn"),
+    Option("--vocab", _CELL, "size of the vocabulary", "32000", column="vocab"),
+    Option("--method", _CELL, "what is done", "inference|full_ft|lora|qlora|pretrain", column="method"),
+    Option("--precision", _CELL, "fp32, bf16, bf16-mixed, int8, nf4, gptq, q4_k, ...", "bf16", column="precision"),
+    Option("--optimizer", _CELL, "adamw, adamw_8bit, paged_adamw, adafactor, lion, ...", "adamw", column="optimizer"),
+    Option("--seq-len", _CELL, "tokens per sample", "2048", column="seq_len"),
+    Option("--batch", _CELL, "samples per card at a time", "1", column="batch"),
+    Option("--grad-ckpt", OptionKind.SWITCH, "recompute activations in the backward pass", column="grad_ckpt"),
+    Option(
+        "--zero-stage",
+        _CELL,
+        "what is divided: ZeRO's stage, fsdp, tp or pp",
+        "0|1|2|3|fsdp|tp|pp",
+        column="zero_stage",
+    ),
+    Option("--gpus", _CELL, "number of cards", "1", column="n_gpus"),
+    Option("--tensor-parallel", _CELL, "cards that share each layer", "2", column="tensor_parallel"),
+    Option("--offload", _CELL, "what lies in main memory", "optimizer|parameters|activations", column="offload"),
+    Option("--lora-rank", _CELL, "rank of the adapters", "16", column="lora_rank"),
+    Option("--attention", _CELL, "eager keeps the matrix of all pairs", "fused|eager", column="attention"),
+    Option("--format", OptionKind.FORMAT, "how the answer is printed", "text|json|markdown", TERMINAL),
+    Option("--csv", OptionKind.TABLE, "estimate each row of this table instead", "FILE", TERMINAL),
+)
+
 COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(
         "analyze",
@@ -112,6 +150,16 @@ COMMANDS: tuple[CommandSpec, ...] = (
             Option("--llm", OptionKind.SWITCH, "ask the language model of GPU_LOL_LLM_URL too", door=TERMINAL),
         ),
         examples=("analyze",),
+    ),
+    CommandSpec(
+        "estimate",
+        "Say how much GPU memory a run needs, and which cards have it",
+        Permission.COMMAND_ROLES,
+        options=ESTIMATE_OPTIONS,
+        examples=(
+            "estimate --model Qwen/Qwen2.5-7B --method qlora --seq-len 2048",
+            "estimate --params-b 7 --method full_ft --gpus 8 --zero-stage 3",
+        ),
     ),
     CommandSpec(
         "up",

@@ -96,7 +96,10 @@ class Ignore:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of the table with its typed options; ``line`` is the text as it was written."""
+    """One command of the table with its typed options; ``line`` is the text as it was written.
+
+    ``cells`` describe the run that ``estimate`` is asked about: column and text, later ones over earlier ones.
+    """
 
     name: str
     line: str
@@ -120,6 +123,8 @@ class Command:
     use_hub: bool = False
     use_llm: bool = False
     output: str | None = None
+    table: str | None = None
+    cells: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

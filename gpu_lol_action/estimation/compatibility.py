@@ -84,7 +84,11 @@ def choose_image(wish: ImageWish) -> ImageChoice:
     special = _special(wish)
     if special is None:
         return _torch(wish)
-    notes = () if special.is_exact else (f"{special.why}, but no image with that version is known: `{special.image}` is near",)
+    notes = (
+        ()
+        if special.is_exact
+        else (f"{special.why}, but no image with that version is known: `{special.image}` is near",)
+    )
     return ImageChoice(special.image, special.python, special.cuda, special.why, notes)
 
 
@@ -102,9 +106,13 @@ def _special(wish: ImageWish) -> others.FrameworkImage | None:
     if wish.framework == "tgi":
         return others.FrameworkImage(others.TGI_IMAGE, None, None, "Text Generation Inference serves the model")
     if wish.framework == "mxnet":
-        return others.FrameworkImage(others.MXNET_IMAGE, "3.8", "11.6", "MXNet is used, which NVIDIA built for newer cards")
+        return others.FrameworkImage(
+            others.MXNET_IMAGE, "3.8", "11.6", "MXNet is used, which NVIDIA built for newer cards"
+        )
     if wish.framework == "nemo":
-        return others.FrameworkImage(others.NEMO_IMAGE, "3.10", "12.5", "NeMo needs apex and Transformer Engine beside it")
+        return others.FrameworkImage(
+            others.NEMO_IMAGE, "3.10", "12.5", "NeMo needs apex and Transformer Engine beside it"
+        )
     if wish.framework == "nvidia":
         why = "apex, Transformer Engine and Megatron are built into NVIDIA's image"
         return others.FrameworkImage(others.NVIDIA_PYTORCH, "3.12", "12.6", why)
@@ -166,7 +174,11 @@ def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str,
         floor, why = (2, 9, 1), f"Python {wish.python} is asked for"
     # A range with an old CUDA beside it was written then; newer builds run on more cards, and the range allows them.
     by_cuda = [release for release in fitting if wish.cuda in release.image_cudas]
-    if parse_version(wish.cuda) >= FIRST_HOPPER_CUDA and by_cuda and not any(release.version >= floor for release in by_cuda):
+    if (
+        parse_version(wish.cuda) >= FIRST_HOPPER_CUDA
+        and by_cuda
+        and not any(release.version >= floor for release in by_cuda)
+    ):
         return by_cuda[-1], f"{why}; it is the newest with CUDA {wish.cuda}", []
     newer = [release for release in fitting if release.version >= floor]
     return (newer[0] if newer else fitting[-1]), why, []
@@ -189,10 +201,11 @@ def _python_notes(wish: ImageWish, release: TorchRelease, asked: str) -> list[st
     minor = parse_version(wish.python)[:2]
     least, most = (parse_version(python) for python in release.pythons)
     if pinned(asked) and not least <= minor <= most:
-        return [f"Python {wish.python} is asked for, but torch {release.name} exists for Python {release.pythons[0]} to {release.pythons[1]} only"]
+        span = " to ".join(release.pythons)
+        return [f"Python {wish.python} is asked for, but torch {release.name} exists for Python {span} only"]
     if minor <= (3, 9) and minor < parse_version(release.image_python):
-        return [f"Python {wish.python} is asked for, the image with torch {release.name} has {release.image_python}: "
-                "pins of that time may have no wheels for it"]  # fmt: skip
+        held = f"the image with torch {release.name} has {release.image_python}"
+        return [f"Python {wish.python} is asked for, {held}: pins of that time may have no wheels for it"]
     return []
 
 
@@ -249,7 +262,9 @@ def is_gpu_image(image: str) -> bool:
 
 def _name(requirement: str) -> str:
     if re.match(r"(?:git\+|https?://)", requirement):
-        tail = requirement.rpartition("#egg=")[2] if "#egg=" in requirement else requirement.partition("#")[0].rstrip("/")
+        tail = (
+            requirement.rpartition("#egg=")[2] if "#egg=" in requirement else requirement.partition("#")[0].rstrip("/")
+        )
         tail = tail.rsplit("/", maxsplit=1)[-1]
         bare = re.split(r"\.git\b|@", tail)[0]
     else:

@@ -64,7 +64,9 @@ def tensorflow_image(specifier: str) -> FrameworkImage:
         # "1.11 or newer" was written before there was a 2, which its programs do not run on.
         return FrameworkImage(TENSORFLOW_1, "3.8", "12.1", f"{why}: written for TensorFlow 1")
     if exact and len(parse_version(exact)) == 3:
-        minor = [contents for name, contents in TENSORFLOW.items() if parse_version(name)[:2] == parse_version(exact)[:2]]
+        minor = [
+            contents for name, contents in TENSORFLOW.items() if parse_version(name)[:2] == parse_version(exact)[:2]
+        ]
         cuda, python = minor[0] if minor else (None, None)
         return FrameworkImage(f"tensorflow/tensorflow:{exact}-gpu", python, cuda, why)
     fitting = [name for name in TENSORFLOW if allows(specifier, name)]

@@ -119,6 +119,7 @@ def read_model(name: str, info: HubFields, config: HubFields | None) -> HubModel
         kv_heads=numbers["kv_heads"] or numbers["heads"],
         vocabulary=numbers["vocabulary"],
         source="hub",
+        feed_forward=(numbers["expert_ffn"] if numbers["experts"] > 1 else 0) or numbers["ffn"],
     )
     return HubModel(facts if facts.has_shape else _borrowed_shape(facts), bits)
 

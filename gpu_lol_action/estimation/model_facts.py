@@ -37,7 +37,11 @@ _SHORT_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """Size and shape of a model. Parameters in billions; shape fields are 0 where unknown. ``source`` says from where."""
+    """Size and shape of a model. Parameters in billions; shape fields are 0 where unknown. ``source`` says from where.
+
+    ``active_parameters_b`` is what a mixture of experts uses per token, ``feed_forward`` the inner width of a layer's MLP
+    (of one expert); 0 where it is not known or no mixture.
+    """
 
     name: str
     kind: str
@@ -49,6 +53,8 @@ class ModelFacts:
     vocabulary: int = 0
     source: str = "table"
     note: str = ""
+    active_parameters_b: float = 0.0
+    feed_forward: int = 0
 
     @property
     def has_shape(self) -> bool:
@@ -165,4 +171,5 @@ def _facts(row: Mapping[str, str]) -> ModelFacts:
         kv_heads=whole("kv_heads") or heads,
         vocabulary=whole("vocab_size"),
         note=row["note"],
+        active_parameters_b=float(row["active_params_b"] or 0),
     )

@@ -1,4 +1,4 @@
-"""Packages that ask for one PyTorch, for a compiler, or for an installed PyTorch while they are built.
+"""Packages that ask for one PyTorch, or for a compiler.
 
 Sources: the packages' own release notes and wheels' metadata, as far as they were known when this was written.
 """
@@ -23,7 +23,15 @@ _XFORMERS = {
     "0.0.32": "2.8.0", "0.0.33": "2.9.0",
 }  # fmt: skip
 # vLLM's wheels pin one PyTorch per minor release.
-_VLLM = {(0, 6): "2.4.0", (0, 7): "2.5.1", (0, 8): "2.6.0", (0, 9): "2.7.0", (0, 10): "2.7.1", (0, 11): "2.8.0", (0, 12): "2.9.0"}
+_VLLM: dict[tuple[int, ...], str] = {
+    (0, 6): "2.4.0",
+    (0, 7): "2.5.1",
+    (0, 8): "2.6.0",
+    (0, 9): "2.7.0",
+    (0, 10): "2.7.1",
+    (0, 11): "2.8.0",
+    (0, 12): "2.9.0",
+}
 
 # Compiled with nvcc at installation or at run time.
 NEEDS_COMPILER = frozenset({
@@ -33,8 +41,6 @@ NEEDS_COMPILER = frozenset({
     "pointnet2-ops", "sageattention", "exllamav2", "megablocks", "grouped-gemm", "fused-ssim", "curope", "deformable-attention",
     "mamba", "colossalai", "rwkv", "raymarching", "nerfacc", "kaolin", "sparseconvnet", "chamferdist", "ms-deform-attn",
 })  # fmt: skip
-# Their builds import the PyTorch that is installed, which an isolated build does not see.
-BUILT_WITH_TORCH = NEEDS_COMPILER - {"deepspeed", "colossalai", "rwkv", "nerfacc"}
 
 
 def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
@@ -89,7 +95,11 @@ def disagreements(requirements: Sequence[str]) -> list[str]:
         found.append(f"xformers {xformers} is built for torch {_XFORMERS[xformers]}, but torch{torch} is asked for")
     vllm = _VLLM.get(parse_version(pinned(specifier_of(requirements, "vllm")))[:2], "")
     exact = parse_version(pinned(torch))
-    if vllm and exact and exact[:2] not in {parse_version(vllm)[:2], (2, 5) if vllm == "2.4.0" else parse_version(vllm)[:2]}:
+    if (
+        vllm
+        and exact
+        and exact[:2] not in {parse_version(vllm)[:2], (2, 5) if vllm == "2.4.0" else parse_version(vllm)[:2]}
+    ):
         found.append(f"this vllm pins torch {vllm}, but torch{torch} is asked for")
     return found
 

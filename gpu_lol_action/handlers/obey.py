@@ -6,6 +6,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome, PullRequestChanged, PullRequestClosed, Scheduled
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
+from gpu_lol_action.handlers.estimate import handle_estimate
 from gpu_lol_action.handlers.propose import handle_propose
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
@@ -22,6 +23,8 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
     match order.command.name:
         case "analyze":
             return handle_propose(context, order.repository, order.pull_request, order.policy, is_asked=True)
+        case "estimate":
+            return handle_estimate(context, order)
         case "status":
             return handle_status(context, order)
         case "help":

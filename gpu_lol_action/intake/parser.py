@@ -17,6 +17,8 @@ from gpu_lol_action.domain.commands import (
 )
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.domain.suggest import nearest
+from gpu_lol_action.intake.estimate_cells import check_cell
+from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
 from gpu_lol_action.intake.values import CHOICES, PROFILE, SWITCHES, VALUES, read_login
 
@@ -108,9 +110,7 @@ def _apply_option(command: Command, options: Sequence[Option], word: str, rest: 
             command.name,
         )
     if option.kind is OptionKind.SWITCH:
-        if attached:
-            return ParseProblem(command.line, f"`{option.name}` takes no value", command=command.name)
-        return _with_switch(command, option)
+        return _with_switch(command, option, attached, rest)
     value = attached or (rest.pop(0) if rest and not rest[0].startswith("--") else "")
     if not value:
         return ParseProblem(
@@ -121,13 +121,22 @@ def _apply_option(command: Command, options: Sequence[Option], word: str, rest: 
     return _with_value(command, option, value)
 
 
-def _with_switch(command: Command, option: Option) -> Command:
+def _with_switch(command: Command, option: Option, attached: str, rest: list[str]) -> Command | ParseProblem:
+    if option.column:
+        # A cell that is true or false: the word behind it may say which.
+        following = rest[:1] if not attached and rest[:1] and rest[0].lower() in TRUTHS else []
+        del rest[: len(following)]
+        return _with_cell(command, option, attached or "".join(following) or "1")
+    if attached:
+        return ParseProblem(command.line, f"`{option.name}` takes no value", command=command.name)
     return dataclasses.replace(command, **dict[str, Any]({SWITCHES[option.name]: True}))
 
 
 def _with_value(command: Command, option: Option, value: str) -> Command | ParseProblem:
     if option.kind is OptionKind.ACCELERATOR:
         return _with_accelerator(command, value)
+    if option.kind is OptionKind.CELL:
+        return _with_cell(command, option, value)
     if option.kind is OptionKind.USER:
         login = read_login(value)
         if login is not None:
@@ -143,6 +152,15 @@ def _with_value(command: Command, option: Option, value: str) -> Command | Parse
         nearest(value, valid) or valid,
         command.name,
     )
+
+
+def _with_cell(command: Command, option: Option, value: str) -> Command | ParseProblem:
+    problem = check_cell(option.column, value)
+    if problem is not None:
+        what = f"`{option.name}` cannot be `{_shown(value)}`: it takes {problem.what}"
+        choices = tuple(option.metavar.split("|")) if "|" in option.metavar else ()
+        return ParseProblem(command.line, what, nearest(value, choices), command.name)
+    return dataclasses.replace(command, cells=(*command.cells, (option.column, value)))
 
 
 def _with_accelerator(command: Command, value: str) -> Command | ParseProblem:

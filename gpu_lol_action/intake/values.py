@@ -66,5 +66,6 @@ VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.FORMAT: ("output_format", _one_of(OUTPUT_FORMATS)),
     OptionKind.REF: ("base", _matching(_REF)),
     OptionKind.FILE: ("output", lambda value: value or None),
+    OptionKind.TABLE: ("table", lambda value: value or None),
 }
 """The field of Command that a kind fills, and its reader. Accelerators and users have ways of their own."""

@@ -22,6 +22,7 @@ from gpu_lol_action.render.replies import (
     already_running,
     denied,
     dry_run,
+    estimate,
     help,  # noqa: A004 - named as the command is
     nothing_to_tear_down,
     problem,
@@ -44,6 +45,7 @@ __all__ = [
     "denied",
     "dry_run",
     "ending",
+    "estimate",
     "failed",
     "help",
     "internal_error",

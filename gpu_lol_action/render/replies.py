@@ -13,9 +13,17 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, ParseProblem
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import render_comment
-from gpu_lol_action.render.views import NOTHING_RUNNING, ReplyTo, billing_view, reply_marker, total_billing_view
+from gpu_lol_action.render.views import (
+    NOTHING_LAUNCHED,
+    NOTHING_RUNNING,
+    ReplyTo,
+    billing_view,
+    reply_marker,
+    total_billing_view,
+)
 from gpu_lol_action.render.views_answers import dry_run_view, message_view, status_view, sweep_view
 from gpu_lol_action.render.views_environment import WorstCase, running_view
+from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
 
 
@@ -84,6 +92,14 @@ def help(  # noqa: A001 - named as the command is
     marker = reply_marker(reply_to, "help")
     billing = total_billing_view(open_records, now, none=NOTHING_RUNNING)
     return render_comment("help", help_view(topic, policy or Policy(), door, marker, billing))
+
+
+def estimate(
+    case: EstimateCase, *, open_records: Sequence[EnvironmentRecord] = (), reply_to: ReplyTo | None = None
+) -> str:
+    """Return the memory that a described run needs, its terms as bars, and the cards that have it."""
+    billing = total_billing_view(open_records, case.now, none=NOTHING_LAUNCHED)
+    return render_comment("estimate", estimate_view(case, reply_marker(reply_to, "estimate"), billing))
 
 
 def nothing_to_tear_down(*, now: datetime, pull_request: int | None = None, reply_to: ReplyTo | None = None) -> str:

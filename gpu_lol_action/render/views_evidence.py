@@ -75,11 +75,11 @@ class OfferView:
     note: str
 
 
-def memory_chart(breakdown: MemoryBreakdown) -> str:
+def memory_chart(breakdown: MemoryBreakdown, basis_columns: int = 44) -> str:
     """Return the terms as bars of text, one line each: name, bar, GiB, basis, place in the code."""
     largest = max((term.gib for term in breakdown.terms), default=0.0) or 1.0
     names = min(max((len(term.name) for term in breakdown.terms), default=0), 16)
-    basis = min(max((len(term.basis) for term in breakdown.terms), default=0), 44)
+    basis = min(max((len(term.basis) for term in breakdown.terms), default=0), basis_columns)
     lines = [
         f"{_cut(term.name, names):<{names}}  {formats.bar(term.gib / largest, _BAR_WIDTH):<{_BAR_WIDTH}} {term.gib:>6.1f}  "
         f"{_cut(term.basis, basis):<{basis}}  {_cut_left(str(term.evidence), 36) if term.evidence else ''}".rstrip()

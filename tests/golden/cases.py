@@ -26,9 +26,10 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Deny, ParseProblem, PullRequest, Repository
+from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullRequest, Repository
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.errors import Explanation, SpecError
+from gpu_lol_action.handlers.estimate import estimate_case
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 
@@ -358,6 +359,11 @@ def _dry_run(ladder: Ladder = LADDER, refusals: tuple[str, ...] = ()) -> str:
     )
 
 
+def _estimate(*cells: tuple[str, str]) -> str:
+    case = estimate_case(Command("estimate", "/gpu-lol estimate", cells=cells), Policy(), NOW)
+    return comments.estimate(case, reply_to=REPLY)
+
+
 def _torn_down(record: EnvironmentRecord) -> str:
     at = NOW + timedelta(minutes=102)
     return comments.torn_down(record=record, policy=POLICY, now=at, pr_usd=Decimal("2.70"), month_usd=Decimal("13.90"))
@@ -644,6 +650,10 @@ CASES: Mapping[str, Callable[[], str]] = {
     "sweep_summary_hostile": lambda: comments.sweep_summary(
         lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW
     ),
+    "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
+    "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
+    "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),
+    "estimate_hostile": lambda: _estimate(("model", HOSTILE), ("params_B", "7"), ("optimizer", HOSTILE)),
     "internal_error": lambda: comments.internal_error(
         run_url="https://github.com/acme/qwen-sft/actions/runs/9001", record=READY, now=NOW, reply_to=REPLY
     ),

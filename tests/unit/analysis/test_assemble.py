@@ -124,7 +124,7 @@ def test_a_model_too_large_for_one_card_is_divided(checkout: Build) -> None:
 
 
 def test_activations_that_dividing_does_not_shrink_ask_for_one_larger_card(checkout: Build) -> None:
-    config = SFT.format(adapter="lora", length=8192, saving="false")
+    config = SFT.format(adapter="lora", length=6144, saving="false")
     found = analyze(checkout({"config.yml": config}))
     assert found.spec.hardware.gpu_count == 1
     assert 80 < (found.spec.hardware.vram_required_gb or 0) < 139

@@ -64,7 +64,7 @@ def test_assumption_never_asks_for_what_nobody_rents(checkout):
     code = (
         "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
         "model = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf')\n"
-        "Trainer(model=model, args=TrainingArguments(per_device_train_batch_size=16, {})).train()\n"
+        "Trainer(model=model, args=TrainingArguments(per_device_train_batch_size=12, {})).train()\n"
     )
     run = "```\ntorchrun --nproc_per_node 8 train.py\n```\n"
     assumed = analyze(checkout({"train.py": code.format("max_seq_length=4096"), "README.md": run}))

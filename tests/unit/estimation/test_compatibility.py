@@ -136,7 +136,8 @@ def test_releases_are_ordered_and_whole() -> None:
     assert [release.version for release in releases] == sorted(release.version for release in releases)
     assert len({release.vision for release in releases}) == len(releases)
     for release in releases:
-        assert release.image_cudas and set(release.image_cudas) <= set(release.wheel_cudas)
+        assert release.image_cudas
+        assert set(release.image_cudas) <= set(release.wheel_cudas)
         least, most = (parse_version(python) for python in release.pythons)
         assert least <= parse_version(release.image_python) <= most
         assert least_driver(release.image_cudas[0])

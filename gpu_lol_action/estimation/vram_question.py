@@ -1,0 +1,128 @@
+"""What is asked of the memory model: which model, how it is run, and over how many cards."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from gpu_lol_action.estimation.model_facts import ModelFacts
+
+GB = 1e9
+GIB = 2**30
+
+
+class Method(enum.Enum):
+    """How the model is used."""
+
+    INFERENCE = "inference"
+    LORA = "lora"
+    QLORA = "qlora"
+    FULL = "full"
+    PRETRAIN = "pretrain"
+
+    @property
+    def trains(self) -> bool:
+        """Whether gradients are kept."""
+        return self is not Method.INFERENCE
+
+    @property
+    def trains_everything(self) -> bool:
+        """Whether every parameter of the model has a gradient."""
+        return self in {Method.FULL, Method.PRETRAIN}
+
+    @property
+    def has_adapters(self) -> bool:
+        """Whether the model itself is frozen and small matrices beside it are trained."""
+        return self in {Method.LORA, Method.QLORA}
+
+
+class Sharding(enum.Enum):
+    """What is divided among the cards: nothing, optimizer state, also gradients, also weights, layers' width, or layers."""
+
+    NONE = "none"
+    ZERO1 = "zero-1"
+    ZERO2 = "zero-2"
+    ZERO3 = "zero-3"
+    FSDP = "fsdp"
+    TENSOR = "tensor parallel"
+    PIPELINE = "pipeline parallel"
+
+    @property
+    def divides_state(self) -> bool:
+        """Whether each card keeps its share of the optimizer's state only."""
+        return self in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3, Sharding.FSDP, *_MODEL_PARALLEL}
+
+    @property
+    def divides_gradients(self) -> bool:
+        """Whether each card keeps its share of the gradients only."""
+        return self in {Sharding.ZERO2, Sharding.ZERO3, Sharding.FSDP, *_MODEL_PARALLEL}
+
+    @property
+    def divides_weights(self) -> bool:
+        """Whether each card keeps its share of the weights only."""
+        return self in {Sharding.ZERO3, Sharding.FSDP, *_MODEL_PARALLEL}
+
+    @property
+    def divides_activations(self) -> bool:
+        """Whether a card computes a share of each layer, or of the layers, and so keeps its share of activations and cache."""
+        return self in _MODEL_PARALLEL
+
+
+_MODEL_PARALLEL = (Sharding.TENSOR, Sharding.PIPELINE)
+
+
+@dataclass(frozen=True, slots=True)
+class VramQuestion:
+    """What is run; sizes are per card.
+
+    ``precision`` is the one of the arithmetic: bf16, fp16, fp32. ``weight_bits`` (2, 3, 4, 8, 16 or 32) is how frozen weights lie
+    in memory, ``quantization`` which scheme did it where that is known (``nf4``, ``nf4-dq``, ``int8``, ``gptq``, ...).
+    ``is_pure_low_precision``: trained at 16 bit throughout, without 32-bit copies. ``batch_size`` 0 asks for the model's
+    states alone: no activations, no buffers, no context.
+    """
+
+    model: ModelFacts
+    method: Method
+    precision: str = "bf16"
+    weight_bits: int = 16
+    optimizer: str = "adamw"
+    batch_size: int = 1
+    sequence_length: int = 2048
+    is_checkpointing: bool = False
+    sharding: Sharding = Sharding.NONE
+    gpu_count: int = 1
+    lora_rank: int = 16
+    is_lora_everywhere: bool = False
+    is_pure_low_precision: bool = False
+    is_loss_chunked: bool = False
+    quantization: str = ""
+    tensor_parallel: int = 1
+    is_optimizer_offloaded: bool = False
+    is_parameters_offloaded: bool = False
+    is_activations_offloaded: bool = False
+    is_attention_eager: bool = False
+    is_gradient_freed: bool = False
+
+    @property
+    def is_states_only(self) -> bool:
+        """Whether only weights, gradients and optimizer state are asked for, as papers tabulate them."""
+        return self.batch_size == 0
+
+    @property
+    def is_float32(self) -> bool:
+        """Whether the arithmetic is 32-bit throughout."""
+        return self.precision == "fp32"
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether 16-bit arithmetic goes with 32-bit copies of the trained weights."""
+        return not self.is_float32 and not self.is_pure_low_precision
+
+    @property
+    def layer_parts(self) -> int:
+        """Over how many cards each layer's work, or the layers, are divided."""
+        return self.parts(is_divided=self.sharding.divides_activations)
+
+    def parts(self, *, is_divided: bool) -> int:
+        """Return over how many cards a thing lies: all where sharding divides it, else those of tensor parallelism."""
+        return max(self.gpu_count, self.tensor_parallel, 1) if is_divided else max(self.tensor_parallel, 1)
