@@ -20,12 +20,20 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
 
     ``is_free``: nothing but the documentation says how many, so a statement elsewhere on training counts too.
     """
-    statements = [f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count" and int(f.value) <= 16]
+    statements = [
+        f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count" and int(f.value) <= 16
+    ]
     said = run.command.said if run.command is not None else run.evidence
     near = [f for f in statements if _is_near(checkout, f.evidence, said)]
     found = next(iter(near), None)
     if found is None and is_free:
-        found = next((f for f in statements if _speaks_of_training(checkout, f.evidence)), None)
+        # Other documents speak of other programs, where one names this run.
+        own = [
+            f
+            for f in statements
+            if run.command is None or not run.command.is_documented or f.evidence.path == said.path
+        ]
+        found = next((f for f in own if _speaks_of_training(checkout, f.evidence)), None)
     if found is None:
         return None
     return Finding("hardware.gpu_count", found.value, found.why, Confidence.LOW, found.evidence)

@@ -22,10 +22,12 @@ _LISTS = ("gpu", "gpus", "device", "devices", "gpu_ids", "gpu_id", "device_ids",
 _OVER_ALL_MACHINES = frozenset({"num_processes"})
 # What spreads over all GPUs that it sees, or over those that a launcher gives it.
 _SPREADS = frozenset({
-    "init_process_group", "DistributedDataParallel", "DDP", "DataParallel", "FullyShardedDataParallel", "FSDP", "fully_shard",
-    "Accelerator", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "device_count",
-    "init_distributed", "init_distributed_mode", "init_device_mesh", "TPUStrategy", "shard_map",
+    "init_process_group", "DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard",
+    "Accelerator", "device_count", "init_distributed", "init_distributed_mode", "init_device_mesh",
 })  # fmt: skip
+# What takes all GPUs of the machine without being told.
+_TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "spawn",
+                        "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 _ASSERTED = re.compile(r"^\s*assert\s+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
@@ -143,9 +145,8 @@ def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:
     """Whether the program can run on several GPUs; ``alone``: by itself, without a launcher or a trainer that decides."""
     for source in _sources(checkout, run):
         for call in source.code.calls if source.code else ():
-            if call.last in _SPREADS or (
-                not alone and (_TRAINERS.fullmatch(call.last) or _TRAINERS.fullmatch(call.name))
-            ):
+            is_trainer = _TRAINERS.fullmatch(call.last) or _TRAINERS.fullmatch(call.name)
+            if call.last in _TAKES_ALL or (not alone and (call.last in _SPREADS or is_trainer)):
                 return True
     return False
 

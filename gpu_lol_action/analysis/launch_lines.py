@@ -53,7 +53,8 @@ def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterato
     elif source.form is Form.YAML:
         raw = _of_task(source)
     elif source.form is Form.NOTEBOOK:
-        raw = ((number, line[2:], "") for number, line in _numbered(source) if line.startswith(("#!", "#%run")))
+        # The text is the cells' code, whose lines are not the file's: the whole file is the place.
+        raw = ((0, line[2:], "") for _, line in _numbered(source) if line.startswith(("#!", "#%run")))
     elif is_makefile(source):
         raw = _of_makefile(source)
     else:

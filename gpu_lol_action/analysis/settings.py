@@ -105,6 +105,7 @@ def is_on(found: Found | None) -> bool:
     return found is not None and found.text.strip().strip("\"'").lower() in {"true", "1", "yes", "on", "auto"}
 
 
+@functools.lru_cache(maxsize=1024)
 def _of_code(source: Source) -> tuple[Setting, ...]:
     """Return a program's settings: arguments of constructors first, then options' defaults, then the rest."""
     code = source.code

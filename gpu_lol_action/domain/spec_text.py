@@ -80,6 +80,16 @@ def _difference(base: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, 
         before = base.get(key)
         if isinstance(value, dict) and isinstance(before, dict):
             changed[key] = {name: inner for name, inner in value.items() if inner != before.get(name)}
+            changed[key] |= _back_to_default(key, before, value)
         else:
             changed[key] = value
     return changed
+
+
+def _back_to_default(section: str, before: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the base states and the profile leaves at its default, which is written nowhere else (``num_nodes: 1``)."""
+    if section not in spec_keys.SECTIONS:
+        return {}
+    defaults = getattr(EnvironmentSpec(), section)
+    missing = {name: _plain(getattr(defaults, name)) for name in before if name not in value}
+    return {name: default for name, default in missing.items() if default is not None}

@@ -42,6 +42,29 @@ def parsed(text: str) -> LaunchCommand:
             2,
         ),
         ("mpirun -np 16 python train.py", "mpirun", "train.py", 16),
+        ("accelerate launch --num_processes 16 --num_machines 2 train.py", "accelerate", "train.py", 8),
+        ("accelerate launch --multi_gpu train.py", "accelerate", "train.py", None),
+        ("torchrun --nproc_per_node=8 -m scripts.base_train -- --depth=20", "torchrun", "scripts.base_train", 8),
+        ("torchrun --nproc_per_node=gpu train.py", "torchrun", "train.py", None),
+        ("srun --gres=gpu:4 -N 1 python -u train.py", "python", "train.py", 4),
+        ("srun -p big --gpus-per-node a100:2 python train.py", "python", "train.py", 2),
+        ("docker run --gpus 2 -v a:b image:tag python serve.py --x", "python", "serve.py", 2),
+        ("conda run -n vllm python serve.py", "python", "serve.py", None),
+        ("uv run train.py --lr 1", "python", "train.py", None),
+        ("./train.py --lr 1", "python", "./train.py", None),
+        ("lightning run model --devices=4 train.py", "lightning", "train.py", 4),
+        ("horovodrun -np 8 python train.py", "horovodrun", "train.py", 8),
+        ("NPROC_PER_NODE=4 swift sft --model a", "swift", "swift sft", 4),
+        (
+            "python -m vllm.entrypoints.openai.api_server --model a -tp 4",
+            "python",
+            "vllm.entrypoints.openai.api_server",
+            4,
+        ),
+        ("vllm serve a -tp 2 --pipeline-parallel-size 2", "vllm", "vllm serve", 4),
+        ("uvicorn api.server:app --port 80", "uvicorn", "api.server", None),
+        ("bash -c 'torchrun --nproc_per_node 2 train.py'", "torchrun", "train.py", 2),
+        ("python train.py ${arg#--} --lr 1", "python", "train.py", None),
     ],
 )
 def test_parse_command(text: str, tool: str, target: str, processes: int | None) -> None:
@@ -51,7 +74,25 @@ def test_parse_command(text: str, tool: str, target: str, processes: int | None)
 
 @pytest.mark.parametrize(
     "text",
-    ["", "ls", "pip install torch", "python -m pip install x", "python -m pytest", "vllm →", "echo torchrun", "cd x"],
+    [
+        "",
+        "ls",
+        "pip install torch",
+        "conda create -n vllm python=3.10",
+        "uv pip install vllm",
+        "torchrun",
+        "docker build -t vllm .",
+        "python path/to/train.py",
+        "python your_script.py",
+        "python train_xxx.py",
+        "torchrun ${SCRIPT}",
+        "python *.py",
+        "python -m pip install x",
+        "python -m pytest",
+        "vllm →",
+        "echo torchrun",
+        "cd x",
+    ],
 )
 def test_parse_command_ignores_what_starts_nothing(text: str) -> None:
     assert parse_command(text, {}, SOURCE, 1) is None

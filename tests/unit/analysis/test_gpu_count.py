@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.gpu_count import detect
+from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.domain.finding import Confidence
+
+Build = Callable[[Mapping[str, str]], Checkout]
+TRAIN = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
+DDP = TRAIN + "    torch.nn.parallel.DistributedDataParallel(model)\n"
+
+
+def counted(tree: Checkout) -> tuple[str, Confidence] | None:
+    found = [item for item in detect(tree, primary_run(tree)) if item.field == "hardware.gpu_count"]
+    return (found[0].value, found[0].confidence) if found else None
+
+
+def shell(text: str) -> str:
+    return f"```\n{text}\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "value"),
+    [
+        # The launcher's word, over everything else.
+        ({"README.md": "Trained on 8 A100 GPUs.\n" + shell("torchrun --nproc_per_node=2 train.py --devices 4")}, "2"),
+        ({"README.md": shell("sbatch go.slurm"), "go.slurm": "#SBATCH --gres=gpu:4\ntorchrun --nproc_per_node=$SLURM_GPUS train.py\n"}, "4"),
+        ({"README.md": shell("python train.py --device 0,1,2")}, "3"),
+        ({"README.md": shell("python train.py --world_size 2")}, "2"),
+        ({"README.md": shell("python train.py trainer.devices=4 trainer.precision=16")}, "4"),
+        # Its configuration.
+        ({"README.md": shell("accelerate launch --config_file a.yaml train.py"), "a.yaml": "num_processes: 16\nnum_machines: 2\n"}, "8"),
+        ({"README.md": shell("python train.py --config c.yaml"), "c.yaml": "trainer:\n  devices: 4\n  num_nodes: 1\n"}, "4"),
+        ({"README.md": shell("python train.py configs/net_4xb16.py"), "configs/net_4xb16.py": "model = dict(type='x')\n"}, "4"),
+        ({"run_2gpu.sh": "accelerate launch train.py\n"}, "2"),
+        # Its program.
+        ({"README.md": shell("torchrun --nproc_per_node=$N train.py"), "train.py": DDP + "    assert world_size == 4, 'four'\n"}, "4"),
+        # The documentation, for a run that spreads over a number it does not say.
+        ({"README.md": "# Training\nWe used 8 A100 GPUs.\n" + shell("torchrun --nproc_per_node=N train.py")}, "8"),
+        ({"README.md": "# Training\nRun on 4 V100 GPUs:\n" + shell("python train.py"), "train.py": DDP}, "4"),
+        # Another command of a program that divides its model.
+        ({"README.md": shell("python train.py\npython train.py --x\ntorchrun --nproc_per_node=2 train.py"), "train.py": TRAIN + "    fully_shard(model)\n"}, "2"),
+    ],
+)  # fmt: skip
+def test_the_count_is_what_the_run_says(checkout: Build, files: dict[str, str], value: str) -> None:
+    found = counted(checkout({"train.py": TRAIN, **files}))
+    assert found is not None
+    assert found[0] == value
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"README.md": shell("python train.py"), "train.py": DDP},
+        {"README.md": shell("python train.py"), "train.py": TRAIN + "    torch.distributed.init_process_group()\n    rank = os.environ['LOCAL_RANK']\n"},
+        {"README.md": "You may also use `torchrun`.\n" + shell("python train.py"), "train.py": DDP},
+        # Being able to is no count, nor are documents on other things.
+        {"README.md": "# Serving\nWe serve on 8 A100 GPUs.\n# Training\n" + shell("python train.py"), "train.py": DDP},
+        {"README.md": "Evaluated on 4 V100 GPUs.\n" + shell("python train.py"), "train.py": TRAIN},
+        {"README.md": shell("python train.py --gpu 0"), "train.py": TRAIN},
+        {"README.md": "Others ran it on 8 A100 GPUs.\n" + shell("python sample.py"), "sample.py": "import torch\nmodel.cuda().generate(x)\n"},
+    ],
+)  # fmt: skip
+def test_what_could_run_on_several_says_no_count(checkout: Build, files: dict[str, str]) -> None:
+    tree = checkout({"train.py": TRAIN, **files})
+    assert counted(tree) is None
+    assert analyze(tree).spec.hardware.gpu_count == 1
+
+
+def test_machines_are_counted_apart_from_their_gpus(checkout: Build) -> None:
+    tree = checkout({"train.py": TRAIN, "go.sh": "torchrun --nnodes=2 --nproc_per_node=8 train.py\n"})
+    hardware = analyze(tree).spec.hardware
+    assert (hardware.gpu_count, hardware.num_nodes) == (8, 2)
+
+
+def test_eight_are_answered_eight_and_a_launchers_word_is_surest(checkout: Build) -> None:
+    tree = checkout({"train.py": TRAIN, "README.md": shell("torchrun --standalone --nproc_per_node=8 train.py")})
+    assert counted(tree) == ("8", Confidence.HIGH)
+    assert analyze(tree).spec.hardware.gpu_count == 8
+
+
+def test_a_documented_count_weighs_least(checkout: Build) -> None:
+    tree = checkout(
+        {"train.py": DDP, "README.md": "# Train\nOn 4 A100 GPUs:\n" + shell("torchrun --nproc_per_node=N train.py")}
+    )
+    assert counted(tree) == ("4", Confidence.LOW)

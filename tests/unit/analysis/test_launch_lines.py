@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.launch_commands import launch_commands
+
+Build = Callable[[Mapping[str, str]], Checkout]
+PROGRAM = "import torch\nloss.backward()\n"
+
+
+def started(tree: Checkout) -> list[tuple[str, str, int | None]]:
+    return [(str(item.evidence), item.target, item.processes) for item in launch_commands(tree)]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"Makefile": "GPUS ?= 4\ntrain: data\n\ttorchrun --nproc_per_node=$(GPUS) train.py\nlint:\n\truff check\n"}, [("Makefile:3", "train.py", 4)]),
+        ({"Dockerfile": 'FROM a\nRUN python prepare.py\nENTRYPOINT ["python", "serve.py"]\nCMD ["--port", "80"]\n'}, [("Dockerfile:3", "serve.py", None)]),
+        ({"Dockerfile": 'FROM a\nCMD ["bash", "-c", "python serve.py"]\nFROM b\nCMD python app.py\n'}, [("Dockerfile:4", "app.py", None)]),
+        ({"docker-compose.yml": "services:\n  a:\n    command: python serve.py --x 1\n"}, [("docker-compose.yml:3", "serve.py", None)]),
+        ({"job.yaml": "kind: Job\nspec:\n  containers:\n  - command: [python, train.py]\n    resources:\n      limits:\n        nvidia.com/gpu: 4\n"}, [("job.yaml:4", "train.py", 4)]),
+        ({"task.yaml": "resources:\n  accelerators: A100:8\nenvs:\n  LR: 1\nsetup: |\n  python prepare.py\nrun: |\n  cd x\n  torchrun --nproc_per_node=$SKYPILOT_NUM_GPUS_PER_NODE train.py --lr $LR\n"}, [("task.yaml:9", "train.py", 8)]),
+        ({"go.slurm": "#SBATCH --nodes=2\n#SBATCH --gres=gpu:a100:8\nsrun python train.py\n"}, [("go.slurm:3", "train.py", 8)]),
+        ({"go.sh": "#SBATCH --gpus=16\n#SBATCH -N 2\npython train.py\n"}, [("go.sh:3", "train.py", 8)]),
+        ({"go.sh": 'N=8\nARGS=(\n  --nproc_per_node $N\n  --nnodes 1\n)\ntorchrun "${ARGS[@]}" train.py\n'}, [("go.sh:6", "train.py", 8)]),
+        ({"go.sh": 'ARGS="\n  --nproc_per_node 2\n"\ntorchrun $ARGS train.py\n'}, [("go.sh:4", "train.py", 2)]),
+        ({"go.sh": 'TASK=""\nCMD=" \\\n  src/$TASK.py --lr 1\n  "\nL="accelerate launch --num_processes 4"\nsrun bash -c "$L $CMD" 2>&1\n'}, [("go.sh:6", "src/$TASK.py", 4)]),
+        ({"README.rst": "Use\n===\n::\n\n    python train.py\n\nor ``python other.py --x``\n"}, [("README.rst:5", "train.py", None)]),
+        ({"README.md": "| a | `python train.py --x 1` | `python sample.py` |\n"}, [("README.md:1", "train.py", None), ("README.md:1", "sample.py", None)]),
+        ({"README.md": "```\n$ CUDA_VISIBLE_DEVICES=0,1 python train.py # two of them\n./run.py [script.py]\n```\n"}, [("README.md:2", "train.py", 2), ("README.md:3", "./run.py", None)]),
+    ],
+)  # fmt: skip
+def test_commands_of_each_kind_of_file(
+    checkout: Build, files: dict[str, str], expected: list[tuple[str, str, int | None]]
+) -> None:
+    assert started(checkout(files)) == expected
+
+
+def test_magics_of_notebooks_are_commands(checkout: Build) -> None:
+    cells = [{"cell_type": "code", "source": "x = 1\n!python train.py --lr 1\n"}]
+    found = started(checkout({"a.ipynb": json.dumps({"cells": cells}), "train.py": PROGRAM}))
+    assert found == [("a.ipynb", "train.py", None)]
+
+
+def test_a_document_leads_into_scripts_with_what_it_hands_them(checkout: Build) -> None:
+    tree = checkout(
+        {
+            "README.md": "# Use\n```\nGPUS=4 bash scripts/train.sh configs/a.py 8\nmake demo\n```\n",
+            "scripts/train.sh": "CONFIG=$1\nN=${2:-1}\nPORT=${PORT:-29500}\ntorchrun --nproc_per_node=$N tools/train.py $CONFIG\n",
+            "Makefile": "demo:\n\tpython demo.py\nother:\n\tpython other.py\n",
+        }
+    )
+    found = launch_commands(tree)
+    assert [(item.target, item.processes, str(item.evidence), str(item.said)) for item in found] == [
+        ("tools/train.py", 8, "scripts/train.sh:4", "README.md:3"),
+        ("demo.py", None, "Makefile:2", "README.md:4"),
+    ]
+    assert found[0].configs == ("configs/a.py",)
+    assert found[0].section == "Use"
+    assert all(item.is_documented for item in found)
+
+
+def test_scripts_that_start_each_other_end(checkout: Build) -> None:
+    tree = checkout({"a.sh": "bash b.sh x\npython train.py\n", "b.sh": "bash a.sh y\n"})
+    assert {target for _, target, _ in started(tree)} == {"train.py"}
+
+
+def test_a_console_script_is_the_module_behind_it(checkout: Build) -> None:
+    tree = checkout(
+        {
+            "pyproject.toml": '[project]\nname="speak"\n[project.scripts]\nspeak = "speak.cli:main"\n[tool.x]\ny = "a.b:c"\n',
+            "README.md": "```\nspeak audio.wav --model base\n```\n",
+            "speak/cli.py": "import torch\n",
+        }
+    )
+    assert started(tree) == [("README.md:2", "speak.cli", None)]

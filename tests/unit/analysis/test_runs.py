@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.runs import MAX_RUNS, all_runs, primary_run
+
+Build = Callable[[Mapping[str, str]], Checkout]
+TRAIN = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
+INFER = "import torch\nif __name__ == '__main__':\n    model.cuda().generate(x)\n"
+LAUNCHES_NOTHING = "import click\nif __name__ == '__main__':\n    click.echo('x')\n"
+SFT = "base_model: a/b-7b\nadapter: lora\nlearning_rate: 1e-4\n"
+
+
+def first(tree: Checkout) -> tuple[str, str]:
+    run = primary_run(tree)
+    assert run is not None
+    return run.shown, str(run.evidence)
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        # Training before inference on one level, wherever they stand in the document.
+        ({"README.md": "```\npython sample.py\npython train.py\n```\n", "train.py": TRAIN, "sample.py": INFER}, "python train.py"),
+        # Preparation, evaluation and conversion come last, though they train or infer.
+        ({"README.md": "```\npython prepare_data.py\npython eval.py\npython sample.py\n```\n", "prepare_data.py": TRAIN, "eval.py": INFER, "sample.py": INFER}, "python sample.py"),
+        ({"README.md": "```\npython train.py --eval --resume x\npython train.py\n```\n", "train.py": TRAIN}, "python train.py"),
+        # A sub-project's training is an aside.
+        ({"README.md": "```\npython demo.py\npython tuning_kit/train.py\n```\n", "demo.py": INFER, "tuning_kit/train.py": TRAIN}, "python demo.py"),
+        # A sub-project's script does not win over a program at the root, where no document speaks.
+        ({"demo.py": INFER, "tuning_kit/run.sh": "python train.py\n", "tuning_kit/train.py": TRAIN}, "demo.py"),
+        # The README before other documents.
+        ({"README.md": "```\npython demo.py\n```\n", "TRAINING.md": "```\npython train.py\n```\n", "demo.py": INFER, "train.py": TRAIN}, "python demo.py"),
+        # Variants for a CPU, another accelerator, or trying out.
+        ({"README.md": "```\npython train.py --device=cpu\ntorchrun --nproc_per_node=2 train.py\n```\n", "train.py": TRAIN}, "torchrun train.py"),
+        ({"README.md": "## On a TPU\n```\npython tpu.py\n```\n## On a machine\n```\npython train.py\n```\n", "tpu.py": TRAIN, "train.py": TRAIN}, "python train.py"),
+        ({"run_debug.sh": "python train.py --x\n", "run_full.sh": "torchrun --nproc_per_node=4 train.py\n", "train.py": TRAIN}, "torchrun train.py"),
+        # A section on reproducing results names the main run.
+        ({"README.md": "# Quick start\n```\npython train.py\n```\n# Reproducing the results\n```\ntorchrun --nproc_per_node=8 train.py\n```\n", "train.py": TRAIN}, "torchrun train.py"),
+        # A placeholder, or another project's file, is no run of this one.
+        ({"README.md": "```\ntorchrun --nproc_per_node 8 your_script.py\naccelerate launch elsewhere.py\n```\n", "train.py": TRAIN}, "train.py"),
+        # What an image serves is not what the repository is for.
+        ({"Dockerfile": 'FROM a\nCMD ["python", "generate.py"]\n', "finetune.py": TRAIN, "generate.py": INFER}, "finetune.py"),
+        # A launcher of the repository's own is told what to start.
+        ({"README.md": "```\npython start.py train.py -c x\n```\n", "start.py": LAUNCHES_NOTHING, "train.py": TRAIN}, "python start.py"),
+        # A family of programs by a variable.
+        ({"go.sh": "for T in sft; do\naccelerate launch src/lab/$T.py\ndone\n", "src/lab/sft.py": TRAIN, "src/lab/view.py": LAUNCHES_NOTHING}, "accelerate $T.py"),
+        # Code at the root without a guard is started; what others import is not.
+        ({"helper.py": "import torch\nloss.backward()\n", "play.py": "import torch\nimport helper\nmodel.cuda().generate(x)\n"}, "play.py"),
+        # A program that hands another to a cluster is the one that is started.
+        ({"main_train.py": TRAIN, "submit_train.py": "import submitit\nimport main_train\nif __name__ == '__main__':\n    main_train.main()\n"}, "submit_train.py"),
+        # Configuration alone: the file that names a model.
+        ({"a_zero.json": '{"optimizer": {"lr": 1}, "train_micro_batch_size_per_gpu": 1}', "sft.yaml": SFT}, "sft.yaml"),
+        ({"faster_8xb2.py": "_base_ = ['a.py']\nmodel = dict(type='X')\noptim_wrapper = dict(type='Y')\n"}, "faster_8xb2.py"),
+    ],
+)  # fmt: skip
+def test_the_default_run_follows_the_stated_rules(checkout: Build, files: dict[str, str], shown: str) -> None:
+    assert first(checkout(files))[0] == shown
+
+
+def test_nothing_to_start_is_no_run(checkout: Build) -> None:
+    assert all_runs(checkout({"README.md": "# Notes\n", "a.py": "import click\n"})) == ()
+
+
+def test_a_configuration_of_the_command_line_is_the_runs(checkout: Build) -> None:
+    files = {
+        "README.md": "```\npython train.py config/big.py\npython fit.py model=large\n```\n",
+        "train.py": TRAIN,
+        "config/big.py": "n_layer = 12\n",
+        "fit.py": "import hydra\nimport torch\n@hydra.main(config_path='conf', config_name='base')\ndef main(c): loss.backward()\nif __name__ == '__main__':\n    main()\n",
+        "conf/base.yaml": "trainer:\n  devices: 4\n",
+        "data/train.json": "{}",
+    }
+    found = {run.name: [source.path for source in run.configs] for run in all_runs(checkout(files))}
+    assert found == {"train": ["config/big.py"], "fit": ["conf/base.yaml"]}
+
+
+def test_data_is_no_configuration(checkout: Build) -> None:
+    files = {"README.md": "```\npython train.py --data_path d.json --config c.json\n```\n", "train.py": TRAIN, "d.json": '{"a": 1}', "c.json": '{"b": 2}'}  # fmt: skip
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert [source.path for source in run.configs] == ["c.json"]
+
+
+def test_others_are_ranked_once_per_program_and_configuration(checkout: Build) -> None:
+    readme = "```\npython train.py\npython train.py --lr 2\ntorchrun --nproc_per_node=4 train.py\npython sample.py\npython eval.py\npython train.py --device cpu\n```\n"
+    tree = checkout({"README.md": readme, "train.py": TRAIN, "sample.py": INFER, "eval.py": INFER, "deep/er/still.py": TRAIN})  # fmt: skip
+    runs = all_runs(tree)
+    assert [(run.name, run.behavior) for run in runs] == [
+        ("train", Behavior.TRAINS),
+        ("train-4gpu", Behavior.TRAINS),
+        ("sample", Behavior.INFERS),
+    ]
+    assert "first" in runs[0].reason
+    assert runs[2].reason == "a documented command that runs a model"
+
+
+def test_names_are_profile_names_and_unlike_each_other(checkout: Build) -> None:
+    commands = "\n".join(f"python part_{number}/Main.py" for number in range(20))
+    files = {f"part_{number}/Main.py": TRAIN for number in range(20)}
+    runs = all_runs(checkout({"README.md": f"```\n{commands}\n```\n", **files}))
+    names = [run.name for run in runs]
+    assert len(names) == MAX_RUNS
+    assert len(set(names)) == MAX_RUNS
+    assert all(re.fullmatch(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?", name) for name in names)
+
+
+@contextlib.contextmanager
+def _backwards(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
+    with _SCAN(folder) as found:
+        yield sorted(found, key=lambda entry: entry.name, reverse=True)
+
+
+_SCAN = os.scandir
+
+
+def test_the_order_of_a_directory_changes_nothing(checkout: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{name}.py": TRAIN for name in ("c", "a", "b")} | {"z.sh": "python b.py\n", "y.sh": "python a.py\n"}
+    forward = [(run.name, str(run.evidence)) for run in all_runs(checkout(files))]
+    monkeypatch.setattr(os, "scandir", _backwards)
+    backward = [(run.name, str(run.evidence)) for run in all_runs(checkout(files))]
+    assert forward == backward
+    assert forward[0] == ("a", "y.sh:1")

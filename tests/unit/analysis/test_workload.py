@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.domain.spec import WorkloadType
+
+Build = Callable[[Mapping[str, str]], Checkout]
+TRAINING, INFERENCE, INTERACTIVE, CPU_ONLY = (
+    WorkloadType.TRAINING,
+    WorkloadType.INFERENCE,
+    WorkloadType.INTERACTIVE,
+    WorkloadType.CPU_ONLY,
+)
+MAIN = "\nif __name__ == '__main__':\n    main()\n"
+
+
+def notebook(code: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": code, "outputs": [{"text": "loss.backward()"}]}]})
+
+
+@pytest.mark.parametrize(
+    ("program", "workload"),
+    [
+        ("import torch\ndef main():\n    loss.cuda().backward()", TRAINING),
+        ("import lightning as L\ndef main():\n    L.Trainer(devices=1).fit(model)", TRAINING),
+        ("from lightning.pytorch.cli import LightningCLI\ndef main():\n    LightningCLI(Model)", TRAINING),
+        ("from trl import SFTConfig\ndef main():\n    SFTConfig()", TRAINING),
+        ("from accelerate import Accelerator\ndef main():\n    accelerator.backward(loss)", TRAINING),
+        ("import deepspeed\ndef main():\n    deepspeed.initialize(model=model)", TRAINING),
+        ("import jax\ndef main():\n    jax.value_and_grad(loss)(p)", TRAINING),
+        ("import jax, optax\ndef main():\n    tx = optax.adamw(1e-3)", TRAINING),
+        ("from flax.training import train_state\ndef main():\n    state.apply_gradients(grads=g)", TRAINING),
+        ("import tensorflow as tf\ndef main():\n    with tf.GradientTape() as t: pass", TRAINING),
+        ("import tensorflow as tf\ndef main():\n    estimator = tf.estimator.Estimator(f)\n    estimator.train(i)", TRAINING),
+        ("import tensorflow as tf\ndef main():\n    tf.train.AdamOptimizer(1).minimize(loss)", TRAINING),
+        ("import keras\nfrom sklearn.model_selection import train_test_split\ndef main():\n    model.fit(x, y)", TRAINING),
+        ("from mmengine.runner import Runner\ndef main():\n    runner = Runner.from_cfg(c)\n    runner.train()", TRAINING),
+        ("from detectron2.engine import DefaultTrainer\ndef main():\n    DefaultTrainer(c).train()", TRAINING),
+        ("from ultralytics import YOLO\ndef main():\n    YOLO('a.pt').train(data='d')", TRAINING),
+        ("from stable_baselines3 import PPO\ndef main():\n    PPO('p', 'e').learn(1)", TRAINING),
+        ("import xgboost as xgb\ndef main():\n    p = {'tree_method': 'gpu_hist'}\n    xgb.train(p, d)", TRAINING),
+        ("import xgboost as xgb\ndef main():\n    xgb.XGBClassifier(device='cuda').fit(x, y)", TRAINING),
+        ("from vllm import LLM\ndef main():\n    LLM('a').generate(p)", INFERENCE),
+        ("from diffusers import StableDiffusionPipeline as P\ndef main():\n    P.from_pretrained('a').to('cuda')", INFERENCE),
+        ("import whisper\ndef main():\n    whisper.load_model('base').transcribe('a')", INFERENCE),
+        ("from transformers import pipeline\ndef main():\n    pipeline('asr')", INFERENCE),
+        ("from mmdet.apis import init_detector\ndef main():\n    init_detector('c')", INFERENCE),
+        ("import torch\ndef main():\n    model.eval()\n    model.cuda().load_state_dict(s)", INFERENCE),
+        ("import xgboost as xgb\ndef main():\n    xgb.train({'tree_method': 'hist'}, d)", CPU_ONLY),
+        ("import lightgbm\ndef main():\n    lightgbm.train({}, d)", CPU_ONLY),
+        ("from sklearn.svm import SVC\ndef main():\n    SVC().fit(x, y)", CPU_ONLY),
+        ("import openai\ndef main():\n    openai.chat.completions.create()", CPU_ONLY),
+        ("from langchain_anthropic import ChatAnthropic\ndef main():\n    ChatAnthropic().invoke('x')", CPU_ONLY),
+        ("from scipy.optimize import minimize\ndef main():\n    minimize(f, x)", CPU_ONLY),
+        ("import pandas, fastapi\ndef main():\n    app.train()", CPU_ONLY),
+        ("import torch\ndef main():\n    loss.backward()", CPU_ONLY),
+    ],
+)  # fmt: skip
+def test_what_a_program_calls_says_what_it_is_for(checkout: Build, program: str, workload: WorkloadType) -> None:
+    found = analyze(checkout({"program.py": program + MAIN}))
+    assert found.spec.meta.workload_type is workload
+    assert (found.spec.hardware.gpu_count > 0) == (workload is not CPU_ONLY)
+
+
+@pytest.mark.parametrize(
+    ("files", "workload"),
+    [
+        # Folders of configuration, and `main.py`: the ancestor calls them interactive.
+        ({"qlora.yaml": "base_model: a/b-7b\nadapter: qlora\nlearning_rate: 1e-4\n"}, TRAINING),
+        ({"sft.yaml": "model_name_or_path: a/b-7b\nfinetuning_type: lora\nlearning_rate: 1e-4\n"}, TRAINING),
+        ({"main.py": "import torch\nloss.cuda().backward()\n"}, TRAINING),
+        # Nothing that needs a GPU: the ancestor never says cpu-only.
+        ({"train.py": "from sklearn.svm import SVC\nSVC().fit(x, y)\n", "requirements.txt": "scikit-learn\n"}, CPU_ONLY),
+        ({"README.md": "# Tool\n", "tool/cli.py": "import click\n", "tests/fixtures/train.py": "import torch\nloss.cuda().backward()\n"}, CPU_ONLY),
+        # A substring of a path is no training: `ptuning/`, `sft` in a name.
+        ({"chat.py": "import torch\nmodel.cuda().generate(x)\n", "ptuning/readme_only.py": "x = 1\n"}, INFERENCE),
+        ({"soft_prompts/serve.py": "import torch\nif __name__ == '__main__':\n    model.cuda().generate(x)\n"}, INFERENCE),
+        # Tests, documentation, vendored code, registries and outputs do not speak.
+        ({"serve.py": "import torch\nmodel.cuda().generate(x)\n", "tests/train.py": "import torch\nloss.backward()\n", "third_party/train.py": "import torch\nloss.backward()\n"}, INFERENCE),
+        ({"a.ipynb": notebook("import torch\nmodel.cuda().generate(x)")}, INTERACTIVE),
+        ({"a.ipynb": notebook("import pandas")}, CPU_ONLY),
+        # A program trains through what it imports, when its options say so.
+        ({"run.py": "import argparse\nfrom engine import fit\np = argparse.ArgumentParser()\np.add_argument('--lr', default=1.0)\nif __name__ == '__main__':\n    fit(net.load_state_dict(s))\n", "engine.py": "import torch\ndef fit(m):\n    loss.cuda().backward()\n"}, TRAINING),
+        ({"demo.py": "from engine import fit, run\nif __name__ == '__main__':\n    run()\n", "engine.py": "import torch\ndef fit(m):\n    loss.cuda().backward()\n"}, INFERENCE),
+    ],
+)  # fmt: skip
+def test_what_the_ancestor_misses(checkout: Build, files: dict[str, str], workload: WorkloadType) -> None:
+    assert analyze(checkout(files)).spec.meta.workload_type is workload
+
+
+def test_a_library_that_only_offers_to_work_with_a_gpu_library_needs_none(checkout: Build) -> None:
+    project = '[build-system]\nrequires=["hatchling"]\n[project]\nname="lib"\ndependencies=["numpy"]\n'
+    few = {f"lib/m{number}.py": "import numpy\n" for number in range(40)} | {"lib/torch_part.py": "import torch\n"}
+    examples = {"examples/train.py": "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"}
+    assert analyze(checkout({"pyproject.toml": project, **few, **examples})).spec.meta.workload_type is CPU_ONLY
+
+
+def test_a_library_whose_list_leaves_out_what_users_install_needs_one(checkout: Build) -> None:
+    project = '[build-system]\nrequires=["hatchling"]\n[project]\nname="lib"\ndependencies=["numpy"]\n'
+    many = {f"lib/m{number}.py": "import torch\n" for number in range(4)} | {"lib/__init__.py": "import numpy\n"}
+    program = {"tools/train.py": "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"}
+    assert analyze(checkout({"pyproject.toml": project, **many, **program})).spec.meta.workload_type is TRAINING
