@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import signal
@@ -11,11 +12,15 @@ import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from gpu_lol_action import __version__
 from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind, Option, OptionKind, find_command
 from gpu_lol_action.domain.request import Command, ParseProblem
 from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
+
+if TYPE_CHECKING:
+    from gpu_lol_action.render.screen import Screen
 
 HELP_COLUMNS = 80
 _MAX_GUESSES = 3
@@ -174,7 +179,9 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.router import ending_of
 
     if command.name == "analyze":
-        _print(wiring.analyze_folder(command))
+        if command.output_format != "text":
+            _write_utf8()
+        _print(wiring.analyze_folder(command, _screen()))
         return Ending.ANSWERED
     if command.name == "estimate":
         return _estimate(command)
@@ -218,7 +225,27 @@ def _show(markdown: str) -> None:
     """Show an answer as plain text."""
     from gpu_lol_action.render.terminal import render_text
 
-    _print(render_text(markdown, shutil.get_terminal_size((100, 24)).columns))
+    screen = _screen()
+    _print(screen.finish(render_text(markdown, screen.width)))
+
+
+def _screen() -> Screen:
+    """Return what the answer is written to. NO_COLOR, a dumb terminal and a pipe get no colors (no-color.org)."""
+    from gpu_lol_action.render.screen import DEFAULT_WIDTH, Screen, fitting_width
+
+    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    return Screen(
+        width=fitting_width(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns),
+        has_color=sys.stdout.isatty() and not is_plain,
+        has_unicode=encoding.startswith("utf"),
+    )
+
+
+def _write_utf8() -> None:
+    """Write what programs read as UTF-8 under every locale: same code, same bytes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _print(text: str) -> None:

@@ -21,6 +21,7 @@ from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
 from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell
+from gpu_lol_action.render.screen import Screen
 
 KEY_VERSION = 1
 
@@ -246,20 +247,21 @@ def _language_model(url: str, model: str, key: str) -> LanguageModel:
     return ChatEndpoint(LlmSettings(url, model, key), SystemClock().now)
 
 
-def analyze_folder(command: Command) -> str:
+def analyze_folder(command: Command, screen: Screen) -> str:
     """Return what ``gpu-lol analyze PATH`` prints, in the format that was asked for."""
-    from gpu_lol_action.handlers.analyze import describe_folder
+    from gpu_lol_action.handlers.analyze import Printing, describe_folder
 
     folder = Path(command.path or ".")
+    printing = Printing(command.output_format, screen, command.is_verbose)
     clock, lookups = SystemClock(), _terminal_lookups(command)
     if command.base is None:
-        return describe_folder(folder, command.output_format, clock.now(), None, lookups)
+        return describe_folder(folder, printing, clock.now(), None, lookups)
     from gpu_lol_action.adapters.local_forge import LocalForge
 
     forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     sha = forge.resolve(command.base)
     with forge.tree(sha) as base:
-        return describe_folder(folder, command.output_format, clock.now(), (sha, base), lookups)
+        return describe_folder(folder, printing, clock.now(), (sha, base), lookups)
 
 
 def estimate(command: Command) -> str:

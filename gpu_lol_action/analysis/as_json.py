@@ -1,11 +1,16 @@
-"""An analysis as plain JSON values: what `gpu-lol analyze --format json` prints."""
+"""An analysis as plain JSON values: what `gpu-lol analyze --format json` prints, as docs/analysis.schema.json has it.
+
+Programs read this. Keys are only ever added; a change of meaning, or a key that goes, raises ``SCHEMA_VERSION``.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from gpu_lol_action.analysis.confidence import decision_confidence
+from gpu_lol_action.analysis.stated import Stated, stated_figures
 from gpu_lol_action.domain.analysis import Analysis, Override, Profile
-from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec_text import spec_mapping
 
@@ -24,6 +29,9 @@ def analysis_json(analysis: Analysis) -> dict[str, Any]:
         "gpu_type": hardware.gpu_type if spec.needs_gpu else None,
         "requirements": list(spec.dependencies.requirements),
         "base_image": spec.environment.base_image,
+        "confidence": {name: sure.name.lower() for name, sure in decision_confidence(analysis).items()},
+        "computed": _computed(analysis.breakdown),
+        "documented": [_stated(each) for each in stated_figures(analysis)],
         "spec_file": analysis.spec_path,
         "spec": spec_mapping(spec),
         "breakdown": _breakdown(analysis.breakdown),
@@ -57,6 +65,7 @@ def _breakdown(breakdown: MemoryBreakdown | None) -> dict[str, Any] | None:
             "gib": round(term.gib, 2),
             "basis": term.basis,
             "where": str(term.evidence) if term.evidence else None,
+            **_place(term.evidence),
         }
         for term in breakdown.terms
     ]
@@ -71,11 +80,35 @@ def _breakdown(breakdown: MemoryBreakdown | None) -> dict[str, Any] | None:
     }
 
 
+def _computed(breakdown: MemoryBreakdown | None) -> dict[str, float] | None:
+    """Return what the sum of the terms says before documentation was weighed against it."""
+    if breakdown is None:
+        return None
+    computed = breakdown.required_gib if breakdown.computed_gib is None else breakdown.computed_gib
+    return {"memory_gib": computed, "expected_gib": breakdown.expected_gib}
+
+
+def _stated(stated: Stated) -> dict[str, Any]:
+    """Return one statement of the documentation."""
+    return {
+        "kind": stated.kind,
+        "value": stated.finding.value,
+        "memory_gib": stated.memory_gib,
+        "purpose": stated.purpose or None,
+        "is_weighed": stated.is_weighed,
+        "why": stated.finding.why,
+        "confidence": stated.finding.confidence.name.lower(),
+        **_place(stated.finding.evidence),
+    }
+
+
 def _profile(profile: Profile) -> dict[str, Any]:
+    """Return another run of the tree, estimated as the first one is."""
     return {
         "name": profile.name,
         "command": profile.command,
         "where": str(profile.evidence),
+        **_place(profile.evidence),
         "why": profile.why,
         "workload_type": profile.workload.value,
         "vram_required_gb": profile.vram_required_gb or 0,
@@ -85,11 +118,19 @@ def _profile(profile: Profile) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, str]:
+def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "field": finding.field,
         "value": finding.value,
         "why": finding.why,
         "confidence": finding.confidence.name.lower(),
         "where": str(finding.evidence),
+        **_place(finding.evidence),
     }
+
+
+def _place(evidence: Evidence | None) -> dict[str, Any]:
+    """Return path and line; None for a whole file's line, and for what stands in no file."""
+    if evidence is None or not evidence.path:
+        return {"path": None, "line": None}
+    return {"path": evidence.path, "line": evidence.line or None}

@@ -104,5 +104,9 @@ def _statements(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     count = None if is_counted else gpu_number(line)
     if count is not None:
         yield Finding(
-            "documented.gpu_count", str(count), f"the documentation names {count} GPUs", Confidence.LOW, where
+            "documented.gpu_count",
+            str(count),
+            f"the documentation names {count} {'GPU' if count == 1 else 'GPUs'}",
+            Confidence.LOW,
+            where,
         )

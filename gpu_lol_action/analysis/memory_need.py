@@ -83,7 +83,8 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if agreed is not None:
         required, why, where = agreed.required_gib, f"{why}; {agreed.why}", agreed.evidence
         breakdown = replace(breakdown, required_gib=float(required), high_gib=max(breakdown.high_gib, float(required)),
-                            notes=(*breakdown.notes, agreed.why))  # fmt: skip
+                            low_gib=min(breakdown.low_gib, float(required)), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
+                            weighed=agreed.finding)  # fmt: skip
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
     return MemoryNeed(required, count, breakdown, model, need, gaps)
 

@@ -44,11 +44,12 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What is asked for, in whole GiB, why in one sentence, and where the statement stands."""
+    """What is asked for, in whole GiB, why in one sentence, where the statement stands, and the statement."""
 
     required_gib: int
     why: str
     evidence: Evidence
+    finding: Finding
 
 
 def statements(findings: Iterable[Finding], *, trains: bool) -> tuple[Statement, ...]:
@@ -89,7 +90,7 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     required = max(1, math.floor(size) if chosen.is_card else math.ceil(size - 0.05))
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
-    return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where)
+    return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
 
 
 def headline(stated: Iterable[Statement]) -> Statement | None:

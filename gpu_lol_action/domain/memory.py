@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.finding import Evidence, Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,11 @@ class MemoryTerm:
 
 @dataclass(frozen=True, slots=True)
 class MemoryBreakdown:
-    """Terms and the range around their sum; ``required_gib`` is what a GPU must offer so that a run does not die."""
+    """Terms and the range around their sum; ``required_gib`` is what a GPU must offer so that a run does not die.
+
+    ``computed_gib`` is what the terms alone would ask for and ``weighed`` the statement of the documentation that was
+    weighed against it; both are None where nothing was stated: then ``required_gib`` is what was computed.
+    """
 
     terms: tuple[MemoryTerm, ...]
     low_gib: float
@@ -28,3 +32,5 @@ class MemoryBreakdown:
     required_gib: float
     method: str
     notes: tuple[str, ...] = ()
+    computed_gib: float | None = None
+    weighed: Finding | None = None

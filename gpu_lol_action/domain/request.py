@@ -118,6 +118,7 @@ class Command:
     topic: str | None = None
     path: str | None = None
     output_format: str = "text"
+    is_verbose: bool = False
     base: str | None = None
     use_hub: bool = False
     use_llm: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -12,16 +13,26 @@ from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.reading import read_folder
+from gpu_lol_action.render.screen import PLAIN, Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """How an answer is printed: ``form`` is text, json, yaml or markdown; the rest matters to text alone."""
+
+    form: str = "text"
+    screen: Screen = PLAIN
+    is_verbose: bool = False
 
 
 def describe_folder(
     folder: Path,
-    output_format: str,
+    printing: Printing,
     now: datetime,
     base: tuple[str, Path] | None = None,
     lookups: Lookups = NO_LOOKUPS,
 ) -> str:
-    """Return the proposal for a folder as ``text``, ``json``, ``yaml`` or ``markdown``.
+    """Return the proposal for a folder in the form that is asked for.
 
     ``base`` is a commit and its tree, to compare with; ``lookups`` are what may be asked from outside.
 
@@ -31,16 +42,16 @@ def describe_folder(
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
     policy = Policy()
     head = read_folder(folder, "", policy, lookups)
-    if output_format == "json":
+    if printing.form == "json":
         return json.dumps(analysis_json(head.analysis), indent=2, ensure_ascii=False)
     spec_yaml = write_spec(head.analysis.spec)
-    if output_format == "yaml":
+    if printing.form == "yaml":
         return spec_yaml.rstrip("\n")
     from gpu_lol_action.render import comments  # late: JSON and YAML need no templates
-    from gpu_lol_action.render.terminal import render_text
+    from gpu_lol_action.render.analysis_text import render_analysis
 
     compared = read_folder(base[1], base[0], policy, lookups) if base is not None else None
-    report = comments.analysis_report(
+    case = comments.analysis_case(
         analysis=head.analysis,
         ladder=head.ladder,
         policy=policy,
@@ -51,4 +62,6 @@ def describe_folder(
         base_ladder=compared.ladder if compared else None,
         base_sha=compared.sha if compared else None,
     )
-    return report if output_format == "markdown" else render_text(report)
+    if printing.form == "markdown":
+        return comments.analysis_report(case)
+    return render_analysis(case, printing.screen, is_verbose=printing.is_verbose)

@@ -52,6 +52,7 @@ SWITCHES: Mapping[str, str] = {
     "--all": "is_all",
     "--dry-run": "is_dry_run",
     "--hub": "use_hub",
+    "--verbose": "is_verbose",
     "--llm": "use_llm",
 }
 """The field of Command that an option without a value sets."""

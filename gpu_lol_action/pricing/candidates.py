@@ -163,7 +163,8 @@ def _count_refusal(offer: Offer, offers: tuple[Offer, ...], wanted: Requirement)
         return f"{offer.accelerator_count} of {need} cards"
     counts = sorted({other.accelerator_count for other in offers if other.accelerator == offer.accelerator})
     smallest = next(count for count in counts if count >= need)
-    return f"{need} cards are enough" if offer.accelerator_count > smallest else ""
+    enough = "1 card is enough" if need == 1 else f"{need} cards are enough"
+    return enough if offer.accelerator_count > smallest else ""
 
 
 def _memory_refusal(offer: Offer, wanted: Requirement) -> str:

@@ -40,6 +40,7 @@ from gpu_lol_action.render.views_proposal import ProposalCase, proposal_view
 __all__ = [
     "ReplyTo",
     "already_running",
+    "analysis_case",
     "analysis_report",
     "denied",
     "dry_run",
@@ -102,7 +103,7 @@ def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of th
     return render_comment("proposal", proposal_view(case))
 
 
-def analysis_report(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
+def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
     *,
     analysis: Analysis,
     ladder: Ladder,
@@ -113,9 +114,9 @@ def analysis_report(  # noqa: PLR0913 - keyword-only: a proposal is made from al
     base_analysis: Analysis | None = None,
     base_ladder: Ladder | None = None,
     base_sha: str | None = None,
-) -> str:
-    """Return the proposal for a folder on disk, compared with a commit where one is given: no pull request, no links."""
-    case = ProposalCase(
+) -> ProposalCase:
+    """Return what is said of a folder on disk, compared with a commit where one is given: no pull request, no links."""
+    return ProposalCase(
         marker=build_marker("analysis", head=sha[:7]),
         subject=Safe("code"),
         place=CodePlace("", "", sha),
@@ -131,6 +132,10 @@ def analysis_report(  # noqa: PLR0913 - keyword-only: a proposal is made from al
         now=now,
         idle=NOTHING_LAUNCHED,
     )
+
+
+def analysis_report(case: ProposalCase) -> str:
+    """Return the proposal for a folder on disk as Markdown."""
     return render_comment("proposal", proposal_view(case))
 
 

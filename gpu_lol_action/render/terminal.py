@@ -9,14 +9,15 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from gpu_lol_action.render.screen import DEFAULT_WIDTH, Screen, columns_of, cut, pad
+from gpu_lol_action.render.templating import fill
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-DEFAULT_WIDTH = 100
 _MIN_LAST_COLUMN = 24
 _INDENT = "    "
 _TAG = re.compile(r"<[^>]*>|<!--.*?-->", re.DOTALL)
@@ -46,6 +47,13 @@ def render_text(comment: str, width: int = DEFAULT_WIDTH, *, is_local: bool = Tr
         index = end + 1
     text = "\n\n".join(blocks)
     return (_for_terminal(text) if is_local else text) + "\n"
+
+
+def partial_lines(name: str, view: object, screen: Screen) -> list[str]:
+    """Return a part of a comment, filled from the comment's view, as lines that fit the screen; none where it says nothing."""
+    text = fill(f"partials/{name}.md.j2", view=view)
+    lines = render_text(text, screen.width).strip("\n").split("\n") if text.strip() else []
+    return [cut(line, screen.width) for line in lines]
 
 
 def _end_of(tokens: Sequence[Token], start: int) -> int:
@@ -113,7 +121,7 @@ def _table(tokens: Sequence[Token], width: int) -> str:
                 is_right.append("right" in str(token.attrGet("style") or ""))
     has_head = any(cell.strip() for cell in rows[0])
     shown = rows if has_head else rows[1:]
-    widths = [max((_columns(row[column]) for row in shown), default=0) for column in range(len(rows[0]))]
+    widths = [max((columns_of(row[column]) for row in shown), default=0) for column in range(len(rows[0]))]
     return "\n".join(line for row in shown for line in _row(row, widths, is_right, width))
 
 
@@ -122,30 +130,13 @@ def _row(cells: Sequence[str], widths: Sequence[int], is_right: Sequence[bool], 
     used = [column for column in range(len(widths)) if widths[column]]
     if not used:
         return []
-    head = "  ".join(_pad(cells[column], widths[column], is_right=is_right[column]) for column in used[:-1])
-    indent = _columns(head) + 2 if head else 0
+    head = "  ".join(pad(cells[column], widths[column], is_right=is_right[column]) for column in used[:-1])
+    indent = columns_of(head) + 2 if head else 0
     last = used[-1]
     if is_right[last]:
-        return [f"{head}  {_pad(cells[last], widths[last], is_right=True)}".rstrip()]
+        return [f"{head}  {pad(cells[last], widths[last], is_right=True)}".rstrip()]
     lines = textwrap.wrap(cells[last], max(width - indent, _MIN_LAST_COLUMN), break_on_hyphens=False) or [""]
     return [f"{head}  {lines[0]}".rstrip() if head else lines[0], *(" " * indent + line for line in lines[1:])]
-
-
-def _pad(text: str, width: int, *, is_right: bool) -> str:
-    space = " " * (width - _columns(text))
-    return space + text if is_right else text + space
-
-
-def _columns(text: str) -> int:
-    """Return how many columns a terminal gives to ``text``: wide characters two, joining ones none."""
-    return sum(
-        0
-        if unicodedata.combining(character) or character == "\ufe0f"
-        else 2
-        if unicodedata.east_asian_width(character) in "WF"
-        else 1
-        for character in text
-    )
 
 
 def _for_terminal(text: str) -> str:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
+from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.domain.offer import Candidate, Rejected
+from gpu_lol_action.domain.offer import Candidate, Ladder, Rejected
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, code, link, permalink, visible
+from gpu_lol_action.render.telling import package_line, telling_findings
 from gpu_lol_action.render.views import accelerator_label
 
 _BAR_WIDTH = 24
+_WORDS = {Confidence.HIGH: "high", Confidence.MEDIUM: "medium", Confidence.LOW: "low"}
+# What a shell is told before the command itself.
+_VARIABLES = re.compile(r"^(?:\w+=\S+\s+)+(?=\S)")
+
+# The offers that a reader compares; all of them are what `gpu-lol analyze --verbose` is for.
+MAX_FITTING = 5
+MAX_MISSES = 3
+MAX_MISSES_WITHOUT_OFFER = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,17 @@ class FindingView:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileView:
+    """One other run of the tree: ``needs`` is ``2 × 24 GiB`` or that it needs no GPU."""
+
+    name: str
+    command: str
+    workload: Safe
+    needs: Safe
+    where: Safe
+
+
+@dataclass(frozen=True, slots=True)
 class OfferView:
     """One other offer, or one that was rejected with its reason."""
 
@@ -66,10 +88,33 @@ def memory_chart(breakdown: MemoryBreakdown, basis_columns: int = 44) -> str:
     return "\n".join(lines)
 
 
+def evidence_view(analysis: Analysis, place: CodePlace) -> tuple[tuple[FindingView, ...], Safe]:
+    """Return the findings that tell most, packages as one row, and how many others there are (empty: none)."""
+    telling = telling_findings(analysis.findings)
+    rows = [finding_view(each.finding, place) for each in telling]
+    packages = package_line(analysis.findings)
+    if packages is not None:
+        files = f" in {packages.other_files + 1} files" if packages.other_files else ""
+        what = f"{formats.plural(len(packages.names), 'package')} to install{files}"
+        confidence = Safe(_WORDS[packages.confidence])
+        rows.append(FindingView(what, ", ".join(packages.names), place.link(packages.evidence), confidence))
+    hidden = len(analysis.findings) - len(telling) - (len(packages.names) if packages else 0)
+    return tuple(rows), formats.plural(hidden, "more finding") if hidden > 0 else Safe("")
+
+
 def finding_view(finding: Finding, place: CodePlace) -> FindingView:
     """Return one row of the evidence, linked to its line."""
-    words = {Confidence.HIGH: "high", Confidence.MEDIUM: "medium", Confidence.LOW: "low"}
-    return FindingView(finding.why, finding.value, place.link(finding.evidence), Safe(words[finding.confidence]))
+    return FindingView(finding.why, finding.value, place.link(finding.evidence), Safe(_WORDS[finding.confidence]))
+
+
+def profile_view(profile: Profile, place: CodePlace) -> ProfileView:
+    """Return one row of what else can be started."""
+    needs = Safe("no GPU")
+    if profile.gpu_count:
+        size = f"{profile.vram_required_gb} GiB" if profile.vram_required_gb else "unknown memory"
+        needs = Safe(f"{profile.gpu_count} × {size}")
+    command = _VARIABLES.sub("", profile.command)
+    return ProfileView(profile.name, command, Safe(profile.workload.value), needs, place.link(profile.evidence))
 
 
 def offer_view(candidate: Candidate) -> OfferView:
@@ -98,6 +143,26 @@ def rejected_view(rejected: Rejected, lease: timedelta) -> OfferView:
         session=formats.usd(offer.price_usd_per_hour * Decimal(int(lease.total_seconds())) / 3600),
         note=rejected.reason,
     )
+
+
+def near_misses(ladder: Ladder) -> tuple[Rejected, ...]:
+    """Return why not something cheaper: one rejected offer per card, with cards enough, the largest memory first."""
+    need = max(ladder.requirement.gpu_count, 1)
+    limit = ladder.best.price_usd_per_hour if ladder.best else None
+    nearest: dict[str, Rejected] = {}
+    taken = {candidate.offer.accelerator for candidate in ladder.candidates}
+    for each in sorted(ladder.rejected, key=lambda rejected: _rank(rejected, need)):
+        offer = each.offer
+        is_cheaper = limit is None or Decimal(0) < offer.price_usd_per_hour < limit
+        if offer.accelerator_count >= need and is_cheaper and offer.accelerator not in taken:
+            nearest.setdefault(offer.accelerator, each)
+    return tuple(nearest.values())[: MAX_MISSES if ladder.best else MAX_MISSES_WITHOUT_OFFER]
+
+
+def _rank(rejected: Rejected, need: int) -> tuple[bool, float, Decimal, str, str]:
+    offer = rejected.offer
+    is_larger = offer.accelerator_count > need
+    return is_larger, -offer.memory_gib_per_gpu, offer.price_usd_per_hour, offer.cloud, offer.instance_type
 
 
 def _cut(text: str, width: int) -> str:

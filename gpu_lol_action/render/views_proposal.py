@@ -15,19 +15,22 @@ from gpu_lol_action.domain.spec import SpecDifference
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.cause import select_cause
 from gpu_lol_action.render.markdown import Safe
+from gpu_lol_action.render.telling import is_assumption
 from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, accelerator_label, billing_view, short_sha
+from gpu_lol_action.render.views_documented import DocumentedView, documented_view, notes_beside
 from gpu_lol_action.render.views_evidence import (
+    MAX_FITTING,
     CodePlace,
     FindingView,
     OfferView,
-    finding_view,
+    ProfileView,
+    evidence_view,
     memory_chart,
+    near_misses,
     offer_view,
+    profile_view,
     rejected_view,
 )
-
-_MAX_OFFERS = 14
-_MAX_REJECTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ class ProposalView:
     chart: str
     memory_notes: tuple[str, ...]
     method: str
+    documented: DocumentedView | None
     differences: tuple[DifferenceView, ...]
     override: OverrideView | None
     session: Safe
@@ -132,12 +136,16 @@ class ProposalView:
     spec_name: str
     findings: tuple[FindingView, ...]
     findings_count: Safe
+    findings_hidden: Safe
+    assumed: tuple[str, ...]
+    assumed_count: Safe
     not_understood_count: Safe
     others: tuple[OfferView, ...]
     others_count: Safe
     rejected: tuple[OfferView, ...]
     rejected_count: Safe
-    rejected_hidden: Safe | None
+    profiles: tuple[ProfileView, ...]
+    profiles_count: Safe
     not_understood: tuple[str, ...]
     running: EnvironmentRecord | None
     running_sha: Safe
@@ -157,6 +165,9 @@ def proposal_view(case: ProposalCase) -> ProposalView:
     old, new = _price(case.base_ladder), _price(ladder)
     is_running = case.environment is not None and case.environment.is_open
     breakdown = analysis.breakdown
+    findings, hidden = evidence_view(analysis, case.place)
+    assumed = tuple(gap for gap in analysis.not_understood if is_assumption(gap))
+    gaps = tuple(gap for gap in analysis.not_understood if not is_assumption(gap))
     return ProposalView(
         marker=case.marker,
         subject=case.subject,
@@ -172,8 +183,9 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         spec_path=analysis.spec_path or "",
         largest=_largest_term(breakdown),
         chart=memory_chart(breakdown) if breakdown else "",
-        memory_notes=breakdown.notes if breakdown else (),
+        memory_notes=notes_beside(breakdown) if breakdown else (),
         method=breakdown.method if breakdown else "",
+        documented=documented_view(analysis, case.place),
         differences=tuple(map(_difference, analysis.differences)),
         override=_override(analysis),
         session=formats.hours_label(case.policy.lease),
@@ -184,15 +196,19 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         as_of=formats.day(ladder.source.as_of),
         spec_yaml=case.spec_yaml,
         spec_name=analysis.spec_path or SPEC_PATH,
-        findings=tuple(finding_view(each, case.place) for each in analysis.findings),
+        findings=findings,
         findings_count=Safe(str(len(analysis.findings))),
-        not_understood_count=Safe(str(len(analysis.not_understood))),
-        others=tuple(offer_view(each) for each in ladder.candidates[1 : _MAX_OFFERS + 1]),
+        findings_hidden=hidden,
+        assumed=assumed,
+        assumed_count=Safe(str(len(assumed))),
+        not_understood_count=Safe(str(len(gaps))),
+        others=tuple(offer_view(each) for each in ladder.candidates[1 : MAX_FITTING + 1]),
         others_count=Safe(str(max(len(ladder.candidates) - 1, 0))),
-        rejected=tuple(rejected_view(each, case.policy.lease) for each in ladder.rejected[:_MAX_REJECTED]),
+        rejected=tuple(rejected_view(each, case.policy.lease) for each in near_misses(ladder)),
         rejected_count=Safe(str(len(ladder.rejected))),
-        rejected_hidden=_hidden(len(ladder.rejected) - _MAX_REJECTED),
-        not_understood=analysis.not_understood,
+        profiles=tuple(profile_view(each, case.place) for each in analysis.profiles),
+        profiles_count=Safe(str(len(analysis.profiles))),
+        not_understood=gaps,
         running=case.environment if is_running else None,
         running_sha=short_sha(case.environment.sha) if case.environment else Safe(""),
         is_installing=case.is_installing,
@@ -215,8 +231,17 @@ def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView) -> str:
     if is_doubtful and asked is not None and needed is not None and asked < needed:
         return "file_asks_too_little"
     if base is None:
-        return "first" if case.analysis.breakdown or asked else "unrecognized"
+        return _verdict_alone(case)
     return _verdict_against(base, _price(case.ladder) - _price(case.base_ladder))
+
+
+def _verdict_alone(case: ProposalCase) -> str:
+    """Return how sure a first proposal may sound: computed or told, taken from documentation, or a guess."""
+    analysis = case.analysis
+    is_told = analysis.is_from_file or analysis.override is not None
+    if analysis.breakdown is not None or (is_told and analysis.spec.hardware.vram_required_gb is not None):
+        return "first"
+    return "documented" if documented_view(analysis, case.place) is not None else "unrecognized"
 
 
 def _verdict_against(base: NeedView, price_difference: Decimal) -> str:
@@ -239,7 +264,7 @@ def _need(sha: str, analysis: Analysis, ladder: Ladder) -> NeedView:
     none = Safe("–")
     memory, spread = _memory(analysis)
     return NeedView(
-        sha=short_sha(sha),
+        sha=short_sha(sha) if sha else EMPTY,
         is_cpu_only=not analysis.spec.needs_gpu,
         memory=memory,
         memory_range=spread,
@@ -307,7 +332,3 @@ def _largest_term(breakdown: MemoryBreakdown | None) -> str:
 
 def _difference(difference: SpecDifference) -> DifferenceView:
     return DifferenceView(difference.key, difference.in_file, difference.in_code, difference.why)
-
-
-def _hidden(count: int) -> Safe | None:
-    return Safe(str(count)) if count > 0 else None

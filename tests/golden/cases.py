@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
-from gpu_lol_action.domain.analysis import Analysis, Override
+from gpu_lol_action.domain.analysis import Analysis, Override, Profile
 from gpu_lol_action.domain.commands import DoorKind
 from gpu_lol_action.domain.environment import (
     Attempt,
@@ -85,36 +85,70 @@ def breakdown(activations: float, expected: float, low: float, high: float, toke
         high_gib=high,
         required_gib=high,
         method="LoRA, bf16",
+        notes=("50 GiB computed, and README.md:40 names 40 GB", "the adapters are trained in fp32"),
+        computed_gib=50.0,
+        weighed=STATED,
     )
+
+
+STATED = Finding(
+    "documented.training.memory_gb",
+    "40",
+    "the documentation asks for 40 GB of GPU memory",
+    Confidence.HIGH,
+    Evidence("README.md", 40),
+)
 
 
 def findings(tokens: int) -> tuple[Finding, ...]:
+    high = Confidence.HIGH
     return (
         Finding(
-            "model.id", "Qwen/Qwen2.5-7B", "model loaded, 7.62 B parameters", Confidence.HIGH, Evidence("train.py", 31)
+            "entry_point",
+            "python train.py",
+            "`python train.py` is the command to start: of 3 runs it is first by nearness to the root",
+            high,
+            Evidence("README.md", 12),
         ),
+        Finding("workload", "training", "`python train.py` trains", high, Evidence("README.md", 12)),
+        Finding("model.id", "Qwen/Qwen2.5-7B", "model loaded, 7.62 B parameters", high, Evidence("train.py", 31)),
+        Finding("training.method", "lora", "adapters on `q_proj`, `v_proj`", high, Evidence("train.py", 54)),
+        Finding("training.lora_rank", "16", "`lora_r` is 16", high, Evidence("train.py", 55)),
         Finding(
-            "training.method",
-            "LoRA",
-            "adapter of rank 16 on `q_proj`, `v_proj`",
-            Confidence.HIGH,
-            Evidence("train.py", 54),
+            "training.sequence_length", str(tokens), f"`max_seq_length` is {tokens}", high, Evidence("train.py", 88)
         ),
-        Finding(
-            "training.max_seq_length",
-            str(tokens),
-            "longest sequence trained on",
-            Confidence.HIGH,
-            Evidence("train.py", 88),
-        ),
-        Finding(
-            "documentation.memory",
-            "fits on a 24 GB card",
-            "the README's own figure",
-            Confidence.LOW,
-            Evidence("README.md", 40),
+        STATED,
+        *(
+            Finding("dependencies.requirements", name, f"`{name}` is named", high, Evidence("requirements.txt", line))
+            for line, name in enumerate(("transformers==4.57.1", "peft", "trl", "datasets", "accelerate"), 1)
         ),
     )
+
+
+PROFILES = (
+    Profile(
+        name="eval",
+        command="HF_HOME=/data python eval.py --split test",
+        evidence=Evidence("README.md", 60),
+        workload=WorkloadType.INFERENCE,
+        gpu_count=1,
+        vram_required_gb=18,
+        breakdown=None,
+        not_understood=(),
+        why="a documented command that runs a model",
+    ),
+    Profile(
+        name="prepare",
+        command="python prepare.py",
+        evidence=Evidence("README.md", 9),
+        workload=WorkloadType.CPU_ONLY,
+        gpu_count=0,
+        vram_required_gb=None,
+        breakdown=None,
+        not_understood=(),
+        why="a documented command",
+    ),
+)
 
 
 def analysis(tokens: int = 4096) -> Analysis:
@@ -125,11 +159,15 @@ def analysis(tokens: int = 4096) -> Analysis:
         proposed=want,
         breakdown=memory,
         findings=findings(tokens),
-        not_understood=("`configs/*.yaml` are chosen by a command line argument",),
+        not_understood=(
+            "no batch size was found; 8 was assumed",
+            "`configs/*.yaml` are chosen by a command line argument",
+        ),
         differences=(),
         spec_path=None,
         files_read=14,
         files_skipped=2,
+        profiles=PROFILES,
     )
 
 
@@ -176,9 +214,7 @@ CPU = replace(
     proposed=spec(None, None, WorkloadType.CPU_ONLY),
     breakdown=None,
     findings=(
-        Finding(
-            "meta.workload_type", "cpu-only", "only scikit-learn is imported", Confidence.HIGH, Evidence("fit.py", 3)
-        ),
+        Finding("workload", "cpu-only", "only scikit-learn is imported", Confidence.HIGH, Evidence("fit.py", 3)),
     ),
     not_understood=(),
 )
@@ -372,9 +408,32 @@ def _hostile_analysis() -> Analysis:
     return Analysis(
         spec=replace(spec(HOSTILE, 24), meta=Meta(name=HOSTILE)),
         proposed=spec(HOSTILE, 46),
-        breakdown=MemoryBreakdown((MemoryTerm(HOSTILE, 3.0, HOSTILE, where),), 3, 4, 5, 5, HOSTILE, (HOSTILE,)),
-        findings=(Finding(HOSTILE, HOSTILE, HOSTILE, Confidence.LOW, where),),
-        not_understood=(HOSTILE,),
+        breakdown=MemoryBreakdown(
+            (MemoryTerm(HOSTILE, 3.0, HOSTILE, where), MemoryTerm("weights", 1.0, HOSTILE, where)),
+            3,
+            4,
+            5,
+            5,
+            HOSTILE,
+            (HOSTILE,),
+            5.0,
+            Finding("documented.memory_gb", "24", HOSTILE, Confidence.LOW, where),
+        ),
+        findings=tuple(
+            Finding(field, HOSTILE, HOSTILE, Confidence.LOW, where)
+            for field in (
+                HOSTILE,
+                "entry_point",
+                "workload",
+                "model.id",
+                "hardware.gpu_count",
+                "environment.base_image",
+                "dependencies.requirements",
+                "hardware.vram_required_gb",
+            )
+        ),
+        not_understood=(HOSTILE, f"{HOSTILE} was assumed"),
+        profiles=(Profile(HOSTILE, HOSTILE, where, WorkloadType.TRAINING, 2, 24, None, (HOSTILE,), HOSTILE),),
         differences=(SpecDifference(HOSTILE, HOSTILE, HOSTILE, HOSTILE),),
         spec_path=HOSTILE,
         files_read=1,
@@ -421,6 +480,24 @@ CASES: Mapping[str, Callable[[], str]] = {
     "proposal_unrecognized": lambda: _proposal(
         **_NO_BASE, analysis=replace(analysis(), breakdown=None, spec=spec("RTX4090", None))
     ),
+    "proposal_documented": lambda: _proposal(
+        **_NO_BASE,
+        analysis=replace(
+            analysis(),
+            breakdown=None,
+            findings=(
+                *analysis().findings,
+                Finding(
+                    "hardware.vram_required_gb",
+                    "40",
+                    f"{STATED.why}, and no model of a known size was recognized",
+                    Confidence.LOW,
+                    STATED.evidence,
+                ),
+            ),
+            not_understood=("no model of a known size was recognized; the documentation's 40 GB was taken",),
+        ),
+    ),
     "proposal_hostile": lambda: _proposal(
         pull_request=replace(PULL_REQUEST, title=HOSTILE, head_ref=HOSTILE, head_repository=HOSTILE, head_sha=HOSTILE),
         analysis=_hostile_analysis(),
@@ -434,7 +511,9 @@ CASES: Mapping[str, Callable[[], str]] = {
         **_NO_BASE, analysis=_overridden(Override(HOSTILE, HOSTILE, ((HOSTILE, HOSTILE, HOSTILE),)))
     ),
     "analysis_report": lambda: comments.analysis_report(
-        analysis=analysis(), ladder=LADDER, policy=POLICY, spec_yaml=SPEC_YAML, sha=PULL_REQUEST.head_sha, now=NOW
+        comments.analysis_case(
+            analysis=analysis(), ladder=LADDER, policy=POLICY, spec_yaml=SPEC_YAML, sha=PULL_REQUEST.head_sha, now=NOW
+        )
     ),
     "launching": _launching,
     "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),

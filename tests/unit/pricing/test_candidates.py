@@ -52,7 +52,7 @@ def test_every_offer_of_the_clouds_is_a_candidate_or_has_a_reason() -> None:
 def test_rejections_name_what_is_wrong() -> None:
     found = ladder(need(40), cap="1.00")
     assert reason(found, "runpod", "RTX4090:1") == "23.7 GiB usable, 40 needed"
-    assert reason(found, "runpod", "A40:2") == "1 cards are enough"
+    assert reason(found, "runpod", "A40:2") == "1 card is enough"
     assert reason(found, "runpod", "A100-80GB:1") == "$1.39/h is over the limit of $1.00/h"
     assert reason(found, "runpod", "MI300X:1").startswith("no NVIDIA card")
     assert "cannot launch" in reason(found, "runpod", "B300:1")

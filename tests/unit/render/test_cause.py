@@ -10,7 +10,7 @@ from tests.golden.cases import analysis
 def test_cause_is_the_changed_finding_behind_the_term_that_moved_most() -> None:
     cause = select_cause(analysis(1024), analysis(4096))
     assert cause is not None
-    assert (cause.finding.field, cause.old_value, cause.finding.value) == ("training.max_seq_length", "1024", "4096")
+    assert (cause.finding.field, cause.old_value, cause.finding.value) == ("training.sequence_length", "1024", "4096")
 
 
 def test_no_cause_where_no_finding_changed() -> None:

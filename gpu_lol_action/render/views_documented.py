@@ -1,0 +1,64 @@
+"""The computed memory beside what documentation states, for one line of a comment or a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.stated import Stated, stated_figures
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.render import formats
+from gpu_lol_action.render.markdown import Safe
+from gpu_lol_action.render.views_evidence import CodePlace
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedView:
+    """``kind``: weighed, taken (nothing was computed) or apart (too far off to be about this run).
+
+    ``computed`` and ``asked`` are amounts per GPU; ``said`` is a card or an amount, ``size`` a card's usable memory.
+    """
+
+    kind: str
+    computed: Safe
+    said: str
+    size: Safe
+    where: Safe
+    asked: Safe
+    others: Safe
+
+
+def documented_view(analysis: Analysis, place: CodePlace) -> DocumentedView | None:
+    """Return the comparison; None where no GPU is needed or nothing that is stated of memory and cards has a say."""
+    stated = [each for each in stated_figures(analysis) if each.kind != "gpu_count"]
+    required = analysis.proposed.hardware.vram_required_gb
+    if not stated or required is None or not analysis.proposed.needs_gpu:
+        return None
+    first = stated[0]
+    breakdown = analysis.breakdown
+    if breakdown is None and not first.is_weighed:
+        return None
+    computed = 0.0
+    if breakdown is not None:
+        computed = breakdown.required_gib if breakdown.computed_gib is None else breakdown.computed_gib
+    more = len({(each.kind, each.finding.value) for each in stated} - {(first.kind, first.finding.value)})
+    return DocumentedView(
+        kind="apart" if not first.is_weighed else "weighed" if breakdown else "taken",
+        computed=Safe(f"{computed:.3g} GiB"),
+        said=_said(first),
+        size=Safe(f"{first.memory_gib:g} GiB") if first.kind == "card" and first.memory_gib else Safe(""),
+        where=place.link(first.finding.evidence),
+        asked=Safe(f"{required} GiB"),
+        others=formats.plural(more, "other statement") if more else Safe(""),
+    )
+
+
+def _said(stated: Stated) -> str:
+    return stated.finding.value if stated.kind == "card" else f"{stated.finding.value} GB"
+
+
+def notes_beside(breakdown: MemoryBreakdown) -> tuple[str, ...]:
+    """Return the notes on the memory but the one on documentation, which ``documented_view`` says better."""
+    if breakdown.computed_gib is None:
+        return breakdown.notes
+    return tuple(note for note in breakdown.notes if not note.startswith(f"{breakdown.computed_gib:.3g} GiB computed"))
