@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
+from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
+
 # What quantizers, trainers and mirrors add to a model's name without changing its size.
 _SUFFIXES = re.compile(
     r"(?:-(?:hf|chat|instruct|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
@@ -74,13 +76,30 @@ class ModelFacts:
 
 
 def find_model(name: str) -> ModelFacts | None:
-    """Return what is known of a model by its id or short name: from the table, else from the size in its name."""
-    return _in_table(name) or _from_name(name)
+    """Return what is known of a model by its id or short name: from the tables, else from the size in its name."""
+    return _in_table(name) or _counted(name) or _of_pipeline(name) or _from_name(name)
 
 
 def is_known_model(name: str) -> bool:
-    """Whether the table itself has the model."""
-    return _in_table(name) is not None
+    """Whether the tables themselves have the model."""
+    return _in_table(name) is not None or _counted(name) is not None
+
+
+def _counted(name: str) -> ModelFacts | None:
+    """Return a network for pictures, video or sound whose layers were counted; parts of pipelines are no model by themselves."""
+    network = find_network(name)
+    if network is None or network.family in {"unet", "dit"} or len(name.strip()) < 4:
+        return None
+    return ModelFacts(network.name, network.family, round(network.parameters_m / 1000, 6))
+
+
+def _of_pipeline(name: str) -> ModelFacts | None:
+    """Return the diffusion pipeline that an id of the Hub is a version of."""
+    pipeline = find_pipeline(name) if name.count("/") == 1 and not name.startswith((".", "/")) else None
+    if pipeline is None:
+        return None
+    kind = "diffusion-video" if pipeline.frames > 1 else "diffusion-image"
+    return ModelFacts(name.strip(), kind, pipeline.parameters_m / 1000, note=f"the parts of {pipeline.name}")
 
 
 def shape_model(name: str, *, layers: int, hidden_size: int, vocabulary: int, heads: int = 0) -> ModelFacts:

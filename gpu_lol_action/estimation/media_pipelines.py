@@ -1,0 +1,135 @@
+"""Terms of a diffusion pipeline: its parts as they lie on the card, a denoising step, decoding, and training one part.
+
+Only the denoiser is trained (Rombach et al. 2022); text encoders and autoencoder are frozen and lie there at the precision of
+the run. ControlNet (Zhang et al. 2023) trains a copy of the denoiser's first half, a T2I-Adapter (Mou et al. 2023) a small
+network beside it, textual inversion (Gal et al. 2022) one embedding: in all of them gradients still pass through the frozen
+denoiser, so it saves its activations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpu_lol_action.domain.memory import MemoryTerm
+from gpu_lol_action.estimation.media_facts import Pipeline, find_pipeline
+from gpu_lol_action.estimation.vram_question import GB, VramQuestion
+from gpu_lol_action.estimation.vram_states import trained_bytes
+from gpu_lol_action.estimation.vram_weights import term, weight_terms
+
+# Shares of the denoiser's parameters and activations: a ControlNet of SD 1.5 has 361 M of 860 M parameters and saves 526 MB
+# beside the decoder half's 0.65 of 1252 MB; an SDXL T2I-Adapter has 79 M of 2567 M.
+CONTROLNET_PARAMETERS, CONTROLNET_ACTIVATIONS = 0.42, 1.05
+ADAPTER_PARAMETERS, ADAPTER_ACTIVATIONS = 0.03, 1.02
+ENCODE_ELEMENTS = 640  # numbers that a picture's encoder has at work per pixel, counted for Stable Diffusion's
+WORKSPACE_GB = 0.2
+OFFLOADED_GB = 0.6  # of parts that go to the card layer by layer
+
+
+def pipeline_of(question: VramQuestion) -> Pipeline | None:
+    """Return the pipeline that the question's model is; none for models that only sound like one."""
+    kind = question.model.kind
+    if not kind.startswith("diffusion") and kind not in {"controlnet", "adapter", "audio-gen"}:
+        return None
+    return find_pipeline(question.model.name)
+
+
+def state_terms(question: VramQuestion) -> list[MemoryTerm]:
+    """Return weights, gradients and optimizer of a pipeline, part by part; none for a model that is no pipeline."""
+    if question.runtime == "openai-whisper" and not question.method.trains:
+        return [_whisper_term(question)]
+    pipeline = pipeline_of(question)
+    if pipeline is None:
+        return []
+    if question.method.trains and (question.trained_part or question.method.trains_everything):
+        return _trained_terms(question, pipeline)
+    whole = replace(question.model, parameters_b=pipeline.parameters_m / 1000)
+    if question.method.trains:
+        # LoRA trainers leave the safety checker out.
+        whole = replace(whole, parameters_b=(pipeline.parameters_m - pipeline.other_m) / 1000)
+        return weight_terms(replace(question, model=whole))
+    if question.is_parameters_offloaded:
+        return [term("weights", OFFLOADED_GB, f"{question.model.name}, layer by layer from main memory")]
+    if question.is_one_part_at_a_time:
+        largest = max(pipeline.denoiser_m, pipeline.text_m) / 1000
+        return weight_terms(replace(question, model=replace(whole, parameters_b=largest)))
+    return weight_terms(replace(question, model=whole))
+
+
+def pipeline_activations(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTerm]:
+    """Return a denoising step or the decoder, whichever is larger; in training what the denoiser saves."""
+    height = question.image_height or pipeline.height
+    width = question.image_width or (height if question.image_height else pipeline.width)
+    frames = question.frames or pipeline.frames
+    scale = _latent_scale(pipeline, height, width, frames) * question.batch_size
+    shown = f"{question.batch_size} x {height} x {width} pixels" + (f" x {frames} frames" if frames > 1 else "")
+    pixels = question.batch_size * height * width
+    if question.method.trains:
+        return [_training_term(question, pipeline, scale, (pixels if frames == 1 else 0, shown))]
+    step = pipeline.network.inference_fp32_mb / 1000 * pipeline.guidance * scale * question.weight_bits / 32
+    if question.weight_bits < 16:
+        step = pipeline.network.inference_fp32_mb / 1000 * pipeline.guidance * scale / 2
+    bits = max(pipeline.decode_bits, 32 if question.weight_bits == 32 else 16)
+    decode = pipeline.decode_elements * pixels * frames * bits / 8 / GB
+    stage = "a denoising step" if step >= decode else "decoding"
+    return [term("activations", max(step, decode) + WORKSPACE_GB, f"{stage}, {shown}")]
+
+
+def _training_term(question: VramQuestion, pipeline: Pipeline, scale: float, input_: tuple[int, str]) -> MemoryTerm:
+    """Return what is saved, or what the encoder of the pictures has at work before it, whichever is larger."""
+    pixels, shown = input_
+    network = pipeline.network
+    saved = network.training_fp32_mb if question.is_float32 else network.training_mixed_mb
+    if question.is_checkpointing:
+        wide = 2.0 if question.is_float32 else 1.0
+        saved = (network.checkpoint_kept_mb + network.checkpoint_block_mb) * wide
+    share = {"controlnet": CONTROLNET_ACTIVATIONS, "t2i-adapter": ADAPTER_ACTIVATIONS}.get(question.trained_part, 1.0)
+    grown = (pipeline.denoiser_m / network.parameters_m) ** 0.75  # width and depth of a relative that was not counted itself
+    amount = saved * share * scale / 1000 * (grown if abs(grown - 1) > 0.15 else 1.0)
+    wide_bytes = 4 if pipeline.decode_bits == 32 or question.is_float32 else 2
+    encode = ENCODE_ELEMENTS * pixels * wide_bytes / GB if pipeline.decoder_m else 0.0
+    how = "gradient checkpointing" if question.is_checkpointing else "no gradient checkpointing"
+    stage = how if amount >= encode else "encoding the pictures"
+    return term("activations", max(amount, encode) + WORKSPACE_GB, f"{shown}, {stage}")
+
+
+def _latent_scale(pipeline: Pipeline, height: int, width: int, frames: int) -> float:
+    """Return how many times the latent positions of the counted network a sample has."""
+    network = pipeline.network
+
+    def latents(count: int) -> float:
+        step = pipeline.frames_per_latent
+        return 1 + (count - 1) / step if count > 1 else 1.0
+
+    positions = height * width * latents(frames)
+    counted = network.height * network.width * (latents(network.frames) if network.frames > 1 else 1.0)
+    return positions / counted
+
+
+def _trained_terms(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTerm]:
+    """Return the states of the part that is trained, and the frozen parts at the run's precision."""
+    shares = {"controlnet": CONTROLNET_PARAMETERS, "t2i-adapter": ADAPTER_PARAMETERS, "textual inversion": 0.0}
+    share = shares.get(question.trained_part, 1.0)
+    trained_b = pipeline.denoiser_m * share / 1000
+    frozen_b = (pipeline.parameters_m - pipeline.other_m - (pipeline.denoiser_m if share == 1.0 else 0.0)) / 1000
+    wide = 4 if question.is_float32 else 2
+    shown = question.trained_part or "denoiser"
+    over = question.parts(is_divided=question.sharding.divides_weights)
+    weights, gradients, state = trained_bytes(question)
+    parts = question.parts(is_divided=question.sharding.divides_state)
+    terms = [
+        term("weights", trained_b * weights / over, f"{shown}, {trained_b:.3g} B parameters trained"),
+        term("frozen parts", frozen_b * wide / over, f"{question.model.name}, {frozen_b:.3g} B parameters, {wide * 8} bit"),
+        term("gradients", trained_b * gradients / over, f"{gradients:g} bytes per parameter"),
+    ]
+    if not question.is_optimizer_offloaded:
+        terms.append(term("optimizer", trained_b * state / parts, f"{question.optimizer}, {state:g} bytes per parameter"))
+    return terms
+
+
+def _whisper_term(question: VramQuestion) -> MemoryTerm:
+    """Return weights as OpenAI's package loads them: at 32 bit, and the 16-bit checkpoint beside them while loading.
+
+    It explains the memory that its own table asks for: 1, 1, 2, 5, 10 and 6 GB from tiny to large and turbo.
+    """
+    size = question.model.parameters_b
+    return term("weights", size * 6, f"{question.model.name}, {size:.3g} B parameters at 32 bit and the checkpoint")
