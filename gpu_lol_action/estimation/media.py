@@ -30,6 +30,7 @@ SOUND_KINDS = frozenset({"asr", "audio", "tts", "speech", "audio-gen"})
 OWN = "own"
 DEFAULT_SIZES = {"detection": 640, "segmentation": 512, "depth": 518}
 DEFAULT_SIZE = 224
+DEFAULT_CLASSES = 2
 DEFAULT_SECONDS = {"asr": 30.0}
 SECONDS = 10.0
 # Encoder steps per second of sound: wav2vec 2.0 and its kin 50 (a stride of 320 at 16 kHz), Whisper 50.
@@ -79,9 +80,18 @@ def _counted_term(question: VramQuestion, network: Network) -> MemoryTerm:
         kept, block = network.checkpoint_kept_mb, network.checkpoint_block_mb
         # A network of n blocks keeps their inputs and recomputes one: with the best division 2 / sqrt(n), n about 16.
         saved = kept + block if kept else saved / 2
-    amount = saved * samples / 1000 * IN_FLIGHT + at_work + WORKSPACE_GB
+    amount = saved * samples / 1000 * IN_FLIGHT + at_work + WORKSPACE_GB + _score_gb(question, network)
     basis = f"{network.name}, {shown}, {saved * scale:.3g} MB saved per sample"
     return term("activations", amount, basis)
+
+
+def _score_gb(question: VramQuestion, network: Network) -> float:
+    """Return GB of a segmentation's scores in training: enlarged to the picture's size, their softmax and gradient, at 32 bit."""
+    if network.family != "segmentation":
+        return 0.0
+    height = question.image_height or network.height
+    width = question.image_width or (height if question.image_height else network.width)
+    return 3 * 4 * (question.output_classes or DEFAULT_CLASSES) * question.batch_size * height * width / GB
 
 
 def _picture_term(question: VramQuestion) -> MemoryTerm:

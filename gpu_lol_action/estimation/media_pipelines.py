@@ -8,7 +8,7 @@ denoiser, so it saves its activations.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.memory import MemoryTerm
 from gpu_lol_action.estimation.media_facts import Pipeline, find_pipeline
@@ -33,6 +33,15 @@ def pipeline_of(question: VramQuestion) -> Pipeline | None:
     return find_pipeline(question.model.name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """A stage of making a picture: the part at work in millions of parameters, and GB of what it has at work."""
+
+    name: str
+    parameters_m: float
+    gb: float
+
+
 def state_terms(question: VramQuestion) -> list[MemoryTerm]:
     """Return weights, gradients and optimizer of a pipeline, part by part; none for a model that is no pipeline."""
     if question.runtime == "openai-whisper" and not question.method.trains:
@@ -40,53 +49,94 @@ def state_terms(question: VramQuestion) -> list[MemoryTerm]:
     pipeline = pipeline_of(question)
     if pipeline is None:
         return []
+    pipeline = _on_the_card(question, pipeline)
     if question.method.trains and (question.trained_part or question.method.trains_everything):
         return _trained_terms(question, pipeline)
-    whole = replace(question.model, parameters_b=pipeline.parameters_m / 1000)
+    whole = pipeline.parameters_m
     if question.method.trains:
-        # LoRA trainers leave the safety checker out.
-        whole = replace(whole, parameters_b=(pipeline.parameters_m - pipeline.other_m) / 1000)
-        return weight_terms(replace(question, model=whole))
-    if question.is_parameters_offloaded:
+        whole -= pipeline.other_m  # trainers of adapters leave the safety checker out
+    elif question.is_parameters_offloaded:
         return [term("weights", OFFLOADED_GB, f"{question.model.name}, layer by layer from main memory")]
-    if question.is_one_part_at_a_time:
-        largest = max(pipeline.denoiser_m, pipeline.text_m) / 1000
-        return weight_terms(replace(question, model=replace(whole, parameters_b=largest)))
-    return weight_terms(replace(question, model=whole))
+    elif question.is_one_part_at_a_time:
+        whole = _largest_stage(question, pipeline).parameters_m
+    return weight_terms(replace(question, model=replace(question.model, parameters_b=whole / 1000)))
 
 
 def pipeline_activations(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTerm]:
     """Return a denoising step or the decoder, whichever is larger; in training what the denoiser saves."""
+    shown = _shown(question, pipeline)
+    if question.method.trains:
+        return [_training_term(question, pipeline, shown)]
+    if question.is_one_part_at_a_time:
+        stage = _largest_stage(question, _on_the_card(question, pipeline))
+    else:
+        stage = max(_stages(question, pipeline), key=lambda each: each.gb)
+    return [term("activations", stage.gb + WORKSPACE_GB, f"{stage.name}, {shown}")]
+
+
+def _on_the_card(question: VramQuestion, pipeline: Pipeline) -> Pipeline:
+    """Return the pipeline less what is never on the card."""
+    if question.are_latents_cached and question.method.trains:
+        return replace(pipeline, text_m=0.0, decoder_m=0.0)
+    return replace(pipeline, text_m=0.0) if question.is_text_encoder_elsewhere else pipeline
+
+
+def _largest_stage(question: VramQuestion, pipeline: Pipeline) -> _Stage:
+    """Return the stage that needs most where each part is on the card only while it works."""
+    each = question.weight_bits / 8 / 1000
+    return max(_stages(question, pipeline), key=lambda stage: stage.parameters_m * each + stage.gb)
+
+
+def _stages(question: VramQuestion, pipeline: Pipeline) -> tuple[_Stage, ...]:
+    """Return encoding the text, a denoising step, and decoding the latents."""
+    height, width, frames = _size(question, pipeline)
+    scale = _latent_scale(pipeline, height, width, frames) * question.batch_size
+    wide = 1.0 if question.weight_bits == 32 else 0.5
+    step = pipeline.network.inference_fp32_mb / 1000 * pipeline.guidance * scale * wide * _growth(pipeline)
+    bits = max(pipeline.decode_bits, 32 if question.weight_bits == 32 else 16)
+    decode = pipeline.decode_elements * question.batch_size * height * width * frames * bits / 8 / GB
+    # An autoencoder that decodes at 32 bit lies there at 32 bit.
+    decoder_m = pipeline.decoder_m * bits / max(question.weight_bits, 16)
+    return (
+        _Stage("encoding the text", pipeline.text_m, 0.1),
+        _Stage("a denoising step", pipeline.denoiser_m, step),
+        _Stage("decoding", decoder_m, decode),
+    )
+
+
+def _size(question: VramQuestion, pipeline: Pipeline) -> tuple[int, int, int]:
     height = question.image_height or pipeline.height
     width = question.image_width or (height if question.image_height else pipeline.width)
-    frames = question.frames or pipeline.frames
-    scale = _latent_scale(pipeline, height, width, frames) * question.batch_size
-    shown = f"{question.batch_size} x {height} x {width} pixels" + (f" x {frames} frames" if frames > 1 else "")
-    pixels = question.batch_size * height * width
-    if question.method.trains:
-        return [_training_term(question, pipeline, scale, (pixels if frames == 1 else 0, shown))]
-    step = pipeline.network.inference_fp32_mb / 1000 * pipeline.guidance * scale * question.weight_bits / 32
-    if question.weight_bits < 16:
-        step = pipeline.network.inference_fp32_mb / 1000 * pipeline.guidance * scale / 2
-    bits = max(pipeline.decode_bits, 32 if question.weight_bits == 32 else 16)
-    decode = pipeline.decode_elements * pixels * frames * bits / 8 / GB
-    stage = "a denoising step" if step >= decode else "decoding"
-    return [term("activations", max(step, decode) + WORKSPACE_GB, f"{stage}, {shown}")]
+    return height, width, question.frames or pipeline.frames
 
 
-def _training_term(question: VramQuestion, pipeline: Pipeline, scale: float, input_: tuple[int, str]) -> MemoryTerm:
+def _shown(question: VramQuestion, pipeline: Pipeline) -> str:
+    height, width, frames = _size(question, pipeline)
+    return f"{question.batch_size} x {height} x {width} pixels" + (f" x {frames} frames" if frames > 1 else "")
+
+
+def _growth(pipeline: Pipeline) -> float:
+    """Return how much more a denoiser has at work than the counted relative of another size: width grows with the square root."""
+    grown = (pipeline.denoiser_m / pipeline.network.parameters_m) ** 0.5
+    return grown if not 0.85 < grown < 1.15 else 1.0
+
+
+def _training_term(question: VramQuestion, pipeline: Pipeline, shown: str) -> MemoryTerm:
     """Return what is saved, or what the encoder of the pictures has at work before it, whichever is larger."""
-    pixels, shown = input_
+    height, width, frames = _size(question, pipeline)
+    scale = _latent_scale(pipeline, height, width, frames) * question.batch_size
     network = pipeline.network
     saved = network.training_fp32_mb if question.is_float32 else network.training_mixed_mb
     if question.is_checkpointing:
         wide = 2.0 if question.is_float32 else 1.0
         saved = (network.checkpoint_kept_mb + network.checkpoint_block_mb) * wide
     share = {"controlnet": CONTROLNET_ACTIVATIONS, "t2i-adapter": ADAPTER_ACTIVATIONS}.get(question.trained_part, 1.0)
-    grown = (pipeline.denoiser_m / network.parameters_m) ** 0.75  # width and depth of a relative that was not counted itself
-    amount = saved * share * scale / 1000 * (grown if abs(grown - 1) > 0.15 else 1.0)
-    wide_bytes = 4 if pipeline.decode_bits == 32 or question.is_float32 else 2
-    encode = ENCODE_ELEMENTS * pixels * wide_bytes / GB if pipeline.decoder_m else 0.0
+    # Depth and width both grow: what is saved goes with parameters to the power of three quarters.
+    amount = saved * share * scale / 1000 * _growth(pipeline) ** 1.5
+    encode = 0.0
+    if pipeline.decoder_m and frames == 1 and not question.are_latents_cached:
+        wide_bytes = 4 if pipeline.decode_bits == 32 or question.is_float32 else 2
+        encode = ENCODE_ELEMENTS * question.batch_size * height * width * wide_bytes / GB
     how = "gradient checkpointing" if question.is_checkpointing else "no gradient checkpointing"
     stage = how if amount >= encode else "encoding the pictures"
     return term("activations", max(amount, encode) + WORKSPACE_GB, f"{shown}, {stage}")

@@ -82,8 +82,10 @@ class VramQuestion:
 
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
     ``audio_seconds`` of a sample. ``trained_part`` is what is trained beside a frozen diffusion model (``controlnet``,
-    ``t2i-adapter``, ``textual inversion``); ``is_one_part_at_a_time`` that parts wait in main memory; ``runtime`` a library with
-    habits of its own (``openai-whisper``); ``sample_elements`` what a network of one's own keeps per sample, in numbers.
+    ``t2i-adapter``, ``textual inversion``); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
+    text encoder never comes to the card, ``are_latents_cached`` that pictures and texts were encoded before; ``runtime`` a library with
+    habits of its own (``openai-whisper``); ``sample_elements`` what a network of one's own keeps per sample, in numbers; ``output_classes`` per pixel
+    of a segmentation.
     """
 
     model: ModelFacts
@@ -113,8 +115,11 @@ class VramQuestion:
     audio_seconds: float = 0.0
     trained_part: str = ""
     is_one_part_at_a_time: bool = False
+    is_text_encoder_elsewhere: bool = False
+    are_latents_cached: bool = False
     runtime: str = ""
     sample_elements: float = 0.0
+    output_classes: int = 0
 
     @property
     def is_states_only(self) -> bool:
