@@ -163,10 +163,10 @@ def _denoiser_term(question: VramQuestion) -> MemoryTerm:
 
 
 def _own_term(question: VramQuestion) -> MemoryTerm:
-    """Return activations of a network of one's own: each layer's output, and once more as the next one's input."""
+    """Return activations of a network of one's own: what its layers put out; without gradients about a quarter at once."""
     each = question.sample_elements * 4 * _width(question)
-    copies = 2.2 if question.method.trains else 0.5
-    amount = copies * each * question.batch_size * max(question.frames, 1) / GB
+    share = IN_FLIGHT if question.method.trains else 0.25
+    amount = share * each * question.batch_size * max(question.frames, 1) / GB
     shown = f"batch {question.batch_size}, {question.sample_elements:.3g} outputs of layers per sample"
     return term("activations", amount + WORKSPACE_GB, shown)
 
