@@ -63,7 +63,7 @@ def scale_of(network: Network, question: VramQuestion) -> float:
     if network.seconds:
         return (question.audio_seconds or network.seconds) / network.seconds
     height = question.image_height or network.height
-    width = question.image_width or (height if question.image_height else network.width)
+    width = question.image_width or round(network.width * height / network.height)
     frames = question.frames or network.frames
     return height * width / (network.height * network.width) * frames / network.frames
 
@@ -90,7 +90,7 @@ def _score_gb(question: VramQuestion, network: Network) -> float:
     if network.family != "segmentation":
         return 0.0
     height = question.image_height or network.height
-    width = question.image_width or (height if question.image_height else network.width)
+    width = question.image_width or round(network.width * height / network.height)
     return 3 * 4 * (question.output_classes or DEFAULT_CLASSES) * question.batch_size * height * width / GB
 
 
@@ -182,7 +182,7 @@ def _shown_size(question: VramQuestion, network: Network) -> str:
     if network.seconds:
         return f"{question.audio_seconds or network.seconds:g} s"
     height = question.image_height or network.height
-    width = question.image_width or (height if question.image_height else network.width)
+    width = question.image_width or round(network.width * height / network.height)
     frames = question.frames or network.frames
     return f"{height} x {width} pixels" + (f" x {frames} frames" if frames > 1 else "")
 

@@ -70,7 +70,7 @@ def pipeline_activations(question: VramQuestion, pipeline: Pipeline) -> list[Mem
     if question.is_one_part_at_a_time:
         stage = _largest_stage(question, _on_the_card(question, pipeline))
     else:
-        stage = max(_stages(question, pipeline), key=lambda each: each.gb)
+        stage = max(_stages(question, pipeline)[1:], key=lambda each: each.gb)
     return [term("activations", stage.gb + WORKSPACE_GB, f"{stage.name}, {shown}")]
 
 
@@ -100,13 +100,14 @@ def _stages(question: VramQuestion, pipeline: Pipeline) -> tuple[_Stage, ...]:
     return (
         _Stage("encoding the text", pipeline.text_m, 0.1),
         _Stage("a denoising step", pipeline.denoiser_m, step),
-        _Stage("decoding", decoder_m, decode),
+        # diffusers moves a picture's denoiser away only with the next call, so that it is there while the latents are decoded.
+        _Stage("decoding", decoder_m + (pipeline.denoiser_m if frames == 1 else 0.0), decode),
     )
 
 
 def _size(question: VramQuestion, pipeline: Pipeline) -> tuple[int, int, int]:
     height = question.image_height or pipeline.height
-    width = question.image_width or (height if question.image_height else pipeline.width)
+    width = question.image_width or round(pipeline.width * height / pipeline.height)
     return height, width, question.frames or pipeline.frames
 
 
