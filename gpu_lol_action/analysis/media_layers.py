@@ -6,6 +6,7 @@ change it. Formulas are those of the layers themselves: weights in x out x kerne
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,17 +32,30 @@ class Count:
 class Given:
     """A layer's arguments that are known numbers: by place (None where unknown) and by name."""
 
-    places: tuple[float | None, ...]
-    names: Mapping[str, float]
+    places: tuple[float | list[float] | None, ...]
+    names: Mapping[str, float | list[float]]
+
+    def product(self, place: int, *names: str, rank: int, default: float) -> float:
+        """Return the product of an argument's sides, which is its power where one number stands for all."""
+        given = next((self.names[name] for name in names if name in self.names), None)
+        if given is None and 0 <= place < len(self.places):
+            given = self.places[place]
+        if isinstance(given, list):
+            return math.prod(given) if len(given) == rank else (given[0] if given else default) ** rank
+        return (given or default) ** rank
 
     def number(self, place: int, *names: str, default: float | None = None) -> float | None:
         """Return the argument of that place or one of these names."""
         for name in names:
             if name in self.names:
-                return self.names[name]
+                return _first(self.names[name])
         if 0 <= place < len(self.places) and self.places[place] is not None:
-            return self.places[place]
+            return _first(self.places[place])
         return default
+
+
+def _first(value: float | list[float] | None) -> float | None:
+    return (value[0] if value else None) if isinstance(value, list) else value
 
 
 _CONV = re.compile(r"^(?:Lazy)?Conv(Transpose)?([123])[dD]$|^Conv([123])D(Transpose)?$|^SeparableConv2D$|^DepthwiseConv2D$")
@@ -50,7 +64,7 @@ _RECURRENT = {"LSTM": 4, "GRU": 3, "RNN": 1, "SimpleRNN": 1, "LSTMCell": 4, "GRU
 _NORM = re.compile(r"^(?:Batch|Layer|Group|Instance|RMS|Sync)\w*Norm\w*$")
 KNOWN = frozenset({"Linear", "LazyLinear", "Dense", "Embedding", "EmbeddingBag", "Bilinear", "MultiheadAttention",
                    "MultiHeadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer", "Upsample",
-                   "Flatten", "AdaptiveAvgPool2d", "GlobalAveragePooling2D", *_RECURRENT})  # fmt: skip
+                   "Attention", "Mlp", "Flatten", "AdaptiveAvgPool2d", "GlobalAveragePooling2D", *_RECURRENT})  # fmt: skip
 
 
 def is_layer(name: str) -> bool:
@@ -78,7 +92,10 @@ def add_layer(count: Count, name: str, given: Given, *, is_keras: bool) -> None:
         if name == "Flatten" and count.size:
             count.channels = int(min(count.channels * count.size**2, 1e9))
         count.size = 1.0 if count.size else 0.0
-    elif name.startswith(("Transformer", "Multi")):
+    elif name == "Mlp":  # timm's
+        width = given.number(0, "in_features")
+        _add(count, width, 2 * (given.number(1, "hidden_features") or 4 * (width or 0)))
+    elif name.startswith(("Transformer", "Multi", "Attention")):
         _add_attention(count, name, given)
     elif not _NORM.match(name):
         _add_dense(count, name, given, is_keras=is_keras)
@@ -109,17 +126,17 @@ def _add_convolution(count: Count, name: str, given: Given, *, is_keras: bool) -
     shift = 0 if is_keras else 1
     inner = float(count.channels or 3) if is_keras else given.number(0, "in_channels")
     outer = given.number(0 + shift, "filters", "features", "out_channels")
-    kernel = given.number(1 + shift, "kernel_size", default=3.0) or 3.0
     step = given.number(2 + shift, "stride", "strides", default=1.0) or 1.0
     groups = given.number(6, "groups", default=1.0) or 1.0
     found = re.search(r"[123]", name)
     rank = int(found[0]) if found else 2
+    kernel = given.product(1 + shift, "kernel_size", rank=rank, default=3.0)
     if count.size:
         count.size = min(count.size * step, MOST_SIDE) if "ranspose" in name else max(count.size / max(step, 1), 1.0)
     if not inner or not outer:
         count.unknown += 1
         return
-    count.parameters += inner * outer / max(groups, 1) * kernel**rank + outer
+    count.parameters += inner * outer / max(groups, 1) * kernel + outer
     positions = max(count.size, 1.0) ** min(rank, 2) if rank > 1 else 1.0
     count.outputs += outer * positions * 2  # the norm or activation behind it keeps as much again
     count.channels = int(outer)
@@ -143,12 +160,12 @@ def _add_recurrent(count: Count, name: str, given: Given, *, is_keras: bool) -> 
 
 
 def _add_attention(count: Count, name: str, given: Given) -> None:
-    width = given.number(0, "d_model", "embed_dim", "key_dim", default=512.0 if name == "Transformer" else None)
+    width = given.number(0, "d_model", "embed_dim", "key_dim", "dim", default=512.0 if name == "Transformer" else None)
     if not width:
         count.unknown += 1
         return
     count.is_sequence = True
-    if name.startswith("Multi"):
+    if name.startswith(("Multi", "Attention")):
         count.parameters += 4 * width * (width + 1)
         count.outputs += 5 * width
         return

@@ -7,22 +7,29 @@ each with the arguments of its call. It is bounded in steps and depth, and says 
 from __future__ import annotations
 
 import ast
+import operator
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.media_layers import Count, Given, add_layer, is_layer
 from gpu_lol_action.analysis.settings import as_number
 from gpu_lol_action.domain.finding import Evidence
 
-MAX_SOURCES = 12
+MAX_SOURCES = 40
 MAX_CHARACTERS = 200_000
-MAX_STEPS = 20_000
+MAX_STEPS = 8_000  # of one network
+MOST_STEPS = 80_000  # of all together
 MAX_DEPTH = 12
 MAX_LOOP = 128
-_BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "TorchModelV2", "BaseFeaturesExtractor", "MessagePassing")
+MOST_TOGETHER = 3
+_BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "TorchModelV2", "BaseFeaturesExtractor", "MessagePassing",
+          "ModelMixin")
 _BUILDERS = ("__init__", "setup", "build", "__call__")
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
 Number = float | int
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -49,6 +56,7 @@ class _World:
     sources: Sequence[Source]
     size: int
     steps: int = MAX_STEPS
+    left: int = MOST_STEPS
     seen: list[str] = field(default_factory=list)
 
 
@@ -60,8 +68,23 @@ def own_network(sources: Sequence[Source], image_size: int) -> OwnNetwork | None
     classes = {node.name: (node, source) for source, tree in reversed(trees) for node in ast.walk(tree) if _is_network(node)}
     functions = {node.name: node for _, tree in reversed(trees) for node in tree.body if isinstance(node, Function)}
     world = _World(classes, functions, sources, image_size)
-    found = [network for source, tree in trees for network in _roots(world, source, tree)]
+    near = _roots(world, *trees[0], names=classes) or _roots(world, *trees[0], names=functions)
+    if 1 < len(near) <= MOST_TOGETHER:
+        return _together(near)  # a generator and what judges it are there at once
+    found = near or [network for source, tree in trees[1:] for network in _roots(world, source, tree, names=classes)]
     return max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+
+
+def _together(found: Sequence[OwnNetwork]) -> OwnNetwork:
+    """Return several networks as one: sums, under the largest one's name."""
+    largest = max(found, key=lambda network: (network.parameters, network.evidence))
+    return replace(
+        largest,
+        parameters=sum(network.parameters for network in found),
+        outputs=sum(network.outputs for network in found),
+        layers=sum(network.layers for network in found),
+        unknown=sum(network.unknown for network in found),
+    )
 
 
 def _parsed(source: Source) -> ast.Module | None:
@@ -80,25 +103,27 @@ def _is_network(node: ast.AST) -> bool:
     return isinstance(node, ast.ClassDef) and any(_last(base).endswith(_BASES) for base in node.bases)
 
 
-def _roots(world: _World, source: Source, tree: ast.Module) -> list[OwnNetwork]:
-    """Return networks that are built outside of any network's class: what the program itself starts."""
-    found = []
+def _roots(world: _World, source: Source, tree: ast.Module, *, names: Container[str]) -> list[OwnNetwork]:
+    """Return networks that are built outside of any network's class, by classes or functions of these names, or as a row of layers."""
+    found: dict[str, OwnNetwork] = {}
     inside = {id(inner) for node in tree.body if _is_network(node) for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or id(node) in inside:
             continue
         name = _last(node.func)
-        if name in world.classes or name == "Sequential":
+        if name in names or name == "Sequential":
+            world.steps, world.left = min(MAX_STEPS, world.left), world.left - MAX_STEPS // 4
             count = Count(size=float(world.size), channels=0)
             reader = _Reader(world, count, {}, {})
             reader.call(node, 0)
             if count.layers and count.parameters:
-                shown = name if name in world.classes else "a row of layers"
-                found.append(
-                    OwnNetwork(shown, int(count.parameters), int(count.outputs), count.is_sequence, count.layers,
-                               count.unknown, Evidence(source.path, node.lineno))
-                )  # fmt: skip
-    return found
+                shown = "a row of layers" if name == "Sequential" else name
+                network = OwnNetwork(shown, int(count.parameters), int(count.outputs), count.is_sequence, count.layers,
+                                     count.unknown, Evidence(source.path, node.lineno))  # fmt: skip
+                before = found.get(shown)
+                if before is None or before.parameters < network.parameters:
+                    found[shown] = network
+    return list(found.values())
 
 
 @dataclass(slots=True)
@@ -216,7 +241,7 @@ class _Reader:
         self.count.outputs += each[1] * (min(times, MAX_LOOP) - 1)
 
     def _construct(self, target: ast.ClassDef, node: ast.Call, depth: int) -> None:
-        if depth > MAX_DEPTH or self.world.seen.count(target.name) > 2:
+        if depth > MAX_DEPTH or self.world.seen.count(target.name) > 6:
             return
         self.world.seen.append(target.name)
         methods = {item.name: item for item in target.body if isinstance(item, Function)}
@@ -251,14 +276,16 @@ class _Reader:
 
     def _aliases(self, function: Function, node: ast.Call) -> dict[str, str]:
         """Return which parameters of a call are classes of the program's own."""
-        pairs = [(p.arg, _last(a)) for p, a in zip(_parameters(function), node.args, strict=False)]
+        parameters, defaults = _parameters(function), function.args.defaults
+        pairs = [(p.arg, _last(d)) for p, d in zip(parameters[len(parameters) - len(defaults) :], defaults, strict=False)]
+        pairs += [(p.arg, _last(a)) for p, a in zip(parameters, node.args, strict=False)]
         pairs += [(word.arg, _last(word.value)) for word in node.keywords if word.arg]
         found = {name: self.aliases.get(given, given) for name, given in pairs}
         return {name: given for name, given in found.items() if given in self.world.classes}
 
     def _given(self, node: ast.Call) -> Given:
-        places = tuple(_first(self.value(argument)) for argument in node.args[:8])
-        named = {word.arg: _first(self.value(word.value)) for word in node.keywords if word.arg}
+        places = tuple(self.value(argument) for argument in node.args[:8])
+        named = {word.arg: self.value(word.value) for word in node.keywords if word.arg}
         return Given(places, {name: value for name, value in named.items() if value is not None})
 
     def _bind(self, target: ast.expr, value: Number | list[Number] | None) -> None:
@@ -287,13 +314,29 @@ class _Reader:
         return list(value[:MAX_LOOP]) if isinstance(value, list) else [None]
 
     def _truth(self, node: ast.expr) -> bool | None:
-        value = self.value(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self._truth(node.operand)
             return None if inner is None else not inner
+        if isinstance(node, ast.Compare):
+            return self._compared(node)
+        if isinstance(node, ast.BoolOp):
+            return self._joined(node)
+        value = self.value(node)
         if isinstance(node, ast.Constant) and node.value is None:
             return False
         return bool(value) if isinstance(value, (int, float)) else None
+
+    def _joined(self, node: ast.BoolOp) -> bool | None:
+        parts = [self._truth(part) for part in node.values]
+        decides = isinstance(node.op, ast.Or)
+        return decides if decides in parts else None if None in parts else not decides
+
+    def _compared(self, node: ast.Compare) -> bool | None:
+        left, right = self.value(node.left), self.value(node.comparators[0])
+        compare = _COMPARISONS.get(type(node.ops[0]))
+        if compare is None or len(node.ops) > 1 or isinstance(left, list) or isinstance(right, list) or left is None or right is None:
+            return None
+        return compare(left, right)
 
     def value(self, node: ast.expr, depth: int = 0) -> Number | list[Number] | None:
         """Return the number, or list of numbers, that an expression is; None where it is not known."""
@@ -351,16 +394,16 @@ def _parameters(function: Function) -> list[ast.arg]:
     return parameters[1:] if parameters and parameters[0].arg in {"self", "cls"} else parameters
 
 
-def _arithmetic(operator: ast.operator, left: Number, right: Number) -> Number | None:
-    if isinstance(operator, ast.Add):
+def _arithmetic(sign: ast.operator, left: Number, right: Number) -> Number | None:
+    if isinstance(sign, ast.Add):
         result: Number = left + right
-    elif isinstance(operator, ast.Sub):
+    elif isinstance(sign, ast.Sub):
         result = left - right
-    elif isinstance(operator, ast.Mult):
+    elif isinstance(sign, ast.Mult):
         result = left * right
-    elif isinstance(operator, (ast.FloorDiv, ast.Div)) and right:
-        result = left // right if isinstance(operator, ast.FloorDiv) else left / right
-    elif isinstance(operator, ast.Pow) and abs(left) <= 64 and 0 <= right <= 16:
+    elif isinstance(sign, (ast.FloorDiv, ast.Div)) and right:
+        result = left // right if isinstance(sign, ast.FloorDiv) else left / right
+    elif isinstance(sign, ast.Pow) and abs(left) <= 64 and 0 <= right <= 16:
         result = left**right
     else:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gpu_lol_action.analysis.media_sizes import image_size
-from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.media import OWN
 from gpu_lol_action.estimation.media_facts import find_network
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
@@ -26,7 +26,7 @@ def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
     known = tuple(findings)
     named, own = _best(known, "media.network"), _best(known, "media.own_parameters")
     counted = find_model(named.value) if named is not None else None
-    if own is None:
+    if own is None or own.confidence is Confidence.LOW:  # too many of its layers could not be sized
         return counted
     parameters_b = int(own.value) / 1e9
     if counted is not None and counted.parameters_b >= parameters_b:
