@@ -34,13 +34,22 @@ _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "
 _VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
 _OFFLOAD = ("offload_model", "cpu_offload", "enable_model_cpu_offload", "use_cpu_offload", "model_cpu_offload")
 _PARTS = (
-    (r"controlnet", "controlnet", ("ControlNetModel", "ControlNetXSAdapter", "FluxControlNetModel", "SD3ControlNetModel")),
+    (
+        r"controlnet",
+        "controlnet",
+        ("ControlNetModel", "ControlNetXSAdapter", "FluxControlNetModel", "SD3ControlNetModel"),
+    ),
     (r"t2i.?adapter", "t2i-adapter", ("T2IAdapter",)),
     (r"textual.?inversion", "textual inversion", ()),
 )
 _POLICIES = re.compile(r"^(?:MlpPolicy|CnnPolicy|MultiInputPolicy|MlpLstmPolicy)$")
 # Parameters of stable-baselines3's default policies: two layers of 64 for actor and critic; Mnih et al. 2015 for pictures.
-_POLICY_PARAMETERS = {"MlpPolicy": 12_000, "MlpLstmPolicy": 600_000, "CnnPolicy": 1_700_000, "MultiInputPolicy": 1_700_000}
+_POLICY_PARAMETERS = {
+    "MlpPolicy": 12_000,
+    "MlpLstmPolicy": 600_000,
+    "CnnPolicy": 1_700_000,
+    "MultiInputPolicy": 1_700_000,
+}
 _POLICY_OUTPUTS = {"MlpPolicy": 512, "MlpLstmPolicy": 4096, "CnnPolicy": 60_000, "MultiInputPolicy": 60_000}
 
 
@@ -54,7 +63,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
     networks = list(_networks(scope, sources))
     found += networks[:3]
-    found += _own(run, sources, found)
+    found += _own(sources, found)
     return found
 
 
@@ -82,7 +91,9 @@ def _text_encoder(scope: Scope) -> Iterator[Finding]:
     if switch is not None and is_on(switch):
         why = f"`{switch.setting.key}` is on"
         yield Finding("media.text_encoder", "elsewhere", why, switch.confidence, switch.evidence)
-    cached = look_up(scope, ("cache_latents", "precompute_latents", "precompute_embeddings", "cache_text_encoder_outputs"))
+    cached = look_up(
+        scope, ("cache_latents", "precompute_latents", "precompute_embeddings", "cache_text_encoder_outputs")
+    )
     if cached is not None and is_on(cached):
         why = f"`{cached.setting.key}` is on"
         yield Finding("media.latents", "cached", why, cached.confidence, cached.evidence)
@@ -95,14 +106,17 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
     for pattern, part, builders in _PARTS:
         named = re.search(pattern, run.script.path, re.IGNORECASE)
         built = next(
-            ((source, call) for source, call in _calls(sources) if builders and call.name.split(".")[0] in builders), None
+            ((source, call) for source, call in _calls(sources) if builders and call.name.split(".")[0] in builders),
+            None,
         )
         if built is not None:
             where = Evidence(built[0].path, built[1].line)
             yield Finding("media.trained_part", part, f"`{built[1].name}` builds it", Confidence.HIGH, where)
             return
         if named:
-            yield Finding("media.trained_part", part, "the program's name says it", Confidence.MEDIUM, Evidence(run.script.path))
+            yield Finding(
+                "media.trained_part", part, "the program's name says it", Confidence.MEDIUM, Evidence(run.script.path)
+            )
             return
 
 
@@ -126,7 +140,18 @@ def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
             break
     for confidence, settings in scope.tiers[:3]:
         for setting in settings:
-            if setting.key not in {"arch", "backbone", "model", "model_name", "encoder", "encoder_name", "net", "network", "weights", "cfg"}:
+            if setting.key not in {
+                "arch",
+                "backbone",
+                "model",
+                "model_name",
+                "encoder",
+                "encoder_name",
+                "net",
+                "network",
+                "weights",
+                "cfg",
+            }:
                 continue
             network = find_network(setting.text) if 3 < len(setting.text) < 80 and " " not in setting.text else None
             if network is not None and network.family not in {"unet", "dit"}:
@@ -141,16 +166,27 @@ def _network_of(source: Source, call: Call) -> str | None:
         return None
     owner = call.name.rpartition(".")[0]
     if call.last in {"create_model", "get_model", "YOLO", "RTDETR"}:
-        first = code.resolve(call.arguments[0]) if call.arguments else code.resolve(call.keyword("model_name", "model", "name"))
+        first = (
+            code.resolve(call.arguments[0])
+            if call.arguments
+            else code.resolve(call.keyword("model_name", "model", "name"))
+        )
         network = find_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
-    is_library = bool(_LIBRARIES.match(call.name)) or any(item.module == owner for item in code.imports if _LIBRARIES.match(item.module))
+    is_library = bool(_LIBRARIES.match(call.name)) or any(
+        item.module == owner for item in code.imports if _LIBRARIES.match(item.module)
+    )
     imports_networks = any(_OF_NETWORKS.search(item.module) for item in code.imports)
     if call.last in _SEGMENTERS and (is_library or imports_networks):
         return "unet3d-128" if call.last in _VOLUMES else _segmenter(call)
     bare = call.last.lower()
     # A small word may be any function, or an instance that is called: only what the library's names are made of counts.
-    if not (is_library or imports_networks) or not re.search(r"\d|net$", bare) or len(bare) < 4 or bare in {"unet", "net"}:
+    if (
+        not (is_library or imports_networks)
+        or not re.search(r"\d|net$", bare)
+        or len(bare) < 4
+        or bare in {"unet", "net"}
+    ):
         return None
     network = find_network(_KERAS.get(bare, bare))
     return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None
@@ -160,7 +196,7 @@ def _segmenter(call: Call) -> str:
     return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
 
 
-def _own(run: Run, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
+def _own(sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
     """Return the network of one's own that the run builds, else the policy that a library of agents builds for it."""
     size = image_size(found) or (0, 0)
     network = own_network(sources, size[0] or 224) if sources else None
@@ -171,7 +207,11 @@ def _own(run: Run, sources: Sequence[Source], found: Sequence[Finding]) -> list[
         if first is not None and _POLICIES.match(first):
             where = Evidence(source.path, call.line)
             why = f"`{call.last}` starts with `{first}`"
-            values = (("own_network", first), ("own_parameters", str(_POLICY_PARAMETERS[first])), ("own_outputs", str(_POLICY_OUTPUTS[first])))
+            values = (
+                ("own_network", first),
+                ("own_parameters", str(_POLICY_PARAMETERS[first])),
+                ("own_outputs", str(_POLICY_OUTPUTS[first])),
+            )
             return [Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values]
     return []
 
@@ -180,7 +220,11 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
     confidence = Confidence.HIGH if network.unknown * 5 <= network.layers else Confidence.LOW
     missing = f"; {network.unknown} layers could not be sized" if network.unknown else ""
     why = f"`{network.name}` has {network.layers} layers with {network.parameters:,} parameters{missing}"
-    values = [("own_network", network.name), ("own_parameters", str(network.parameters)), ("own_outputs", str(network.outputs))]
+    values = [
+        ("own_network", network.name),
+        ("own_parameters", str(network.parameters)),
+        ("own_outputs", str(network.outputs)),
+    ]
     if network.is_sequence:
         values.append(("own_sequence", "yes"))
     return [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]

@@ -58,7 +58,9 @@ def _first(value: float | list[float] | None) -> float | None:
     return (value[0] if value else None) if isinstance(value, list) else value
 
 
-_CONV = re.compile(r"^(?:Lazy)?Conv(Transpose)?([123])[dD]$|^Conv([123])D(Transpose)?$|^SeparableConv2D$|^DepthwiseConv2D$")
+_CONV = re.compile(
+    r"^(?:Lazy)?Conv(Transpose)?([123])[dD]$|^Conv([123])D(Transpose)?$|^SeparableConv2D$|^DepthwiseConv2D$"
+)
 _POOL = re.compile(r"^(?:Max|Avg|Average)_?[Pp]ool(?:ing)?_?[123][dD]$|^(?:max|avg)_pool[123]d$")
 _RECURRENT = {"LSTM": 4, "GRU": 3, "RNN": 1, "SimpleRNN": 1, "LSTMCell": 4, "GRUCell": 3, "RNNCell": 1}
 _NORM = re.compile(r"^(?:Batch|Layer|Group|Instance|RMS|Sync)\w*Norm\w*$")
@@ -173,7 +175,9 @@ def _add_attention(count: Count, name: str, given: Given) -> None:
     blocks = 1.0
     if name == "Transformer":
         inner = given.number(4, "dim_feedforward", default=2048.0) or 2048.0
-        blocks = (given.number(2, "num_encoder_layers", default=6.0) or 6.0) + 1.5 * (given.number(3, "num_decoder_layers", default=6.0) or 6.0)
+        blocks = (given.number(2, "num_encoder_layers", default=6.0) or 6.0) + 1.5 * (
+            given.number(3, "num_decoder_layers", default=6.0) or 6.0
+        )
     decoder = 8 if name == "TransformerDecoderLayer" else 4
     parameters, outputs = decoder * width * width + 2 * width * inner, 9 * width + 2 * inner
     count.parameters += blocks * parameters

@@ -7,30 +7,33 @@ each with the arguments of its call. It is bounded in steps and depth, and says 
 from __future__ import annotations
 
 import ast
-import operator
 import warnings
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.media_layers import Count, Given, add_layer, is_layer
-from gpu_lol_action.analysis.settings import as_number
+from gpu_lol_action.analysis.media_numbers import MAX_DEPTH, MAX_LOOP, Number, Numbers, arithmetic, last_word
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_SOURCES = 40
 MAX_CHARACTERS = 200_000
 MAX_STEPS = 8_000  # of one network
 MOST_STEPS = 80_000  # of all together
-MAX_DEPTH = 12
-MAX_LOOP = 128
 MOST_TOGETHER = 3
-_BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "TorchModelV2", "BaseFeaturesExtractor", "MessagePassing",
-          "ModelMixin")
+_BASES = (
+    "Module",
+    "LightningModule",
+    "Model",
+    "Layer",
+    "Sequential",
+    "TorchModelV2",
+    "BaseFeaturesExtractor",
+    "MessagePassing",
+    "ModelMixin",
+)
 _BUILDERS = ("__init__", "setup", "build", "__call__")
-_COMPARISONS: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-}  # fmt: skip
-Number = float | int
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -62,10 +65,16 @@ class _World:
 
 def own_network(sources: Sequence[Source], image_size: int) -> OwnNetwork | None:
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
-    trees = [(source, tree) for source in sources[:MAX_SOURCES] if (tree := _parsed(source)) is not None]
+    trees = [
+        (source, tree)
+        for source in sources[:MAX_SOURCES]
+        if (tree := _parsed(source, is_script=source is sources[0])) is not None
+    ]
     if not trees:
         return None
-    classes = {node.name: (node, source) for source, tree in reversed(trees) for node in ast.walk(tree) if _is_network(node)}
+    classes = {
+        node.name: (node, source) for source, tree in reversed(trees) for node in ast.walk(tree) if _is_network(node)
+    }
     functions = {node.name: node for _, tree in reversed(trees) for node in tree.body if isinstance(node, Function)}
     world = _World(classes, functions, sources, image_size)
     near = _roots(world, *trees[0], names=classes) or _roots(world, *trees[0], names=functions)
@@ -87,9 +96,12 @@ def _together(found: Sequence[OwnNetwork]) -> OwnNetwork:
     )
 
 
-def _parsed(source: Source) -> ast.Module | None:
+def _parsed(source: Source, *, is_script: bool) -> ast.Module | None:
+    """Return the tree of the script, and of other programs where they may hold layers."""
     text = source.text
-    if source.code is None or len(text) > MAX_CHARACTERS or not any(word in text for word in ("nn.", "keras", "Dense(", "Linear(")):
+    if source.code is None or len(text) > MAX_CHARACTERS:
+        return None
+    if not is_script and not any(word in text for word in ("nn.", "keras", "Dense(", "Linear(")):
         return None
     try:
         with warnings.catch_warnings():
@@ -99,23 +111,26 @@ def _parsed(source: Source) -> ast.Module | None:
         return None
 
 
-def _is_network(node: ast.AST) -> bool:
-    return isinstance(node, ast.ClassDef) and any(_last(base).endswith(_BASES) for base in node.bases)
+def _is_network(node: ast.AST) -> TypeGuard[ast.ClassDef]:
+    return isinstance(node, ast.ClassDef) and any(last_word(base).endswith(_BASES) for base in node.bases)
 
 
 def _roots(world: _World, source: Source, tree: ast.Module, *, names: Container[str]) -> list[OwnNetwork]:
     """Return networks that are built outside of any network's class, by classes or functions of these names, or as a row of layers."""
     found: dict[str, OwnNetwork] = {}
+    lost = 0  # layers of networks of which nothing could be sized
     inside = {id(inner) for node in tree.body if _is_network(node) for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or id(node) in inside:
             continue
-        name = _last(node.func)
+        name = last_word(node.func)
         if name in names or name == "Sequential":
             world.steps, world.left = min(MAX_STEPS, world.left), world.left - MAX_STEPS // 4
             count = Count(size=float(world.size), channels=0)
-            reader = _Reader(world, count, {}, {})
+            reader = _Reader(world, count, Numbers(world.sources))
             reader.call(node, 0)
+            if not count.parameters and name in world.classes and count.unknown:
+                lost += count.unknown
             if count.layers and count.parameters:
                 shown = "a row of layers" if name == "Sequential" else name
                 network = OwnNetwork(shown, int(count.parameters), int(count.outputs), count.is_sequence, count.layers,
@@ -123,7 +138,7 @@ def _roots(world: _World, source: Source, tree: ast.Module, *, names: Container[
                 before = found.get(shown)
                 if before is None or before.parameters < network.parameters:
                     found[shown] = network
-    return list(found.values())
+    return [replace(network, unknown=network.unknown + lost) for network in found.values()]
 
 
 @dataclass(slots=True)
@@ -132,8 +147,7 @@ class _Reader:
 
     world: _World
     count: Count
-    names: dict[str, Number | list[Number]]
-    own: dict[str, Number | list[Number]]
+    numbers: Numbers
     methods: Mapping[str, Function] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)  # classes that were given as arguments (``block``)
 
@@ -148,20 +162,20 @@ class _Reader:
     def _statement(self, node: ast.stmt, depth: int) -> None:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             self.calls(node.value, depth)
-            value = self.value(node.value)
+            value = self.numbers.value(node.value)
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self._bind(target, value)
         elif isinstance(node, ast.AugAssign):
             self.calls(node.value, depth)
-            old, new = self.value(node.target), self.value(node.value)
+            old, new = self.numbers.value(node.target), self.numbers.value(node.value)
             if isinstance(old, (int, float)) and isinstance(new, (int, float)):
-                self._bind(node.target, _arithmetic(node.op, old, new))
+                self._bind(node.target, arithmetic(node.op, old, new))
         elif isinstance(node, ast.For):
-            for value in self._items(node.iter):
+            for value in self.numbers.items(node.iter):
                 self._bind(node.target, value)
                 self.body(node.body, depth + 1)
         elif isinstance(node, ast.If):
-            test = self._truth(node.test)
+            test = self.numbers.truth(node.test)
             self.body(node.orelse if test is False else node.body, depth + 1)
         elif isinstance(node, (ast.Expr, ast.Return)) and node.value is not None:
             self.calls(node.value, depth)
@@ -175,7 +189,7 @@ class _Reader:
         self.world.steps -= 1
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             first = node.generators[0]
-            for value in self._items(first.iter):
+            for value in self.numbers.items(first.iter):
                 self._bind(first.target, value)
                 self.calls(node.elt, depth + 1)
             return
@@ -183,12 +197,12 @@ class _Reader:
             self.call(node, depth)
             return
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            times = self.value(node.right)
+            times = self.numbers.value(node.right)
             for _ in range(min(int(times), MAX_LOOP) if isinstance(times, (int, float)) else 1):
                 self.calls(node.left, depth + 1)
             return
         if isinstance(node, ast.IfExp):
-            self.calls(node.orelse if self._truth(node.test) is False else node.body, depth + 1)
+            self.calls(node.orelse if self.numbers.truth(node.test) is False else node.body, depth + 1)
             return
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
@@ -196,7 +210,7 @@ class _Reader:
 
     def call(self, node: ast.Call, depth: int) -> None:
         """Count what one call builds: a layer, a class of one's own, or what a helper returns."""
-        name = self.aliases.get(_last(node.func), _last(node.func))
+        name = self.aliases.get(last_word(node.func), last_word(node.func))
         if name in _BUILDERS:
             return  # the parent's constructor: what it builds is its library's
         self._input_shape(node)
@@ -214,7 +228,9 @@ class _Reader:
         elif function is not None and name not in self.world.seen[-MAX_DEPTH:]:
             self.world.seen.append(name)
             aliases = self._aliases(function, node)
-            reader = _Reader(self.world, self.count, dict(self._bound(function, node)), self.own, self.methods, aliases)
+            reader = _Reader(
+                self.world, self.count, self.numbers.inner(self._bound(function, node)), self.methods, aliases
+            )
             reader.body(function.body, depth + 1)
             self.world.seen.pop()
         else:
@@ -224,7 +240,7 @@ class _Reader:
     def _input_shape(self, node: ast.Call) -> None:
         """Take the size and channels that a first layer is told (Keras)."""
         for word in node.keywords:
-            shape = self.value(word.value) if word.arg in {"input_shape", "shape"} else None
+            shape = self.numbers.value(word.value) if word.arg in {"input_shape", "shape"} else None
             if isinstance(shape, list) and len(shape) == 3 and 1 <= shape[0] <= 4096:
                 self.count.size, self.count.channels = float(shape[0]), int(shape[2])
 
@@ -250,42 +266,46 @@ class _Reader:
             if built is None or (name == "__call__" and "setup" in methods):
                 continue
             bound, aliases = self._bound(built, node), self._aliases(built, node)
-            reader = _Reader(self.world, self.count, dict(bound), {}, methods, aliases)
+            reader = _Reader(self.world, self.count, Numbers(self.world.sources, dict(bound)), methods, aliases)
             reader.body(built.body, depth + 1)
             break
         forward = methods.get("forward")
         if forward is not None and self.count.size > 1:
-            pools = sum(_last(call.func).endswith(("max_pool2d", "avg_pool2d")) for call in ast.walk(forward) if isinstance(call, ast.Call))
+            pools = sum(
+                last_word(call.func).endswith(("max_pool2d", "avg_pool2d"))
+                for call in ast.walk(forward)
+                if isinstance(call, ast.Call)
+            )
             self.count.outputs /= 1.0 + pools  # pools between the layers that the constructor does not show
         self.world.seen.pop()
 
     def _bound(self, function: Function, node: ast.Call) -> dict[str, Number | list[Number]]:
         """Return the numbers of a call by the names of its parameters, and the defaults of the others."""
         parameters = _parameters(function)
-        bound: dict[str, Number | list[Number]] = {}
         defaults = function.args.defaults
         pairs = list(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=False))
-        pairs += [(a, d) for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=False) if d is not None]
-        values = [(parameter.arg, self.value(default)) for parameter, default in pairs]
-        values += [(p.arg, self.value(a)) for p, a in zip(parameters, node.args, strict=False)]
-        values += [(word.arg, self.value(word.value)) for word in node.keywords if word.arg]
-        for name, value in values:
-            if value is not None:
-                bound[name] = value
-        return bound
+        pairs += [
+            (a, d) for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=False) if d is not None
+        ]
+        values = [(parameter.arg, self.numbers.value(default)) for parameter, default in pairs]
+        values += [(p.arg, self.numbers.value(a)) for p, a in zip(parameters, node.args, strict=False)]
+        values += [(word.arg, self.numbers.value(word.value)) for word in node.keywords if word.arg]
+        return {name: value for name, value in values if value is not None}
 
     def _aliases(self, function: Function, node: ast.Call) -> dict[str, str]:
         """Return which parameters of a call are classes of the program's own."""
         parameters, defaults = _parameters(function), function.args.defaults
-        pairs = [(p.arg, _last(d)) for p, d in zip(parameters[len(parameters) - len(defaults) :], defaults, strict=False)]
-        pairs += [(p.arg, _last(a)) for p, a in zip(parameters, node.args, strict=False)]
-        pairs += [(word.arg, _last(word.value)) for word in node.keywords if word.arg]
+        pairs = [
+            (p.arg, last_word(d)) for p, d in zip(parameters[len(parameters) - len(defaults) :], defaults, strict=False)
+        ]
+        pairs += [(p.arg, last_word(a)) for p, a in zip(parameters, node.args, strict=False)]
+        pairs += [(word.arg, last_word(word.value)) for word in node.keywords if word.arg]
         found = {name: self.aliases.get(given, given) for name, given in pairs}
         return {name: given for name, given in found.items() if given in self.world.classes}
 
     def _given(self, node: ast.Call) -> Given:
-        places = tuple(self.value(argument) for argument in node.args[:8])
-        named = {word.arg: self.value(word.value) for word in node.keywords if word.arg}
+        places = tuple(self.numbers.value(argument) for argument in node.args[:8])
+        named = {word.arg: self.numbers.value(word.value) for word in node.keywords if word.arg}
         return Given(places, {name: value for name, value in named.items() if value is not None})
 
     def _bind(self, target: ast.expr, value: Number | list[Number] | None) -> None:
@@ -293,100 +313,12 @@ class _Reader:
             for inner, item in zip(target.elts, value, strict=False):
                 self._bind(inner, item)
             return
-        space = self.names if isinstance(target, ast.Name) else self.own
+        space = self.numbers.names if isinstance(target, ast.Name) else self.numbers.own
         name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
         if value is not None:
             space[name] = value
         elif isinstance(target, ast.Name):
             space.pop(name, None)
-
-    def _items(self, node: ast.expr) -> list[Number | None]:
-        """Return what a loop runs over: a range, a list of numbers, an enumeration; one unknown round where it is not known."""
-        if isinstance(node, ast.Call) and _last(node.func) in {"range", "enumerate", "reversed", "zip"} and node.args:
-            if _last(node.func) != "range":
-                return list(self._items(node.args[0]))
-            bounds = [self.value(argument) for argument in node.args[:3]]
-            whole = [int(bound) for bound in bounds if isinstance(bound, (int, float))]
-            if len(whole) == len(bounds) and (len(whole) < 3 or whole[2]):
-                return list(range(*whole))[:MAX_LOOP]
-            return [None]
-        value = self.value(node)
-        return list(value[:MAX_LOOP]) if isinstance(value, list) else [None]
-
-    def _truth(self, node: ast.expr) -> bool | None:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            inner = self._truth(node.operand)
-            return None if inner is None else not inner
-        if isinstance(node, ast.Compare):
-            return self._compared(node)
-        if isinstance(node, ast.BoolOp):
-            return self._joined(node)
-        value = self.value(node)
-        if isinstance(node, ast.Constant) and node.value is None:
-            return False
-        return bool(value) if isinstance(value, (int, float)) else None
-
-    def _joined(self, node: ast.BoolOp) -> bool | None:
-        parts = [self._truth(part) for part in node.values]
-        decides = isinstance(node.op, ast.Or)
-        return decides if decides in parts else None if None in parts else not decides
-
-    def _compared(self, node: ast.Compare) -> bool | None:
-        left, right = self.value(node.left), self.value(node.comparators[0])
-        compare = _COMPARISONS.get(type(node.ops[0]))
-        if compare is None or len(node.ops) > 1 or isinstance(left, list) or isinstance(right, list) or left is None or right is None:
-            return None
-        return compare(left, right)
-
-    def value(self, node: ast.expr, depth: int = 0) -> Number | list[Number] | None:
-        """Return the number, or list of numbers, that an expression is; None where it is not known."""
-        if depth > MAX_DEPTH:
-            return None
-        if isinstance(node, ast.Constant):
-            return node.value if isinstance(node.value, (int, float)) and abs(node.value) < 1e9 else None
-        if isinstance(node, ast.Name):
-            return self.names[node.id] if node.id in self.names else self._option(node.id)
-        if isinstance(node, ast.Attribute):
-            return self.own[node.attr] if node.attr in self.own else self._option(node.attr)
-        if isinstance(node, (ast.List, ast.Tuple)):
-            inner = [_first(self.value(item, depth + 1)) for item in node.elts[:MAX_LOOP]]
-            return [item for item in inner if item is not None] if None not in inner else None
-        if isinstance(node, ast.BinOp):
-            left, right = self.value(node.left, depth + 1), self.value(node.right, depth + 1)
-            if isinstance(left, list) and isinstance(right, list) and isinstance(node.op, ast.Add):
-                return [*left, *right][:MAX_LOOP]
-            if isinstance(left, list) and isinstance(right, int) and isinstance(node.op, ast.Mult):
-                return (left * min(max(right, 0), MAX_LOOP))[:MAX_LOOP]
-            if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-                return _arithmetic(node.op, left, right)
-            return None
-        if isinstance(node, ast.Subscript):
-            whole, index = self.value(node.value, depth + 1), self.value(node.slice, depth + 1)
-            if isinstance(whole, list) and isinstance(index, int) and -len(whole) <= index < len(whole):
-                return whole[index]
-            return None
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            inner_value = self.value(node.operand, depth + 1)
-            return -inner_value if isinstance(inner_value, (int, float)) else None
-        if isinstance(node, ast.Call) and _last(node.func) in {"int", "len", "max", "min"} and node.args:
-            first = self.value(node.args[0], depth + 1)
-            return len(first) if isinstance(first, list) and _last(node.func) == "len" else first
-        if isinstance(node, ast.IfExp):
-            return self.value(node.orelse if self._truth(node.test) is False else node.body, depth + 1)
-        if isinstance(node, ast.BoolOp):
-            return next((value for item in node.values if (value := self.value(item, depth + 1)) is not None), None)
-        return None
-
-    def _option(self, name: str) -> Number | list[Number] | None:
-        """Return the default of an option or constant of that name in any of the programs."""
-        for source in self.world.sources[:MAX_SOURCES]:
-            default = source.code.default(name) if source.code else None
-            if default is not None:
-                parts = [as_number(part) for part in default.text.split(",")]
-                whole = [part for part in parts if part is not None]
-                if whole and len(whole) == len(parts):
-                    return whole[0] if len(whole) == 1 else list(whole)
-        return None
 
 
 def _parameters(function: Function) -> list[ast.arg]:
@@ -394,33 +326,9 @@ def _parameters(function: Function) -> list[ast.arg]:
     return parameters[1:] if parameters and parameters[0].arg in {"self", "cls"} else parameters
 
 
-def _arithmetic(sign: ast.operator, left: Number, right: Number) -> Number | None:
-    if isinstance(sign, ast.Add):
-        result: Number = left + right
-    elif isinstance(sign, ast.Sub):
-        result = left - right
-    elif isinstance(sign, ast.Mult):
-        result = left * right
-    elif isinstance(sign, (ast.FloorDiv, ast.Div)) and right:
-        result = left // right if isinstance(sign, ast.FloorDiv) else left / right
-    elif isinstance(sign, ast.Pow) and abs(left) <= 64 and 0 <= right <= 16:
-        result = left**right
-    else:
-        return None
-    return result if abs(result) < 1e12 else None
-
-
-def _first(value: Number | list[Number] | None) -> Number | None:
-    return (value[0] if value else None) if isinstance(value, list) else value
-
-
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _is_keras(node: ast.expr, name: str) -> bool:
     """Whether the layer takes only its outputs: Keras and Flax."""
-    owner = _last(node.value) if isinstance(node, ast.Attribute) else ""
-    return owner in {"layers", "keras", "tf", "L"} or name in {"Dense", "Conv1D", "Conv2D", "Conv3D"} or name.endswith("D")
+    owner = last_word(node.value) if isinstance(node, ast.Attribute) else ""
+    return (
+        owner in {"layers", "keras", "tf", "L"} or name in {"Dense", "Conv1D", "Conv2D", "Conv3D"} or name.endswith("D")
+    )

@@ -13,13 +13,31 @@ _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "i
          "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img")  # fmt: skip
 _HEIGHTS, _WIDTHS = ("height", "video_height", "sample_height", "h"), ("width", "video_width", "sample_width", "w")
 _PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
-_PAIR = ("video_size", "size", "image_size", "img_size", "resolution", "input_size", "crop_size", "target_size", "output_size")
+_PAIR = (
+    "video_size",
+    "size",
+    "image_size",
+    "img_size",
+    "resolution",
+    "input_size",
+    "crop_size",
+    "target_size",
+    "output_size",
+)
 _FRAMES = ("num_frames", "video_length", "frame_num", "n_frames", "clip_len", "sample_n_frames", "frames_per_clip", "max_num_frames",
            "clip_length", "sequence_frames", "n_sample_frames")  # fmt: skip
 _SECONDS = ("max_duration_in_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
             "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
 _CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")
-_TRANSFORMS = ("RandomResizedCrop", "CenterCrop", "RandomCrop", "Resize", "RandomSizedCrop", "LongestMaxSize", "SmallestMaxSize")
+_TRANSFORMS = (
+    "RandomResizedCrop",
+    "CenterCrop",
+    "RandomCrop",
+    "Resize",
+    "RandomSizedCrop",
+    "LongestMaxSize",
+    "SmallestMaxSize",
+)
 # Pixels of well-known data sets, as their papers give them.
 _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar10": 32, "cifar100": 32, "svhn": 32, "usps": 16, "omniglot": 105,
              "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
@@ -35,7 +53,11 @@ def size_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
         if number is not None:
             found.append(_finding(field, str(as_number(number.text)), number))
     seconds = look_up(scope, _SECONDS)
-    if seconds is not None and re.fullmatch(r"\d{1,3}(?:\.\d{1,3})?", seconds.text) and 0.1 <= float(seconds.text) <= 600:
+    if (
+        seconds is not None
+        and re.fullmatch(r"\d{1,3}(?:\.\d{1,3})?", seconds.text)
+        and 0.1 <= float(seconds.text) <= 600
+    ):
         found.append(_finding("media.audio_seconds", seconds.text, seconds))
     return found
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.media_question import media_model, with_media
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -131,7 +132,7 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
         if family is not None:
             return find_model(family.value)
     if named is None:
-        return None
+        return media_model(findings)
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
 
 
@@ -174,7 +175,7 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         length = default  # a number of tokens in code is a text's, not an image's
     sharding = _text(findings, "training.sharding")
     checkpointing = _text(findings, "training.gradient_checkpointing")
-    return VramQuestion(
+    question = VramQuestion(
         model=model,
         method=method,
         precision=precision,
@@ -187,6 +188,7 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
         lora_rank=int(_text(findings, "training.lora_rank") or 16),
     )
+    return with_media(question, findings)
 
 
 def _relaxed(

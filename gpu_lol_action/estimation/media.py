@@ -104,7 +104,9 @@ def _picture_term(question: VramQuestion) -> MemoryTerm:
     if not model.has_shape:
         resnet = find_network("resnet50")
         share = _counted_gb(resnet, question) if resnet is not None else 0.0
-        return term("activations", share * samples * size * width / 224**2 + WORKSPACE_GB, "rough: as much as a ResNet-50")
+        return term(
+            "activations", share * samples * size * width / 224**2 + WORKSPACE_GB, "rough: as much as a ResNet-50"
+        )
     tokens = samples * (size / DEFAULT_PATCH) * (width / DEFAULT_PATCH)
     shown = f"{samples} x {size} x {width} pixels, patches of {DEFAULT_PATCH}"
     return term("activations", _transformer_gb(question, tokens) + WORKSPACE_GB, shown)
@@ -139,7 +141,9 @@ def _transformer_gb(question: VramQuestion, tokens: float) -> float:
     model = question.model
     wide = 2.0 if question.is_float32 else 1.0
     if not question.method.trains:
-        return 12 * wide * 2 * tokens * model.hidden_size / GB  # one block: residual, norm, queries to values, inner layer
+        return (
+            12 * wide * 2 * tokens * model.hidden_size / GB
+        )  # one block: residual, norm, queries to values, inner layer
     layers = 1.0 + 2 / BYTES_PER_UNIT * model.layers if question.is_checkpointing else float(model.layers)
     return BYTES_PER_UNIT * wide * 0.9 * tokens * model.hidden_size * layers * IN_FLIGHT / GB
 
@@ -157,7 +161,9 @@ def _denoiser_term(question: VramQuestion) -> MemoryTerm:
     billions = question.model.parameters_b
     if not question.method.trains:
         decode = 768 * 2 * size * width / GB
-        return term("activations", max(tokens * 0.08 / 1000, decode) + WORKSPACE_GB, f"rough: {tokens:.0f} latent tokens")
+        return term(
+            "activations", max(tokens * 0.08 / 1000, decode) + WORKSPACE_GB, f"rough: {tokens:.0f} latent tokens"
+        )
     each = 0.2 * math.sqrt(billions) + 0.1 if question.is_checkpointing else 1.2 * billions
     return term("activations", each * tokens / 1000 * _width(question) * 2, f"rough: {tokens:.0f} latent tokens")
 

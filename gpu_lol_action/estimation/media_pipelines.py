@@ -169,11 +169,17 @@ def _trained_terms(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTer
     parts = question.parts(is_divided=question.sharding.divides_state)
     terms = [
         term("weights", trained_b * weights / over, f"{shown}, {trained_b:.3g} B parameters trained"),
-        term("frozen parts", frozen_b * wide / over, f"{question.model.name}, {frozen_b:.3g} B parameters, {wide * 8} bit"),
+        term(
+            "frozen parts",
+            frozen_b * wide / over,
+            f"{question.model.name}, {frozen_b:.3g} B parameters, {wide * 8} bit",
+        ),
         term("gradients", trained_b * gradients / over, f"{gradients:g} bytes per parameter"),
     ]
     if not question.is_optimizer_offloaded:
-        terms.append(term("optimizer", trained_b * state / parts, f"{question.optimizer}, {state:g} bytes per parameter"))
+        terms.append(
+            term("optimizer", trained_b * state / parts, f"{question.optimizer}, {state:g} bytes per parameter")
+        )
     return terms
 
 
