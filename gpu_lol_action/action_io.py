@@ -41,6 +41,13 @@ INPUTS: tuple[Input, ...] = (
     ),
     Input("runpod-api-key", "", "RunPod API key; with it `/gpu-lol up` works on RunPod.", is_secret=True),
     Input("lambda-api-key", "", "Lambda Cloud API key; with it `/gpu-lol up` works on Lambda.", is_secret=True),
+    Input("hub", "false", "`true`: look up on the Hugging Face Hub how large a model is that the bundled table lacks."),
+    Input("hf-token", "", "Hugging Face token for models that are not public; never used for forks.", is_secret=True),
+    Input(
+        "llm-url", "", "Base URL of an OpenAI-compatible endpoint; with it a language model may correct the analysis."
+    ),
+    Input("llm-key", "", "Key of that endpoint.", is_secret=True),
+    Input("llm-model", "", "Name of the model to ask there."),
     Input("dry-run", "false", "For scheduled runs: report what a sweep would end, and end nothing."),
 )
 
@@ -91,12 +98,12 @@ class Surroundings:
 
 
 def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
-    """Return what the runner set for this step. ``INPUT_*`` wins over a plain variable of the same name."""
+    """Return what the runner set for this step. ``INPUT_*`` wins over a plain variable, that over ``GPU_LOL_*``."""
     env = os.environ if environ is None else environ
     values = {}
     for item in INPUTS:
         plain = item.name.replace("-", "_").upper()
-        raw = env.get(item.variable) or env.get("INPUT_" + plain) or env.get(plain) or ""
+        raw = env.get(item.variable) or env.get("INPUT_" + plain) or env.get(plain) or env.get("GPU_LOL_" + plain) or ""
         values[item.name] = raw.strip() or ("" if item.default.startswith("${{") else item.default)
     return Surroundings(
         event_name=env.get("GITHUB_EVENT_NAME", ""),

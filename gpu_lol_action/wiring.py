@@ -19,7 +19,8 @@ from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.request import Command, Event, Repository
 from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
-from gpu_lol_action.handlers.ports import Cloud, Progress, Shell
+from gpu_lol_action.handlers.lookups import Lookups
+from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell
 
 KEY_VERSION = 1
 
@@ -115,6 +116,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         repository=event.repository,
     )
     cloud_keys = _cloud_keys(surroundings.inputs)
+    asked = surroundings.inputs
     settings = Settings(
         door=Door.JOB,
         run_id=surroundings.run_id,
@@ -134,8 +136,9 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 progress=progress,
                 cloud=hands.cloud,
                 shell=hands.shell,
-                redact=_redactor([token, *cloud_keys.values()]),
+                redact=_redactor([token, *cloud_keys.values(), *filter(None, (asked["hf-token"], asked["llm-key"]))]),
                 settings=settings,
+                lookups=_job_lookups(asked, surroundings.workspace_temp),
             )
 
 
@@ -213,20 +216,50 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
             )
 
 
+def _job_lookups(inputs: Mapping[str, str], workspace_temp: str) -> Lookups:
+    """Return what a job may ask from outside. The cache lives as long as the job: its folder is emptied with it."""
+    cache = Path(workspace_temp) / "gpu-lol-hub" if workspace_temp else None
+    llm = _language_model(inputs["llm-url"], inputs["llm-model"], inputs["llm-key"]) if inputs["llm-url"] else None
+    return Lookups(_hub(inputs["hf-token"], cache), llm, is_hub_asked=inputs["hub"].lower() == "true")
+
+
+def _terminal_lookups(command: Command) -> Lookups:
+    """Return what a person at a terminal asked to be asked."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    hub = _hub(os.environ.get("HF_TOKEN", "").strip(), Path(home) / "gpu-lol" / "hub") if command.use_hub else None
+    names = ("GPU_LOL_LLM_URL", "GPU_LOL_LLM_MODEL", "GPU_LOL_LLM_KEY")
+    llm = _language_model(*(os.environ.get(name, "").strip() for name in names)) if command.use_llm else None
+    return Lookups(hub, llm, is_hub_asked=command.use_hub)
+
+
+def _hub(token: str, cache: Path | None) -> ModelHub:
+    from gpu_lol_action.adapters.hub import HUB, HubClient, HubSettings
+
+    # The variable by which Hugging Face's own tools are sent to a mirror.
+    endpoint = os.environ.get("HF_ENDPOINT", "").strip() or HUB
+    return HubClient(HubSettings(endpoint, token, cache), SystemClock().now)
+
+
+def _language_model(url: str, model: str, key: str) -> LanguageModel:
+    from gpu_lol_action.adapters.llm import ChatEndpoint, LlmSettings
+
+    return ChatEndpoint(LlmSettings(url, model, key), SystemClock().now)
+
+
 def analyze_folder(command: Command) -> str:
     """Return what ``gpu-lol analyze PATH`` prints, in the format that was asked for."""
     from gpu_lol_action.handlers.analyze import describe_folder
 
     folder = Path(command.path or ".")
-    clock = SystemClock()
+    clock, lookups = SystemClock(), _terminal_lookups(command)
     if command.base is None:
-        return describe_folder(folder, command.output_format, clock.now())
+        return describe_folder(folder, command.output_format, clock.now(), None, lookups)
     from gpu_lol_action.adapters.local_forge import LocalForge
 
     forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     sha = forge.resolve(command.base)
     with forge.tree(sha) as base:
-        return describe_folder(folder, command.output_format, clock.now(), (sha, base))
+        return describe_folder(folder, command.output_format, clock.now(), (sha, base), lookups)
 
 
 def estimate(command: Command) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec_text import spec_mapping
@@ -32,10 +32,19 @@ def analysis_json(analysis: Analysis) -> dict[str, Any]:
             {"key": item.key, "in_file": item.in_file, "in_code": item.in_code, "why": item.why}
             for item in analysis.differences
         ],
+        **_override(analysis.override),
         "not_understood": list(analysis.not_understood),
         "files_read": analysis.files_read,
         "files_skipped": analysis.files_skipped,
     }
+
+
+def _override(override: Override | None) -> dict[str, Any]:
+    """Return what a language model's word changed; nothing where none was asked or it changed nothing."""
+    if override is None:
+        return {}
+    changes = [{"key": key, "code_alone": was, "proposed": now} for key, was, now in override.changes]
+    return {"llm_override": {"model": override.model, "claim": override.reason, "changes": changes}}
 
 
 def _breakdown(breakdown: MemoryBreakdown | None) -> dict[str, Any] | None:

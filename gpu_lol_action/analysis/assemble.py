@@ -13,7 +13,6 @@ from gpu_lol_action.analysis import (
     entry_points,
     gpu_count,
     media,
-    model_families,
     models,
     packages,
     training,
@@ -22,14 +21,14 @@ from gpu_lol_action.analysis import (
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.entry_points import Run, primary_run
+from gpu_lol_action.analysis.image_choice import fitted, image_for
 from gpu_lol_action.analysis.memory_need import MemoryNeed, best, memory_need
-from gpu_lol_action.analysis.packages import package_name
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
 from gpu_lol_action.domain.spec_yaml import parse_spec_file
-from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
+from gpu_lol_action.estimation.compatibility import ImageChoice
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
 Detector = Callable[[Checkout, Run | None], list[Finding]]
@@ -40,7 +39,6 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     workload.detect,
     entry_points.detect,
     models.detect,
-    model_families.detect,
     training.detect,
     media.detect,
     gpu_count.detect,
@@ -50,22 +48,28 @@ RUN_DETECTORS: tuple[Detector, ...] = (
 TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
 
 MIN_DISK_GB = 60
-MAX_REQUIREMENTS = 150
+MAX_REQUIREMENTS = 500
 NO_FACTS: Mapping[str, ModelFacts] = MappingProxyType({})
 
 
 def analyze(
-    checkout: Checkout, spec_text: str | None = None, model_facts: Mapping[str, ModelFacts] = NO_FACTS
+    checkout: Checkout,
+    spec_text: str | None = None,
+    model_facts: Mapping[str, ModelFacts] = NO_FACTS,
+    hints: tuple[Finding, ...] = (),
 ) -> Analysis:
     """Return what the tree needs: the file's word where there is one, the code's for the rest.
 
     ``spec_text`` is the text of `.gpu-lol.yaml`; ``model_facts`` are sizes looked up between detection and assembly.
+    ``hints`` are findings from outside the tree. Among equally sure ones of a field, a sure hint comes before what the
+    tree says, any other behind it.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
-    findings = detect_all(checkout)
+    sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
+    findings = (*sure, *detect_all(checkout), *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
-    gaps = [*(need.not_understood if need else ()), *_gaps(checkout)]
+    gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, _workload(findings)), *_gaps(checkout)]
     if need is not None:
         findings = (*findings, need.finding)
     spec = complete(file, proposed) if file is not None else proposed
@@ -103,6 +107,11 @@ def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f.value for f in sorted(named, key=lambda f: -f.confidence)))
 
 
+def unlisted_models(checkout: Checkout) -> tuple[Finding, ...]:
+    """Return models that the run names or loads and that no table has: hints, once a look-up has sized them."""
+    return tuple(models.unknown_ids(checkout, primary_run(checkout)))
+
+
 def propose(
     findings: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts]
 ) -> tuple[EnvironmentSpec, MemoryNeed | None]:
@@ -119,11 +128,23 @@ def propose(
             disk_gb=_disk_gb(need.model),
         )
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")[:MAX_REQUIREMENTS]
-    image = _image(findings, requirements, kind)
+    image = image_for(findings, requirements, kind)
     python = best(findings, "environment.python_version")
     software = Software(image.image, image.python or (python.value if python else None), image.cuda)
-    dependencies = Dependencies(requirements=_installable(requirements, image.image))
-    return EnvironmentSpec(hardware, software, dependencies, Meta(workload_type=kind)), need
+    env = {f.field.removeprefix("env."): f.value for f in findings if f.field.startswith("env.")}
+    return EnvironmentSpec(
+        hardware, software, _dependencies(findings, requirements, image), Meta(workload_type=kind), env
+    ), need
+
+
+def _dependencies(findings: tuple[Finding, ...], requirements: tuple[str, ...], image: ImageChoice) -> Dependencies:
+    """Return what is installed into the image, in the order in which it is found."""
+    kept, _ = fitted(requirements, image.image)
+    system, setup = (
+        tuple(dict.fromkeys(f.value for f in findings if f.field == f"dependencies.{key}"))
+        for key in ("system_packages", "setup_commands")
+    )
+    return Dependencies(requirements=kept, system_packages=system, setup_commands=setup)
 
 
 def _workload(findings: tuple[Finding, ...]) -> WorkloadType:
@@ -137,43 +158,12 @@ def _disk_gb(model: ModelFacts | None) -> int:
     return max(MIN_DISK_GB, math.ceil((40 + 2.5 * weights_gb) / 10) * 10)
 
 
-def _image(findings: tuple[Finding, ...], requirements: tuple[str, ...], kind: WorkloadType) -> ImageChoice:
-    """Return the Dockerfile's GPU image, else the one that fits versions and packages."""
-    python = best(findings, "environment.python_version") or best(findings, "environment.least_python")
-    if kind is WorkloadType.CPU_ONLY:
-        return choose_image(ImageWish("none", python=python.value if python else None))
-    own = best(findings, "environment.base_image")
-    if own is not None:
-        cuda = image_contents(own.value).cuda
-        return ImageChoice(own.value, None, ".".join(map(str, cuda)) if cuda else None, own.why)
-    names = frozenset(package_name(requirement) for requirement in requirements)
-    torch, flow, vllm = (best(findings, f"framework.{name}") for name in ("torch", "tensorflow", "vllm"))
-    framework = "torch"
-    if "vllm" in names:
-        framework = "vllm"
-    elif (
-        "torch" not in names
-        and names & {"tensorflow", "tensorflow-gpu", "keras"}
-        and not names & {"transformers", "lightning"}
-    ):
-        framework = "tensorflow"
-    version = torch.value.lstrip("=>") if torch and torch.value else None
-    return choose_image(
-        ImageWish(
-            framework=framework,
-            torch=version,
-            is_pinned=bool(torch and torch.value.startswith("==")),
-            packages=names,
-            vllm=vllm.value[2:] if vllm and vllm.value.startswith("==") else None,
-            tensorflow=flow.value.lstrip("=>") if flow and flow.value else None,
-            python=python.value if python else None,
-        )
-    )
-
-
-def _installable(requirements: tuple[str, ...], image: str) -> tuple[str, ...]:
-    """Return the requirements in their order; nothing is dropped, for pip finds what the image holds already."""
-    return tuple(dict.fromkeys(requirements)) if image else requirements
+def _environment_gaps(findings: tuple[Finding, ...], kind: WorkloadType) -> list[str]:
+    """Return what contradicts each other, and what of the environment was not understood, in sentences."""
+    requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")
+    image = image_for(findings, requirements, kind)
+    said = [f.why for f in findings if f.field in {"contradiction", "not_understood"}]
+    return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image.image)[1]]))
 
 
 def _gaps(checkout: Checkout) -> list[str]:
@@ -188,4 +178,4 @@ def _gaps(checkout: Checkout) -> list[str]:
     return gaps
 
 
-__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose"]
+__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose", "unlisted_models"]

@@ -1,69 +1,215 @@
-"""The image: the repository's own Dockerfile where it has a GPU image, else what versions and packages ask for."""
+"""What speaks for an image: the repository's Dockerfile, versions of frameworks, CUDA, Python, compilers; and what contradicts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.conda_files import read_environment
+from gpu_lol_action.analysis.dependency_lists import lists_of
+from gpu_lol_action.analysis.entry_points import import_closure, primary_run
+from gpu_lol_action.analysis.install_sources import main_dockerfiles
+from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.local_projects import compiled_extension
+from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.analysis.packages import effective_packages
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.python_version import python_wishes
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.estimation.compatibility import is_gpu_image
+from gpu_lol_action.estimation.compatibility import image_contents, is_gpu_image
+from gpu_lol_action.estimation.package_pairs import allows, pinned
+from gpu_lol_action.estimation.torch_releases import torch_releases
 
 _FROM = re.compile(r"^\s*FROM\s+(?:--platform=\S+\s+)?(\S+)", re.IGNORECASE)
 _IMAGE = re.compile(r"[a-z0-9][\w./:@-]{1,200}", re.IGNORECASE)
-_PYTHON = re.compile(r"(?:>=|==|~=|\^)?\s*(3\.\d{1,2})")
+# No Python in it: a compiler and CUDA to build on. What is built there is what the image of a framework holds ready-made.
+_BARE_CUDA = re.compile(r"(?:^|/)cuda:(\d{1,2}\.\d)[\w.]*-(?:(cudnn\d*)-)?(devel|runtime|base)")
+_BUILT_PER_CUDA = frozenset({"torch", "torchvision", "torchaudio", "jaxlib", "jax"})
+_NOT_FOR_PROGRAMS = re.compile(r"/driver:|/k8s|container-toolkit|dcgm|tritonserver:[\w.-]*-sdk")
+_PUBLIC_HOSTS = frozenset({"docker.io", "nvcr.io", "ghcr.io", "quay.io", "gcr.io", "public.ecr.aws", "mcr.microsoft.com",
+                           "registry.hub.docker.com", "index.docker.io", "huggingface.co"})  # fmt: skip
+_FRAMEWORKS = {
+    "torch": "torch",
+    "tensorflow": "tensorflow",
+    "tensorflow-gpu": "tensorflow",
+    "vllm": "vllm",
+    "jax": "jax",
+}
+_BUILD = re.compile(r"(?:\+|/|-)cu(\d{2})(\d)(?!\d)")
 
 
 def detect(checkout: Checkout) -> list[Finding]:
-    """Return the image that a Dockerfile starts from, pinned versions of frameworks, and the Python that is asked for."""
-    return [*_dockerfiles(checkout), *_versions(checkout), *_python(checkout)]
+    """Return the image that a Dockerfile starts from, versions that are asked for, and contradictions between them."""
+    found = [
+        *_dockerfile(checkout),
+        *_versions(checkout),
+        *_cudas(checkout),
+        *_compilers(checkout),
+        *_servers(checkout),
+    ]
+    return [*found, *_contradictions(checkout, found)]
 
 
-def _dockerfiles(checkout: Checkout) -> list[Finding]:
-    """Return the last GPU image among the stages of the shallowest Dockerfile; variables are filled from its own ARGs."""
-    for source in checkout.of(Form.DOCKERFILE):
+def _dockerfile(checkout: Checkout) -> list[Finding]:
+    """Return the last GPU image among the stages of the main Dockerfile; variables are filled from its own ARGs.
+
+    A bare CUDA image is a wish for that CUDA (and a compiler), not an image to install Python packages into.
+    """
+    for source in main_dockerfiles(checkout):
         arguments = dict(re.findall(r"^[ \t]*ARG[ \t]+(\w+)=[\"']?([^\s\"']+)", source.text, re.MULTILINE))
         for number, line in reversed(list(enumerate(source.text.split("\n"), 1))):
             match = _FROM.match(line)
             if not match:
                 continue
             image = _filled(match[1], arguments)
-            if is_gpu_image(image) and _IMAGE.fullmatch(image) and ":" in image:
-                where = Evidence(source.path, number)
-                return [
-                    Finding("environment.base_image", image, "the Dockerfile starts from it", Confidence.HIGH, where)
-                ]
+            if (
+                not is_gpu_image(image)
+                or _NOT_FOR_PROGRAMS.search(image)
+                or not _IMAGE.fullmatch(image)
+                or ":" not in image
+            ):
+                continue
+            where = Evidence(source.path, number)
+            bare = _BARE_CUDA.search(image)
+            if bare is not None:
+                return _of_bare_cuda(image, bare, where)
+            host = image.split("/", maxsplit=1)[0]
+            if "/" in image and re.search(r"[.:]", host) and host not in _PUBLIC_HOSTS:
+                why = f"the Dockerfile starts from `{image}`, which may not be public: another image is taken"
+                return [Finding("not_understood", "image", why, Confidence.MEDIUM, where)]
+            return [Finding("environment.base_image", image, "the Dockerfile starts from it", Confidence.HIGH, where)]
     return []
 
 
+def _of_bare_cuda(image: str, found: re.Match[str], where: Evidence) -> list[Finding]:
+    why = f"the Dockerfile starts from `{image}`"
+    cuda = Finding("framework.cuda", found[1], why, Confidence.MEDIUM, where)
+    if found[3] != "devel":
+        return [cuda]
+    return [cuda, Finding("framework.compiler", "the Dockerfile", why, Confidence.LOW, where)]
+
+
 def _filled(text: str, arguments: Mapping[str, str]) -> str:
-    return re.sub(r"\$\{?(\w+)\}?", lambda found: arguments.get(found[1], found[0]), text)
+    for _ in range(3):
+        text = re.sub(
+            r"\$\{?(\w+)(?::-([^}]*))?\}?", lambda found: arguments.get(found[1]) or found[2] or found[0], text
+        )
+    return text
 
 
 def _versions(checkout: Checkout) -> list[Finding]:
     found = []
-    for item in declared_packages(checkout):
+    for item in effective_packages(checkout):
         name = package_name(item.requirement)
-        if item.is_optional or name not in {"torch", "tensorflow", "tensorflow-gpu", "vllm"}:
+        if item.is_optional or name not in _FRAMEWORKS:
             continue
-        version = re.search(r"(==|~=|>=)\s*(\d+(?:\.\d+)*)", item.requirement)
-        field = f"framework.{name.removesuffix('-gpu')}"
-        value = f"{'==' if version[1] == '==' else '>='}{version[2]}" if version else ""
-        found.append(Finding(field, value, f"`{item.requirement}` is asked for", Confidence.HIGH, item.evidence))
+        version = re.match(r"[\w.-]+(?:\[[^\]]*\])?\s*([^;@]*)", item.requirement)
+        value = re.sub(r"\s+", "", version[1]) if version else ""
+        why = f"`{item.requirement}` is asked for"
+        found.append(Finding(f"framework.{_FRAMEWORKS[name]}", value, why, Confidence.HIGH, item.evidence))
     return found
 
 
-def _python(checkout: Checkout) -> list[Finding]:
-    """Return the least Python that pyproject.toml or .python-version asks for."""
-    for source in checkout.of(Form.TOML, roles=(Role.PACKAGES,)):
-        for number, line in enumerate(source.text.split("\n"), 1):
-            if re.match(r"\s*(?:requires-python|python)\s*=", line) and (found := _PYTHON.search(line)):
-                where = Evidence(source.path, number)
-                return [
+def _cudas(checkout: Checkout) -> list[Finding]:
+    """Return the CUDA that conda's lists, an index of builds, or a pinned build names; the surest first."""
+    found: list[Finding] = []
+    for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,)):
+        file = read_environment(source)
+        if file.cuda:
+            found.append(_cuda(file.cuda, Evidence(source.path, file.cuda_line), Confidence.HIGH))
+    lists = lists_of(checkout)
+    for item in lists.pins:
+        listed = checkout.find(item.evidence.path)
+        if listed is None or package_name(item.requirement) not in _BUILT_PER_CUDA:
+            continue
+        lines = listed.text.split("\n")
+        build = _BUILD.search(lines[item.evidence.line - 1]) if 0 < item.evidence.line <= len(lines) else None
+        if build is not None:
+            found.append(_cuda(f"{build[1]}.{build[2]}", item.evidence, Confidence.HIGH))
+    for option in lists.options:
+        build = _BUILD.search(option.value) if option.kind in {"index", "links"} else None
+        if build is not None:
+            found.append(_cuda(f"{build[1]}.{build[2]}", option.evidence, Confidence.MEDIUM))
+    for source, project in lists.projects:
+        for url in project.indexes:
+            if build := _BUILD.search(url):
+                line = source.text[: max(0, source.text.find(url))].count("\n") + 1
+                found.append(_cuda(f"{build[1]}.{build[2]}", Evidence(source.path, line), Confidence.MEDIUM))
+    found += [_cuda(command.cuda, command.evidence, Confidence.MEDIUM) for command in lists.commands if command.cuda]
+    return [finding for place, finding in enumerate(found) if finding not in found[:place]]
+
+
+def _cuda(text: str, where: Evidence, confidence: Confidence) -> Finding:
+    version = ".".join(text.split(".")[:2])
+    return Finding("framework.cuda", version, f"CUDA {version} is asked for", confidence, where)
+
+
+def _compilers(checkout: Checkout) -> list[Finding]:
+    """Return what of the repository itself is compiled: extensions in its setup.py, or loaded by the program while it runs."""
+    found: list[Finding] = []
+    extension = compiled_extension(checkout)
+    if extension is not None:
+        why = "the repository compiles an extension for the GPU"
+        found.append(Finding("framework.compiler", "the repository's own extension", why, Confidence.HIGH, extension))
+    run = primary_run(checkout)
+    sources = import_closure(checkout, run.script) if run and run.script else ()
+    for source in sources:
+        for call in source.code.calls if source.code else ():
+            if call.name.endswith(("cpp_extension.load", "cpp_extension.load_inline")):
+                why = "an extension is compiled while the program runs"
+                where = Evidence(source.path, call.line)
+                found.append(
+                    Finding("framework.compiler", "an extension that the program loads", why, Confidence.HIGH, where)
+                )
+            elif call.name == "torch.compile":
+                why = "`torch.compile` needs a C compiler at run time"
+                found.append(
                     Finding(
-                        "environment.least_python", found[1], f"Python {found[1]} is the least", Confidence.HIGH, where
+                        "dependencies.system_packages", "gcc", why, Confidence.MEDIUM, Evidence(source.path, call.line)
                     )
-                ]
+                )
+    return [finding for place, finding in enumerate(found) if finding.value not in {f.value for f in found[:place]}]
+
+
+def _servers(checkout: Checkout) -> list[Finding]:
+    """Return servers that are images rather than packages."""
+    for command in launch_commands(checkout):
+        if command.tool == "text-generation-launcher":
+            return [Finding("framework.tgi", "", f"`{command.tool}` is started", Confidence.HIGH, command.evidence)]
     return []
+
+
+def _contradictions(checkout: Checkout, found: list[Finding]) -> Iterator[Finding]:
+    """Yield what cannot all be had: two pins of one framework, Pythons that exclude each other, a Dockerfile against its list."""
+    pins: dict[str, tuple[str, Evidence]] = {}
+    for item in lists_of(checkout).pins:
+        name = package_name(item.requirement)
+        version = pinned(re.sub(r"^[\w.-]+(?:\[[^\]]*\])?\s*|;.*$", "", item.requirement))
+        if name not in {"torch", "torchvision", "tensorflow", "jax", "transformers", "vllm", "numpy"} or not version:
+            continue
+        old = pins.setdefault(name, (version, item.evidence))
+        if old[0] != version:
+            why = f"{name} {old[0]} is pinned in {old[1]}, {name} {version} in {item.evidence}: the first is taken"
+            yield Finding("contradiction", name, why, Confidence.HIGH, item.evidence)
+    wishes = python_wishes(checkout)
+    exact = next((wish for wish in wishes if wish.exact), None)
+    for wish in wishes if exact is not None else ():
+        if exact is not None and not wish.allows(exact.exact):
+            why = f"Python {exact.exact} is named in {exact.evidence}, but {wish.evidence} asks for {wish.said}"
+            yield Finding("contradiction", "python", why, Confidence.HIGH, wish.evidence)
+    torch = next((finding for finding in found if finding.field == "framework.torch"), None)
+    exact_torch = pinned(torch.value) if torch is not None else ""
+    release = torch_releases().get(exact_torch)
+    for finding in found:
+        if torch is None or not exact_torch:
+            break
+        holds = image_contents(finding.value) if finding.field == "environment.base_image" else None
+        if holds is not None and holds.torch is not None and not allows(torch.value, ".".join(map(str, holds.torch))):
+            why = (f"{finding.evidence} starts from `{finding.value}`, but {torch.evidence} pins torch {exact_torch}: "
+                   "it is installed over the image's")  # fmt: skip
+            yield Finding("contradiction", "image", why, Confidence.HIGH, finding.evidence)
+        if finding.field == "framework.cuda" and release is not None and finding.value not in release.wheel_cudas:
+            builds = ", ".join(release.wheel_cudas)
+            why = f"{finding.evidence} asks for CUDA {finding.value}, but torch {exact_torch} ({torch.evidence}) is built for {builds}"
+            yield Finding("contradiction", "cuda", why, Confidence.MEDIUM, finding.evidence)

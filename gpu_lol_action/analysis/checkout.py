@@ -175,7 +175,9 @@ def _read(root: Path, path: str, limit: int) -> bytes | None:
 
 
 def _source(path: str, form: Form, role: Role, raw: bytes, *, may_parse: bool) -> Source:
-    text = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    # Windows PowerShell writes lists (`pip freeze > requirements.txt`) as UTF-16 with its mark; pip reads them so.
+    encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    text = raw.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
     if form is Form.NOTEBOOK:
         code, lines = _notebook(text)
         return Source(path, form, role, code, read_python(code, lines) if may_parse else None)

@@ -57,8 +57,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
             if len(line) <= MAX_LINE_CHARACTERS:
                 where = Evidence(source.path, number)
-                found.extend(_ordered(line, where))
-                found.extend(_remarked(line, where))
+                found.extend(list(_ordered(line, where)) or _remarked(line, where))
     return found
 
 

@@ -1,30 +1,56 @@
-"""Which package a module comes from, where the names differ."""
+"""Which package a module comes from; none for the standard library and for names that nobody knows."""
 
 from __future__ import annotations
 
+import csv
+import functools
 import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from types import MappingProxyType
 
-PACKAGE_OF_MODULE = {
-    "cv2": "opencv-python-headless", "PIL": "pillow", "yaml": "pyyaml", "sklearn": "scikit-learn", "skimage": "scikit-image",
-    "bs4": "beautifulsoup4", "dotenv": "python-dotenv", "attr": "attrs", "git": "gitpython", "dateutil": "python-dateutil",
-    "whisper": "openai-whisper", "open_clip": "open-clip-torch", "clip": "git+https://github.com/openai/CLIP.git",
-    "pytorch_lightning": "pytorch-lightning", "faiss": "faiss-cpu", "Crypto": "pycryptodome", "serial": "pyserial",
-    "umap": "umap-learn", "hydra": "hydra-core", "google.protobuf": "protobuf", "flash_attn": "flash-attn",
-    "mpl_toolkits": "matplotlib", "tensorboardX": "tensorboardX", "segment_anything": "segment-anything",
-    "sentence_transformers": "sentence-transformers", "stable_baselines3": "stable-baselines3", "faster_whisper": "faster-whisper",
-    "huggingface_hub": "huggingface-hub", "torch_geometric": "torch-geometric", "mamba_ssm": "mamba-ssm", "lpips": "lpips",
-    "auto_gptq": "auto-gptq", "awq": "autoawq", "gym": "gym", "jose": "python-jose", "OpenSSL": "pyopenssl", "slugify": "python-slugify",
-    "pkg_resources": "setuptools", "llama_cpp": "llama-cpp-python", "trl": "trl", "ale_py": "ale-py", "decord": "decord",
+# What Python 3.10 to 3.13 hold, and 3.8 and 3.9 held: a program may be written for any of them, whichever runs here.
+_STANDARD = sys.stdlib_module_names | {
+    "asynchat", "asyncore", "audioop", "binhex", "cgi", "cgitb", "chunk", "crypt", "distutils", "formatter", "imghdr", "imp",
+    "lib2to3", "mailcap", "msilib", "nis", "nntplib", "ossaudiodev", "parser", "pipes", "smtpd", "sndhdr", "spwd", "sunau",
+    "symbol", "telnetlib", "tomllib", "uu", "xdrlib", "macpath", "dummy_threading", "_bootlocale", "pathlib",
 }  # fmt: skip
+# Comes with every image or with the tool that runs the code, or is part of another distribution.
+_NEVER_INSTALLED = frozenset({"pkg_resources", "setuptools", "IPython", "ipykernel", "triton", "_typeshed", "__future__", "pip",
+                              "google.colab", "wheel"})  # fmt: skip
 
-# Part of another distribution, of the tool that runs the code, or a name that only a build makes.
-IGNORED_MODULES = frozenset({"google", "mpl_toolkits", "pkg_resources", "setuptools", "distutils", "_typeshed", "IPython",
-                             "triton", "six", "__future__", "common", "utils", "src", "lib"})  # fmt: skip
+
+@functools.lru_cache(maxsize=1)
+def package_names() -> Mapping[str, str]:
+    """Return the bundled table: import name to requirement. An empty requirement: not installed by pip."""
+    text = (files("gpu_lol_action") / "data" / "import_names.csv").read_text(encoding="utf-8")
+    return MappingProxyType({row["module"]: row["package"] for row in csv.DictReader(text.splitlines())})
+
+
+def is_standard(module: str) -> bool:
+    """Whether a module belongs to Python itself or to the environment of every program."""
+    top = module.split(".", maxsplit=1)[0]
+    return not top or top in _STANDARD or top.startswith("_") or top in _NEVER_INSTALLED or module in _NEVER_INSTALLED
 
 
 def package_of(module: str) -> str | None:
-    """Return the package that holds a top-level module; None for the standard library and what is never installed."""
-    top = module.split(".", maxsplit=1)[0]
-    if not top or top in sys.stdlib_module_names or top in IGNORED_MODULES or top.startswith("_"):
+    """Return the requirement that brings a module; None where none is needed or none is known.
+
+    An unknown name is never guessed: any name can be a stranger's package on the index.
+    """
+    if is_standard(module):
         return None
-    return PACKAGE_OF_MODULE.get(top, top.replace("_", "-").lower() if "_" in top else top)
+    names = package_names()
+    words = module.split(".")
+    for length in range(min(3, len(words)), 0, -1):  # namespaces (`google.cloud.storage`) before their top
+        package = names.get(".".join(words[:length]))
+        if package is not None:
+            return package or None
+    return None
+
+
+def is_known(module: str) -> bool:
+    """Whether the table names a module, or it needs no package at all."""
+    words = module.split(".")
+    names = package_names()
+    return is_standard(module) or any(".".join(words[:length]) in names for length in range(1, min(3, len(words)) + 1))

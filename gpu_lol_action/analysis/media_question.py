@@ -16,6 +16,7 @@ SMALL_PICTURE = 64
 # Networks for pictures this small begin without the stem that shrinks a large picture fourfold (He et al. 2016, section 4.2).
 STEM = 4
 DEFAULT_POSITIONS = 256
+MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
@@ -44,8 +45,10 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
     network = find_network(question.model.name)
     if network is not None and network.family == "vision" and 0 < size[0] <= SMALL_PICTURE:
         size = (size[0] * STEM, size[1] * STEM)
+    is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and question.method.trains
     return replace(
         question,
+        precision="fp16" if is_mixed and _best(known, "training.precision") is None else question.precision,
         image_height=size[0],
         image_width=size[1],
         frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.media_question import media_model, with_media
+from gpu_lol_action.analysis.placement import place
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -16,7 +17,6 @@ from gpu_lol_action.analysis.reconcile import (
     statements,
 )
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
@@ -25,16 +25,10 @@ from gpu_lol_action.estimation.vram import (
     Sharding,
     VramQuestion,
     estimate_vram,
-    least_cards,
-    sharded,
 )
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
-# The largest card that is rented widely; a run that needs more is divided over several.
-LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
-LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
-MOST_CARDS = 8
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
 DEFAULT_TRAINING_LENGTH = 1024
@@ -72,7 +66,9 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if model is None:
         trains = workload is WorkloadType.TRAINING
         return _without_model(findings, statements(findings, trains=trains), stated or 1)
-    question, count, relaxed = _relaxed(_question(findings, workload, model), stated, findings)
+    question, count, relaxed = place(
+        _question(findings, workload, model), stated, {finding.field for finding in findings}
+    )
     breakdown = _with_evidence(estimate_vram(question), findings)
     required = int(breakdown.required_gib)
     finding = best(findings, "model.id") or best(findings, "model.layers")
@@ -81,7 +77,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
     gaps = (*_gaps(findings, question), *relaxed)
     said = statements(findings, trains=question.method.trains)
-    is_rough = _is_rough(findings, model)
+    is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
     agreed = reconcile(breakdown.required_gib, [*said, *_card_of_model(model, where)], is_rough=is_rough)
@@ -142,7 +138,10 @@ def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
     if family is None or named.confidence is Confidence.HIGH:
         return False
     model, usual = find_model(named.value), find_model(family.value)
-    return model is not None and usual is not None and usual.parameters_b > EXPLAINS * model.parameters_b
+    if model is None or usual is None:
+        return False
+    far = EXPLAINS if model.kind == usual.kind else 1.5
+    return usual.parameters_b > far * model.parameters_b
 
 
 def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
@@ -191,54 +190,13 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
     return with_media(question, findings)
 
 
-def _relaxed(
-    asked: VramQuestion, stated: int | None, findings: tuple[Finding, ...]
-) -> tuple[VramQuestion, int, tuple[str, ...]]:
-    """Return the question, the count, and what was assumed besides: an assumption must not ask for what nobody rents.
-
-    Only what nothing says is assumed otherwise: 16-bit numbers, then gradient checkpointing, then one sample at a time.
-    """
-    question, count = _placed(asked, stated)
-    said: list[str] = []
-    steps = (
-        ("training.precision", {"precision": "bf16"}, "16-bit numbers are assumed"),
-        ("training.gradient_checkpointing", {"is_checkpointing": True}, "gradient checkpointing is assumed"),
-        ("training.batch_size", {"batch_size": 1}, "one sample at a time is assumed"),
-    )
-    for field, change, words in steps:
-        if not asked.method.trains or estimate_vram(question).required_gib <= LARGE_CARD_GIB:
-            break
-        if best(findings, field) is None:
-            asked = replace(asked, **change)
-            question, count = _placed(asked, stated)
-            said.append(f"{words}: nothing says otherwise, and without it no rented card is large enough")
-    return question, count, tuple(said)
-
-
-def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, int]:
-    """Return the question for the count that is stated, or for the fewest large cards on which the run fits."""
-    if stated is not None:
-        spread = replace(question, gpu_count=stated)
-        if estimate_vram(spread).required_gib > LARGE_CARD_GIB and stated > 1:
-            spread = sharded(question, stated)
-        if question.method is Method.INFERENCE and stated > 1:
-            spread = sharded(question, stated)
-        return spread, stated
-    if estimate_vram(question).required_gib <= LARGE_CARD_GIB:
-        return question, 1
-    count = least_cards(question, LARGE_CARD_GIB)
-    if count is None:
-        # Activations and logits are on every card: what dividing does not help runs on one larger card, if on any.
-        fits_one = estimate_vram(question).required_gib <= LARGEST_CARD_GIB
-        count = 1 if fits_one else MOST_CARDS
-    return (sharded(question, count) if count > 1 else question), count
-
-
-def _is_rough(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
-    """Whether the sum rests on a guess: a model without a shape, or one that is only hinted at."""
+def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
+    """Whether the sum rests on a guess: a model without a shape or only hinted at, or a batch that nothing says."""
     named = best(findings, "model.id")
+    model = question.model
     is_sure = model.source == "shape" or (named is not None and named.confidence is Confidence.HIGH)
-    return not (model.has_shape and is_sure)
+    is_sized = best(findings, "training.batch_size") is not None or not question.method.trains
+    return not (model.has_shape and is_sure and is_sized)
 
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:

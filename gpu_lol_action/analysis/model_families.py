@@ -45,7 +45,7 @@ _MAKES_A_MODEL = frozenset(
 _NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|config$", re.IGNORECASE)
 
 
-def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
+def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return the family's usual model, as a finding ``model.family`` of low confidence; at most one."""
     if run is None or run.script is None:
         return []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, read_settings
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.model_families import guess_family
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import look_up_number, scope_of
@@ -30,6 +32,8 @@ _MODEL_KEY = re.compile(
 _HELPER_KEY = re.compile(
     r"tokeni|teacher|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
 )
+# Models that look at what another model makes.
+_GUARD = re.compile(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
@@ -73,7 +77,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     unique: dict[str, Finding] = {}
     for finding in found:
         unique.setdefault(finding.value, finding)
-    return [*unique.values(), *_shape(checkout, run)]
+    is_named = any(finding.confidence is Confidence.HIGH for finding in unique.values())
+    guessed = [] if is_named else guess_family(checkout, run)
+    return [*unique.values(), *guessed, *_shape(checkout, run)]
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
@@ -149,6 +155,37 @@ def _from_code(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     confidence = Confidence.LOW if run is not None else Confidence.MEDIUM
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:200]:
         yield from _loads(source, confidence)
+
+
+def unknown_ids(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return ids of the Hub that the run names or loads and that are in no table: what only a look-up can size.
+
+    They count as findings only where a look-up has sized them, and then for no more than what the table knows as well.
+    """
+    found: dict[str, Finding] = {}
+    for confidence, settings in scope_of(checkout, run).tiers:
+        for setting in settings:
+            if setting.key in MODEL_KEYS and not _NOT_MODELS.search(setting.path.rpartition(".")[0]):
+                why = f"`{setting.key}` is `{setting.text.strip()}`"
+                hint = Finding("model.id", setting.text.strip(), why, confidence, setting.evidence)
+                found.setdefault(hint.value, hint)
+    # The program itself, and no module that it imports: there stand encoders and checkers, and what nobody calls.
+    scripts = () if run is None or run.script is None else (run.script,)
+    for script in scripts:
+        for call in script.code.calls if script.code is not None else ():
+            for text in _loaded(call, script) if not _NOT_MODELS.search(call.name) else ():
+                why = f"`{call.last}` loads `{text.strip()}`"
+                hint = Finding("model.id", text.strip(), why, Confidence.MEDIUM, Evidence(script.path, call.line))
+                found.setdefault(hint.value, hint)
+    return [
+        replace(hint, confidence=min(hint.confidence, Confidence.MEDIUM))
+        for hint in found.values()
+        if _HUB_ID.fullmatch(hint.value)
+        and not (_HELPER_KEY.search(hint.value) or _GUARD.search(hint.value))
+        and not _NOT_THE_HUB.search(hint.value)
+        and _model_name(hint.value) is None
+        and checkout.find_named(hint.value) is None
+    ]
 
 
 def _loads(source: Source, confidence: Confidence) -> Iterator[Finding]:

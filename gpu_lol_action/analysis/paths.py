@@ -46,6 +46,10 @@ _LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.
 _REQUIREMENTS = re.compile(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
 _ENVIRONMENTS = re.compile(r"(?:[^/]*environment[^/]*|conda[^/]*|env)\.ya?ml")
 
+_PROJECT_FILES = frozenset(
+    {"pyproject.toml", "setup.py", "setup.cfg", "pipfile", "pixi.toml", ".python-version", "runtime.txt"}
+)
+
 _FORMS = {
     ".py": Form.PYTHON,
     ".ipynb": Form.NOTEBOOK,
@@ -75,6 +79,8 @@ def form_of(path: str) -> Form | None:
         return Form.SHELL
     if small == "pipfile":
         return Form.TOML
+    if small in {".python-version", "runtime.txt"}:
+        return Form.INI
     if _REQUIREMENTS.fullmatch(small) or (small.endswith(".txt") and "/requirements/" in f"/{path.lower()}"):
         return Form.REQUIREMENTS
     if small.startswith("readme") and "." not in small:
@@ -103,4 +109,4 @@ def is_packages_file(path: str, form: Form) -> bool:
     small = path.rsplit("/", 1)[-1].lower()
     if form is Form.YAML:
         return bool(_ENVIRONMENTS.fullmatch(small))
-    return form is Form.REQUIREMENTS or small in {"pyproject.toml", "setup.py", "setup.cfg", "pipfile"}
+    return form is Form.REQUIREMENTS or small in _PROJECT_FILES

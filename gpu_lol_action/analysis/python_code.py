@@ -21,11 +21,15 @@ _INNER = (ast.stmt, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolO
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A module that is imported; ``is_optional`` inside ``try``, a function, or ``if TYPE_CHECKING``."""
+    """A module that is imported; ``is_optional`` inside ``try``, a function, or ``if``; ``is_lazy`` in a function and nothing else.
+
+    A ``try`` whose handlers only raise again ("please install x") guards nothing.
+    """
 
     module: str
     line: int
     is_optional: bool
+    is_lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +104,9 @@ def read_python(text: str, lines: Sequence[int] = ()) -> PythonCode:
     def at(node: ast.stmt | ast.expr | ast.arg) -> int:
         return lines[node.lineno - 1] if 0 < node.lineno <= len(lines) else node.lineno
 
-    for node, is_optional in _walk(tree):
+    for node, guard in _walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.extend(Import(module, at(node), is_optional) for module in _modules(node))
+            imports.extend(Import(name, at(node), guard > _ALWAYS, guard == _IN_FUNCTION) for name in _modules(node))
         elif isinstance(node, ast.Call):
             call = _call(node, at(node))
             if call is not None:
@@ -123,24 +127,43 @@ def read_python(text: str, lines: Sequence[int] = ()) -> PythonCode:
     )
 
 
-def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield each node with whether it runs only sometimes; no recursion, bounded."""
-    pending: list[tuple[ast.AST, bool]] = [(tree, False)]
+_ALWAYS, _IN_FUNCTION, _SOMETIMES = 0, 1, 2
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int]]:
+    """Yield each node with when it runs (always, when its function is called, only sometimes); no recursion, bounded."""
+    pending: list[tuple[ast.AST, int]] = [(tree, _ALWAYS)]
     count = 0
     while pending and count < MAX_NODES:
-        node, is_optional = pending.pop()
+        node, guard = pending.pop()
         count += 1
-        yield node, is_optional
-        guards = isinstance(node, (*_TRIES, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or (
+        yield node, guard
+        inner = guard
+        if isinstance(node, _FUNCTIONS):
+            inner = max(guard, _IN_FUNCTION)
+        elif (isinstance(node, _TRIES) and not _raises_again(node)) or (
             isinstance(node, ast.If) and not _is_main(node)
-        )
-        inner = is_optional or guards
+        ):
+            inner = _SOMETIMES
         for field in node._fields:
             child = getattr(node, field, None)
             if isinstance(child, list):
                 pending.extend((item, inner) for item in child if isinstance(item, _INNER))
             elif isinstance(child, _INNER):
                 pending.append((child, inner))
+
+
+def _raises_again(node: ast.AST) -> bool:
+    """Whether every handler of a ``try`` ends the program: what it guards is needed all the same."""
+    handlers: list[ast.ExceptHandler] = getattr(node, "handlers", [])
+    return bool(handlers) and all(_ends(handler.body[-1]) for handler in handlers if handler.body)
+
+
+def _ends(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return dotted_name(statement.value.func) in {"sys.exit", "exit", "quit", "os._exit"}
+    return isinstance(statement, ast.Raise)
 
 
 def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:

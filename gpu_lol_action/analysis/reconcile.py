@@ -24,6 +24,7 @@ WEIGHT_OVER_ROUGH = 0.9
 FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
+FURTHEST_CARD_FROM_ROUGH = 24.0
 FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 
 
@@ -112,8 +113,10 @@ def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bo
     if not statement.is_card:
         furthest = FURTHEST_FROM_ROUGH if is_rough else FURTHEST
         return 1 / furthest <= factor <= furthest
+    is_used = statement.weight >= WEIGHT_OF_CARD
+    furthest = FURTHEST_CARD_FROM_ROUGH if is_rough and is_used else FURTHEST_CARD
     # A smaller card that is only named somewhere disproves nothing.
-    return (1 / FURTHEST if statement.weight >= WEIGHT_OF_CARD else 1) <= factor <= FURTHEST_CARD
+    return (1 / FURTHEST if is_used else 1) <= factor <= furthest
 
 
 def _distance(statement: Statement, computed_gib: float) -> float:

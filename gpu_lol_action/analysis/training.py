@@ -123,7 +123,9 @@ def _precision(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     for confidence, settings in scope.tiers:
         for setting in settings:
             # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
-            kind = _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting) else None
+            kind = (
+                _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
+            )
             if kind is not None:
                 why = f"`{setting.key}` is {setting.text}"
                 return Finding("training.precision", kind, why, confidence, setting.evidence)
@@ -135,10 +137,12 @@ def _precision(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     )
 
 
-def _is_models(setting: Setting) -> bool:
+def _is_models(setting: Setting, confidence: Confidence) -> bool:
     """Whether a number format is the model's: an option, or an argument of what loads or runs one, not of any array."""
     owner = setting.path.rpartition(".")[0]
-    return setting.key != "dtype" or not owner or bool(_TAKES_A_MODELS_DTYPE.search(owner))
+    if setting.key != "dtype":
+        return True
+    return bool(_TAKES_A_MODELS_DTYPE.search(owner)) if owner else confidence is Confidence.HIGH
 
 
 def _kind_of_number(text: str) -> str | None:

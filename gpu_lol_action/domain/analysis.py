@@ -10,12 +10,24 @@ from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference
 
 
 @dataclass(frozen=True, slots=True)
+class Override:
+    """What a language model's word changed: ``changes`` hold key, what the code alone says, and what is proposed now.
+
+    ``reason`` is the model's own claim, bounded and on one line; nobody has checked it.
+    """
+
+    model: str
+    reason: str
+    changes: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What one tree needs.
 
     ``spec`` is what would be launched: the file's where there is one, else the proposal.
-    ``proposed`` is what the code alone says. ``breakdown`` is None where no GPU is needed or no
-    model was recognized (then ``not_understood`` says so).
+    ``proposed`` is what the code alone says, or a language model where ``override`` says so.
+    ``breakdown`` is None where no GPU is needed or no model was recognized (then ``not_understood`` says so).
     """
 
     spec: EnvironmentSpec
@@ -27,6 +39,7 @@ class Analysis:
     spec_path: str | None
     files_read: int
     files_skipped: int
+    override: Override | None = None
 
     @property
     def is_from_file(self) -> bool:

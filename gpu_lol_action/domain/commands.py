@@ -145,6 +145,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
         options=(
             Option("--format", OptionKind.FORMAT, "how the proposal is printed", "text|json|yaml|markdown", TERMINAL),
             Option("--base", OptionKind.REF, "compare with this commit or branch", "REF", TERMINAL),
+            Option("--hub", OptionKind.SWITCH, "look models up on the Hugging Face Hub", door=TERMINAL),
+            Option("--llm", OptionKind.SWITCH, "ask the language model of GPU_LOL_LLM_URL too", door=TERMINAL),
         ),
         examples=("analyze",),
     ),

@@ -37,6 +37,8 @@ class Policy:
     environments_per_repository: int = 4
     month_usd: Decimal = Decimal("50")
     may_forks_launch: bool = False
+    asks_hub: bool = False
+    may_forks_ask_llm: bool = False
     requires_recent_sweep: bool = True
     max_offers_tried: int = 4
     timeouts: Timeouts = Timeouts()

@@ -130,6 +130,7 @@ _KEYS: Mapping[str, tuple[str, Reader] | Mapping[str, tuple[str, Reader]]] = {
         "idle": ("idle_end", _duration),
     },
     "budget": {"month_usd": ("month_usd", _money)},
+    "analysis": {"hub": ("asks_hub", _switch), "llm_for_forks": ("may_forks_ask_llm", _switch)},
     "forks": {"may_launch": ("may_forks_launch", _switch)},
     "sweep": {"required": ("requires_recent_sweep", _switch)},
     "validation": {"teardown_on_failure": ("is_teardown_on_failed_validation", _switch)},

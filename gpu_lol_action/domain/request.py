@@ -119,6 +119,8 @@ class Command:
     path: str | None = None
     output_format: str = "text"
     base: str | None = None
+    use_hub: bool = False
+    use_llm: bool = False
     output: str | None = None
     table: str | None = None
     cells: tuple[tuple[str, str], ...] = ()

@@ -1,9 +1,8 @@
-"""Which image holds which torch and CUDA, and on which cards that runs.
+"""Which image holds which framework and CUDA, and on which cards that runs.
 
-Sources: PyTorch's RELEASE.md compatibility matrix and "previous versions" page (CUDA per release), PyTorch issues
-157517, 172352 and 190385 (architectures per wheel), runpod/containers' bake file (what a RunPod tag really holds),
-NVIDIA's CUDA compatibility guide (drivers). SkyPilot 0.14.1 cannot ask RunPod for a host's driver, so of several
-images that would do, the one with the lowest CUDA 12 is taken: it starts on more hosts.
+Tables with their sources: ``torch_releases``, ``framework_images``, ``package_pairs``; runpod/containers' bake file (what
+a RunPod tag really holds). SkyPilot 0.14.1 cannot ask RunPod for a host's driver, so of several images that would do, the
+one with the lowest CUDA 12 is taken: it starts on more hosts.
 """
 
 from __future__ import annotations
@@ -12,74 +11,61 @@ import re
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.gpus import Accelerator
-
-Version = tuple[int, ...]
-
-# torch release: CUDA versions of pytorch/pytorch's tags, cuDNN in the tag, Python in the image.
-TORCH_IMAGES: dict[str, tuple[tuple[str, ...], int, str]] = {
-    "1.12.1": (("11.3",), 8, "3.7"),
-    "1.13.0": (("11.6",), 8, "3.10"),
-    "1.13.1": (("11.6",), 8, "3.10"),
-    "2.0.0": (("11.7",), 8, "3.10"),
-    "2.0.1": (("11.7",), 8, "3.10"),
-    "2.1.0": (("11.8", "12.1"), 8, "3.10"),
-    "2.1.1": (("11.8", "12.1"), 8, "3.10"),
-    "2.1.2": (("11.8", "12.1"), 8, "3.10"),
-    "2.2.0": (("11.8", "12.1"), 8, "3.10"),
-    "2.2.1": (("11.8", "12.1"), 8, "3.10"),
-    "2.2.2": (("11.8", "12.1"), 8, "3.10"),
-    "2.3.0": (("11.8", "12.1"), 8, "3.10"),
-    "2.3.1": (("11.8", "12.1"), 8, "3.10"),
-    "2.4.0": (("11.8", "12.1", "12.4"), 9, "3.11"),
-    "2.4.1": (("11.8", "12.1", "12.4"), 9, "3.11"),
-    "2.5.0": (("11.8", "12.1", "12.4"), 9, "3.11"),
-    "2.5.1": (("11.8", "12.1", "12.4"), 9, "3.11"),
-    "2.6.0": (("11.8", "12.4", "12.6"), 9, "3.11"),
-    "2.7.0": (("11.8", "12.6", "12.8"), 9, "3.11"),
-    "2.7.1": (("11.8", "12.6", "12.8"), 9, "3.11"),
-    "2.8.0": (("12.6", "12.8", "12.9"), 9, "3.11"),
-    "2.9.0": (("12.6", "12.8", "13.0"), 9, "3.12"),
-    "2.9.1": (("12.6", "12.8", "13.0"), 9, "3.12"),
-    "2.10.0": (("12.6", "12.8", "13.0"), 9, "3.12"),
-    "2.11.0": (("12.6", "12.8", "13.0"), 9, "3.12"),
-    "2.12.0": (("12.6", "13.0", "13.2"), 9, "3.12"),
-    "2.13.0": (("12.6", "13.0", "13.2"), 9, "3.12"),
-}
-DEFAULT_TORCH = "2.6.0"  # the newest whose lowest CUDA 12 is 12.4; packages of today still support it
-FIRST_BLACKWELL_TORCH: Version = (2, 7)
-FIRST_BLACKWELL_CUDA: Version = (12, 8)
-
-# vLLM pins one torch, and an unpinned one brings a CUDA 13 build that needs driver 580: take its own image instead.
-VLLM_IMAGE = "vllm/vllm-openai:v0.12.0"
-VLLM_IMAGES = ("0.6.4", "0.12.0", "0.20.0", "0.22.1", "0.24.0", "0.27.1", "0.28.0", "0.29.0")
-
-# Packages that compile at install or at run time and so need nvcc.
-NEEDS_COMPILER = frozenset({"flash-attn", "apex", "deepspeed", "mamba-ssm", "causal-conv1d", "xformers", "detectron2",
-                            "torch-scatter", "torch-sparse", "transformer-engine", "gsplat", "tiny-cuda-nn"})  # fmt: skip
+from gpu_lol_action.estimation import framework_images as others
+from gpu_lol_action.estimation.package_pairs import (
+    NEEDS_COMPILER,
+    allows,
+    disagreements,
+    implied_torch,
+    pinned,
+    specifier_of,
+)
+from gpu_lol_action.estimation.torch_releases import (
+    DEFAULT_TORCH,
+    FIRST_BLACKWELL_CUDA,
+    FIRST_BLACKWELL_TORCH,
+    FIRST_HOPPER_CUDA,
+    TorchRelease,
+    Version,
+    first_cuda,
+    least_capability,
+    least_driver,
+    parse_version,
+    torch_releases,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ImageWish:
-    """What the code asks of an image. ``torch`` is a pinned or least version; ``is_pinned`` says which."""
+    """What the code asks of an image.
+
+    ``requirements`` are those to install, ``torch`` a specifier said elsewhere (a conda command), ``cuda`` a version that an
+    index or a list names, ``python`` one that is asked for, ``compiles`` what of the repository itself needs nvcc.
+    """
 
     framework: str = "torch"
-    torch: str | None = None
-    is_pinned: bool = False
-    packages: frozenset[str] = frozenset()
-    vllm: str | None = None
-    tensorflow: str | None = None
-    python: str | None = None
+    requirements: tuple[str, ...] = ()
+    torch: str = ""
+    cuda: str = ""
+    python: str = ""
+    compiles: str = ""
     card: Accelerator | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Normalized names of the requirements."""
+        return frozenset(_name(text) for text in self.requirements)
 
 
 @dataclass(frozen=True, slots=True)
 class ImageChoice:
-    """The image, what it holds, and one sentence why it was chosen."""
+    """The image, what it holds, one sentence why it was chosen, and what contradicts each other."""
 
     image: str
     python: str | None
     cuda: str | None
     why: str
+    contradictions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +77,145 @@ class ImageContents:
 
 
 def choose_image(wish: ImageWish) -> ImageChoice:
-    """Return the image for that wish; always one that exists by the tables above."""
+    """Return the image for that wish; always one that exists by the tables."""
     if wish.framework == "none":
         python = wish.python or "3.11"
         return ImageChoice(f"python:{python}-slim", python, None, "no GPU framework is used")
+    special = _special(wish)
+    if special is None:
+        return _torch(wish)
+    notes = (
+        ()
+        if special.is_exact
+        else (f"{special.why}, but no image with that version is known: `{special.image}` is near",)
+    )
+    return ImageChoice(special.image, special.python, special.cuda, special.why, notes)
+
+
+def _special(wish: ImageWish) -> others.FrameworkImage | None:
+    """Return the image of a framework that has its own; None where PyTorch's is right."""
     if wish.framework == "tensorflow":
-        return _tensorflow(wish)
+        names = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tensorflow-cpu")
+        return others.tensorflow_image(specifier_of(wish.requirements, *names) or "")
     if wish.framework == "vllm":
-        return _vllm(wish)
-    return _torch(wish)
+        return others.vllm_image(specifier_of(wish.requirements, "vllm") or "")
+    if wish.framework == "sglang":
+        return others.sglang_image(specifier_of(wish.requirements, "sglang") or "")
+    if wish.framework == "paddle":
+        return others.paddle_image(specifier_of(wish.requirements, "paddlepaddle-gpu", "paddlepaddle") or "")
+    if wish.framework == "tgi":
+        return others.FrameworkImage(others.TGI_IMAGE, None, None, "Text Generation Inference serves the model")
+    if wish.framework == "mxnet":
+        return others.FrameworkImage(
+            others.MXNET_IMAGE, "3.8", "11.6", "MXNet is used, which NVIDIA built for newer cards"
+        )
+    if wish.framework == "nemo":
+        return others.FrameworkImage(
+            others.NEMO_IMAGE, "3.10", "12.5", "NeMo needs apex and Transformer Engine beside it"
+        )
+    if wish.framework == "nvidia":
+        why = "apex, Transformer Engine and Megatron are built into NVIDIA's image"
+        return others.FrameworkImage(others.NVIDIA_PYTORCH, "3.12", "12.6", why)
+    return None
+
+
+def _torch(wish: ImageWish) -> ImageChoice:
+    asked, said = _asked(wish)
+    release, why, notes = _release(wish, asked, said)
+    cuda = _cuda(wish, release)
+    compiled = sorted(wish.names & NEEDS_COMPILER)
+    kind = "devel" if compiled or wish.compiles else "runtime"
+    if kind == "devel":
+        why += f"; with a compiler for {', '.join(compiled) or wish.compiles}"
+    if wish.cuda and wish.cuda == cuda:
+        why += f"; CUDA {cuda} is asked for"
+    else:
+        why += f"; of its builds CUDA {cuda} starts on the most drivers"
+    driver = least_driver(cuda)
+    why += f" (from {driver} on)" if driver else ""
+    image = f"pytorch/pytorch:{release.name}-cuda{cuda}-cudnn{release.cudnn}-{kind}"
+    notes += [*disagreements(wish.requirements), *_python_notes(wish, release, asked), *_card_notes(wish, image)]
+    return ImageChoice(image, release.image_python, cuda, why, tuple(dict.fromkeys(notes)))
+
+
+def _asked(wish: ImageWish) -> tuple[str, str]:
+    """Return the specifier of PyTorch that counts, and who says it."""
+    named = specifier_of(wish.requirements, "torch") or wish.torch
+    if pinned(named):
+        return named, ""
+    implied, by = implied_torch(wish.requirements)
+    if implied and (not named or allows(named, implied.lstrip("="))):
+        return implied, by
+    return named, ""
+
+
+def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str, list[str]]:
+    """Return the release of the image, why, and what could not be had."""
+    known = list(torch_releases().values())
+    exact = pinned(asked)
+    if exact:
+        by = f" (by {said})" if said else ""
+        same = [release for release in known if allows(asked, release.name)]
+        if same:
+            return same[-1], f"torch {exact} is pinned{by}", []
+        version = parse_version(exact)
+        older = [release for release in known if release.version <= version]
+        near = older[-1] if older else known[0]
+        why = f"torch {exact} is pinned{by}; {near.name} is the nearest release with a known image"
+        return near, why, []
+    fitting = [release for release in known if allows(asked, release.name)] if asked else known
+    if not fitting:
+        fitting = known[-1:]
+    why = f"torch{asked} is asked for" if asked else "torch is not pinned"
+    floor = parse_version(DEFAULT_TORCH)
+    if wish.card is not None and wish.card.is_blackwell and any(release.version >= (2, 8) for release in fitting):
+        floor, why = (2, 8, 0), f"{wish.card.name} needs torch 2.7 or newer"
+    if wish.python and parse_version(wish.python) >= (3, 12) and any(r.version >= (2, 9, 1) for r in fitting):
+        floor, why = (2, 9, 1), f"Python {wish.python} is asked for"
+    # A range with an old CUDA beside it was written then; newer builds run on more cards, and the range allows them.
+    by_cuda = [release for release in fitting if wish.cuda in release.image_cudas]
+    if (
+        parse_version(wish.cuda) >= FIRST_HOPPER_CUDA
+        and by_cuda
+        and not any(release.version >= floor for release in by_cuda)
+    ):
+        return by_cuda[-1], f"{why}; it is the newest with CUDA {wish.cuda}", []
+    newer = [release for release in fitting if release.version >= floor]
+    return (newer[0] if newer else fitting[-1]), why, []
+
+
+def _cuda(wish: ImageWish, release: TorchRelease) -> str:
+    """Return the CUDA of the image: the one asked for where there is an image with it, else the lowest CUDA 12."""
+    needs_blackwell = wish.card is not None and wish.card.is_blackwell
+    floor: Version = FIRST_BLACKWELL_CUDA if needs_blackwell else (12, 0)
+    if wish.cuda in release.image_cudas and (not needs_blackwell or parse_version(wish.cuda) >= floor):
+        return wish.cuda
+    fitting = [cuda for cuda in release.image_cudas if parse_version(cuda) >= floor]
+    return fitting[0] if fitting else release.image_cudas[-1]
+
+
+def _python_notes(wish: ImageWish, release: TorchRelease, asked: str) -> list[str]:
+    """Return what contradicts between the Python that is asked for, the pinned PyTorch, and the image's Python."""
+    if not wish.python:
+        return []
+    minor = parse_version(wish.python)[:2]
+    least, most = (parse_version(python) for python in release.pythons)
+    if pinned(asked) and not least <= minor <= most:
+        span = " to ".join(release.pythons)
+        return [f"Python {wish.python} is asked for, but torch {release.name} exists for Python {span} only"]
+    if minor <= (3, 9) and minor < parse_version(release.image_python):
+        held = f"the image with torch {release.name} has {release.image_python}"
+        return [f"Python {wish.python} is asked for, {held}: pins of that time may have no wheels for it"]
+    return []
+
+
+def _card_notes(wish: ImageWish, image: str) -> list[str]:
+    refusal = image_refusal(image, wish.card) if wish.card is not None else ""
+    return [f"`{image}` does not run on {wish.card.name}: {refusal}"] if refusal and wish.card else []
 
 
 def image_contents(image: str) -> ImageContents:
-    """Read torch and CUDA off an image's name (pytorch/pytorch, runpod/pytorch old and new, vllm, nvidia/cuda)."""
+    """Read torch and CUDA off an image's name (pytorch/pytorch, runpod/pytorch old and new, NVIDIA's, vllm, nvidia/cuda)."""
     name = image.removeprefix("docker:")
     if found := re.search(r"cu(\d{2})(\d)\d?-torch(\d)(\d{1,2})(\d)(?:-|$)", name):
         torch: Version = (int(found[3]), int(found[4]), int(found[5]))
@@ -111,8 +223,13 @@ def image_contents(image: str) -> ImageContents:
         builds: dict[Version, Version] = {(2, 6): (12, 6), (2, 7): (12, 8)}
         built_for = builds.get(torch[:2], (int(found[1]), int(found[2])))
         return ImageContents(torch, built_for)
+    if found := re.search(r"nvcr\.io/nvidia/pytorch:(\d\d\.\d\d)-", name):
+        return ImageContents(*others.NVIDIA_RELEASES.get(found[1], (None, None)))
+    if found := re.search(r"tensorflow/tensorflow:(\d+\.\d+)\.\d+-gpu", name):
+        cudas = [cuda for release, (cuda, _) in others.TENSORFLOW.items() if release.startswith(f"{found[1]}.")]
+        return ImageContents(None, parse_version(cudas[0]) if cudas else None)
     torch_found = re.search(r"(?:^|/)pytorch:v?(\d+)\.(\d+)(?:\.(\d+))?[-+]", name)
-    cuda_found = re.search(r"cuda[:-]?(\d{2})\.(\d)", name) or re.search(r"[-+]cu(\d{2})(\d)(?:\D|$)", name)
+    cuda_found = re.search(r"cuda[:-]?(\d{1,2})\.(\d)", name) or re.search(r"[-+]cu(\d{2})(\d)(?:\D|$)", name)
     return ImageContents(
         tuple(int(part or 0) for part in torch_found.groups()) if torch_found else None,
         (int(cuda_found[1]), int(cuda_found[2])) if cuda_found else None,
@@ -122,13 +239,15 @@ def image_contents(image: str) -> ImageContents:
 def image_refusal(image: str, card: Accelerator) -> str:
     """Return why that image's torch does not run on that card, in one clause; an empty text when nothing speaks against it."""
     holds = image_contents(image)
-    if card.is_blackwell:
-        if holds.torch is not None and holds.torch < FIRST_BLACKWELL_TORCH:
-            return f"{card.architecture} needs torch 2.7 or newer, the image holds {_dotted(holds.torch)}"
-        if holds.torch is not None and holds.cuda is not None and holds.cuda < FIRST_BLACKWELL_CUDA:
-            return f"{card.architecture} needs a CUDA 12.8 build, the image holds {_dotted(holds.cuda)}"
-    capability = card.compute_capability or (99, 0)
-    if capability < (7, 5) and holds.cuda is not None and holds.cuda >= (13, 0):
+    if card.is_blackwell and holds.torch is not None and holds.torch < FIRST_BLACKWELL_TORCH:
+        return f"{card.architecture} needs torch 2.7 or newer, the image holds {_dotted(holds.torch)}"
+    if holds.cuda is None or card.compute_capability is None:
+        return ""
+    needed = first_cuda(card.compute_capability)
+    is_build = holds.torch is not None or needed < (11, 8)
+    if is_build and holds.cuda < needed and not image.removeprefix("docker:").startswith("nvidia/cuda"):
+        return f"{card.architecture} needs a CUDA {_dotted(needed)} build, the image holds {_dotted(holds.cuda)}"
+    if card.compute_capability < least_capability(holds.torch, holds.cuda) and (holds.torch or holds.cuda >= (13, 0)):
         return f"CUDA {_dotted(holds.cuda)} builds do not run on {card.architecture}"
     return ""
 
@@ -136,79 +255,27 @@ def image_refusal(image: str, card: Accelerator) -> str:
 def is_gpu_image(image: str) -> bool:
     """Whether an image's name promises CUDA."""
     return bool(
-        re.search(r"cuda|cu1[12]\d|pytorch|torch|tensorflow.*gpu|nvidia|nvcr\.io|vllm|runpod/", image, re.IGNORECASE)
-    )
+        re.search(r"cuda|cu1[123]\d|pytorch|torch|tensorflow.*gpu|nvidia|nvcr\.io|vllm|sglang|runpod/|paddle.*gpu|"
+                  r"text-generation-inference|deepspeed", image, re.IGNORECASE)
+    )  # fmt: skip
 
 
-def parse_version(text: str) -> Version:
-    """Return the leading numbers of a version: ``2.9.1+cu128`` gives (2, 9, 1)."""
-    found = re.match(r"\s*v?(\d+(?:\.\d+)*)", text)
-    return tuple(int(part) for part in found[1].split(".")[:3]) if found else ()
-
-
-def _torch(wish: ImageWish) -> ImageChoice:
-    release, why = _release(wish)
-    cudas, cudnn, python = TORCH_IMAGES[release]
-    needs_blackwell = wish.card is not None and wish.card.is_blackwell
-    floor: Version = FIRST_BLACKWELL_CUDA if needs_blackwell else (12, 0)
-    fitting = [cuda for cuda in cudas if parse_version(cuda) >= floor]
-    cuda = fitting[0] if fitting else cudas[-1]
-    needs_nvcc = bool(wish.packages & NEEDS_COMPILER)
-    kind = "devel" if needs_nvcc else "runtime"
-    if needs_nvcc:
-        compiled = ", ".join(sorted(wish.packages & NEEDS_COMPILER))
-        why += f"; with a compiler for {compiled}"
-    why += f"; of its builds CUDA {cuda} starts on the most drivers"
-    return ImageChoice(f"pytorch/pytorch:{release}-cuda{cuda}-cudnn{cudnn}-{kind}", python, cuda, why)
-
-
-def _release(wish: ImageWish) -> tuple[str, str]:
-    """Return the torch release of the image and why."""
-    known = sorted(TORCH_IMAGES, key=parse_version)
-    least = parse_version(wish.torch or "")
-    if wish.is_pinned and least:
-        same = [name for name in known if parse_version(name)[: len(least)] == least]
-        if same:
-            return same[-1], f"torch {wish.torch} is pinned"
-        older = [name for name in known if parse_version(name) <= least]
-        near = older[-1] if older else known[0]
-        return near, f"torch {wish.torch} is pinned; {near} is the nearest release with a known image"
-    floor = max(least, parse_version(DEFAULT_TORCH))
-    why = f"torch {wish.torch} or newer is asked for" if least > parse_version(DEFAULT_TORCH) else "torch is not pinned"
-    if wish.card is not None and wish.card.is_blackwell and floor < (2, 8):
-        floor, why = (2, 8, 0), f"{wish.card.name} needs torch 2.7 or newer"
-    if wish.python and parse_version(wish.python) >= (3, 12) and floor < (2, 9, 1):
-        floor, why = (2, 9, 1), f"Python {wish.python} is asked for"
-    fitting = [name for name in known if parse_version(name) >= floor]
-    return (fitting[0] if fitting else known[-1]), why
-
-
-def _vllm(wish: ImageWish) -> ImageChoice:
-    if wish.vllm and wish.vllm in VLLM_IMAGES:
-        return ImageChoice(f"vllm/vllm-openai:v{wish.vllm}", "3.12", None, f"vllm {wish.vllm} is pinned")
-    if wish.vllm:
-        choice = _torch(ImageWish(packages=wish.packages | {"xformers"}, card=wish.card))
-        return ImageChoice(
-            choice.image, choice.python, choice.cuda, f"vllm {wish.vllm} is pinned and brings its own torch"
+def _name(requirement: str) -> str:
+    if re.match(r"(?:git\+|https?://)", requirement):
+        tail = (
+            requirement.rpartition("#egg=")[2] if "#egg=" in requirement else requirement.partition("#")[0].rstrip("/")
         )
-    why = "vllm is not pinned; this image is the newest with CUDA 12, a fresh install would need driver 580"
-    return ImageChoice(VLLM_IMAGE, "3.12", "12.9", why)
-
-
-def _tensorflow(wish: ImageWish) -> ImageChoice:
-    version = parse_version(wish.tensorflow or "")
-    if version and version < (2, 0):
-        # TensorFlow 1's own images do not run on Ampere and newer; NVIDIA's build of 1.15 does.
-        return ImageChoice("nvcr.io/nvidia/tensorflow:23.03-tf1-py3", "3.8", "12.1", "TensorFlow 1 is asked for")
-    release = ".".join(map(str, (*version, 0, 0)[:3])) if version and len(version) > 1 else "2.20.0"
-    python = "3.11" if not version or version >= (2, 16) else "3.9"
-    return ImageChoice(
-        f"tensorflow/tensorflow:{release}-gpu",
-        python,
-        None,
-        f"TensorFlow {wish.tensorflow or 'without a pin'} is asked for",
-    )
+        tail = tail.rsplit("/", maxsplit=1)[-1]
+        bare = re.split(r"\.git\b|@", tail)[0]
+    else:
+        found = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
+        bare = found[0] if found else ""
+    return re.sub(r"[-_.]+", "-", bare).lower()
 
 
 def _dotted(version: Version) -> str:
     return ".".join(str(part) for part in version)
+
+
+__all__ = ["DEFAULT_TORCH", "NEEDS_COMPILER", "ImageChoice", "ImageContents", "ImageWish", "choose_image", "image_contents",
+           "image_refusal", "is_gpu_image", "parse_version"]  # fmt: skip

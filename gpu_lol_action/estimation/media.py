@@ -58,6 +58,11 @@ def activation_terms(question: VramQuestion) -> list[MemoryTerm]:
     return []
 
 
+def is_counted(question: VramQuestion) -> bool:
+    """Whether the sum rests on counted layers, as surely as on a language model's shape."""
+    return bool(question.model.kind == OWN or pipeline_of(question) or find_network(question.model.name))
+
+
 def scale_of(network: Network, question: VramQuestion) -> float:
     """Return how many times a sample of the run has the positions of the network's reference sample."""
     if network.seconds:
@@ -193,4 +198,4 @@ def _shown_size(question: VramQuestion, network: Network) -> str:
     return f"{height} x {width} pixels" + (f" x {frames} frames" if frames > 1 else "")
 
 
-__all__ = ["OWN", "PICTURE_KINDS", "SOUND_KINDS", "Pipeline", "activation_terms", "scale_of"]
+__all__ = ["OWN", "PICTURE_KINDS", "SOUND_KINDS", "Pipeline", "activation_terms", "is_counted", "scale_of"]

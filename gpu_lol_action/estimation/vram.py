@@ -79,7 +79,7 @@ def breakdown_of(
 
 
 def least_cards(question: VramQuestion, card_gib: float, choices: tuple[int, ...] = (1, 2, 4, 8)) -> int | None:
-    """Return the fewest cards of that size on which the run fits when everything is sharded; None where even eight are too few."""
+    """Return the fewest cards of that size on which the run fits when everything is sharded; None where even the most are too few."""
     for count in choices:
         asked = question if count == 1 else sharded(question, count)
         if estimate_vram(replace(asked, gpu_count=count)).required_gib <= card_gib:

@@ -6,6 +6,7 @@ Bytes per token and layer at 16 bit, h the hidden size, f the MLP's inner width,
 - 22 h + 8 f for a gated one: its four products of width f instead of two, and two norms that save their input at 32 bit (as
   ``LlamaRMSNorm`` computes it);
 - less 4 h (1 - k/a) with grouped queries; twice as much at 32 bit;
+- less 2 f where the MLP is frozen and has no adapters: its last product saves no input, which only its weight's gradient needs;
 - 5 a s more per token where attention is not fused.
 
 With gradient checkpointing a layer keeps its input, 2 h, and one layer is recomputed at a time (Chen et al. 2016).
@@ -37,6 +38,8 @@ def layer_bytes(shape: LayerShape, question: VramQuestion) -> float:
     hidden = shape.hidden
     amount = 22.0 * hidden + 8 * shape.inner if shape.is_gated else 18.0 * hidden + 4 * shape.inner
     amount -= 4 * hidden * (1 - shape.kv_share)
+    if question.method.has_adapters and not question.is_lora_everywhere:
+        amount -= 2 * shape.inner
     if question.is_attention_eager:
         amount += 5 * shape.heads * question.sequence_length
     return 2 * amount if question.is_float32 else amount

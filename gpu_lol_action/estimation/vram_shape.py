@@ -55,7 +55,8 @@ def layer_shape(model: ModelFacts) -> LayerShape:
     attention = 2 * hidden * _query_width(hidden, heads) * (1 + kv_share)
     used = (model.active_parameters_b or model.parameters_b) * 1e9
     # With tied embeddings the vocabulary counts once, else twice; half-way misses either by little where layers are many.
-    mlp = max((used - 1.5 * model.vocabulary * hidden) / layers - attention, hidden**2)
+    times = 1.0 if model.kind in _PLAIN_KINDS else 1.5
+    mlp = max((used - times * model.vocabulary * hidden) / layers - attention, hidden**2)
     if model.source == BY_SIZE:
         return LayerShape(hidden, layers, heads, kv_share, float(model.feed_forward), True, model.vocabulary)
     is_plain = _is_plain_by_name(model)
@@ -64,7 +65,9 @@ def layer_shape(model: ModelFacts) -> LayerShape:
         if matrices < 4.5:  # more are the experts of a mixture
             is_gated = matrices > 2.5
             return LayerShape(hidden, layers, heads, kv_share, float(model.feed_forward), is_gated, model.vocabulary)
-        mlp = min(mlp, 3 * 2 * hidden * model.feed_forward)  # a mixture sends a token through two experts
+        # A token goes through two wide experts (Jiang et al. 2024: Mixtral) or eight narrow ones (Dai et al. 2024: DeepSeekMoE).
+        experts = 2 if model.feed_forward >= hidden else 8
+        mlp = min(mlp, 3 * experts * hidden * model.feed_forward)
     return LayerShape(
         hidden, layers, heads, kv_share, mlp / (hidden * (2 if is_plain else 3)), not is_plain, model.vocabulary
     )

@@ -105,13 +105,18 @@ def moment_bytes(optimizer: str, bytes_each: float) -> float:
     return each * bytes_each
 
 
+def moment_width(question: VramQuestion) -> float:
+    """Return bytes of one moment: those of the weights that are trained, 2 in pure 16-bit training."""
+    return 2.0 if question.is_pure_low_precision and not question.is_float32 else 4.0
+
+
 def trained_bytes(question: VramQuestion) -> tuple[float, float, float]:
     """Return bytes per trained parameter of weights, gradients and optimizer state (with its 32-bit copy of the weights).
 
     fp32: 4 + 4 + 8. Mixed precision: 2 + 2 + 4 + 8 (Rajbhandari et al. 2020). Pure 16 bit: 2 + 2 + 4. Adam in each. A paged
     optimizer's moments go to main memory when the card is full.
     """
-    moments = moment_bytes(question.optimizer, 2.0 if question.is_pure_low_precision else 4.0)
+    moments = moment_bytes(question.optimizer, moment_width(question))
     if is_paged(question):
         moments = 0.0
     if question.is_float32:

@@ -18,6 +18,7 @@ from gpu_lol_action.estimation.vram_states import (
     is_paged,
     keeps_16_bit_copies,
     moment_bytes,
+    moment_width,
     scheme_of,
     stored_gb,
     trained_bytes,
@@ -43,6 +44,10 @@ def over(parts: int) -> str:
     return f", over {parts} cards" if parts > 1 else ""
 
 
+def _billions(size: float) -> str:
+    return f"{size:.0f}" if size >= 100 else f"{size:.3g}"
+
+
 def adapter_parameters_b(model: ModelFacts, rank: int, *, is_everywhere: bool) -> float:
     """Return trainable parameters of LoRA in billions: rank x (in + out) per adapted matrix; by default query and value."""
     if not model.has_shape:
@@ -61,7 +66,7 @@ def _frozen_terms(question: VramQuestion) -> list[MemoryTerm]:
     scheme = scheme_of(question)
     shown = f"{question.weight_bits} bit{f' ({scheme})' if question.quantization else ''}"
     parts = question.parts(is_divided=question.sharding.divides_weights)
-    basis = f"{model.name}, {model.parameters_b:.3g} B parameters, {shown}{over(parts)}"
+    basis = f"{model.name}, {_billions(model.parameters_b)} B parameters, {shown}{over(parts)}"
     terms = [
         _largest_layer_term(question) if question.is_parameters_offloaded else term("weights", size / parts, basis)
     ]
@@ -87,7 +92,7 @@ def _trained_terms(question: VramQuestion) -> list[MemoryTerm]:
     over_gradients = question.parts(is_divided=stage.divides_gradients)
     over_state = question.parts(is_divided=stage.divides_state)
     freed = size / max(model.layers, 1) if is_gradient_freed(question) else trained
-    basis = f"{model.name}, {size:.3g} B parameters, {question.precision}{over(over_weights)}"
+    basis = f"{model.name}, {_billions(size)} B parameters, {question.precision}{over(over_weights)}"
     terms = [term("weights", size * weights / over_weights, basis)]
     if question.is_parameters_offloaded:
         terms = [_largest_layer_term(question)]
@@ -114,7 +119,7 @@ def possible_gb(question: VramQuestion) -> float:
     if question.method is Method.QLORA:
         held += model.embedding_b * 2
     if is_paged(question):
-        moments = moment_bytes(question.optimizer, 2.0 if question.is_pure_low_precision else 4.0)
+        moments = moment_bytes(question.optimizer, moment_width(question))
         trainable = model.parameters_b
         if question.method.has_adapters:
             trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
@@ -123,10 +128,16 @@ def possible_gb(question: VramQuestion) -> float:
 
 
 def _largest_layer_term(question: VramQuestion) -> MemoryTerm:
-    """Return what is on the card of offloaded weights: the largest layer, at 4 bytes (DeepSpeed's rule), never more than all."""
+    """Return what is on the card of offloaded weights: the largest layer, at 4 bytes (DeepSpeed's rule), never more than all.
+
+    FSDP's gathered units count among the buffers.
+    """
     model = question.model
     layer = max(model.vocabulary * model.hidden_size / GB, model.parameters_b / max(model.layers, 1) / 4)
-    return term("weights", min(layer * 4, stored_gb(question)), "in main memory; the largest layer on its way")
+    if question.sharding is Sharding.FSDP:
+        layer = 0.0
+    size = min(layer * 4, stored_gb(question)) / question.layer_parts
+    return term("weights", size, "in main memory; the largest layer on its way")
 
 
 def _buffer_terms(question: VramQuestion) -> list[MemoryTerm]:
@@ -143,24 +154,31 @@ def _buffer_terms(question: VramQuestion) -> list[MemoryTerm]:
 def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
     """Return what ZeRO and FSDP hold besides their shares, in GB, and the words for it.
 
-    Stage 3 gathers up to ``stage3_max_live_parameters``, FSDP two blocks (the one at work and the next). DeepSpeed's rule of 18
+    Stage 3 gathers up to ``stage3_max_live_parameters``; FSDP two blocks, the one at work and the next, and the outermost unit:
+    embeddings and head. DeepSpeed's rule of 18
     bytes in stage 3 counts gradients at 32 bit while the optimizer steps. With several cards a part lies there already as the
-    card's own share, so that sharding never holds more than not sharding.
+    card's own share, so that dividing a state never costs more than it saves.
     """
-    stage, size = question.sharding, question.model.parameters_b
-    cards = question.parts(is_divided=True)
-    others = 1 - 1 / cards if cards > 1 else 1.0
-    each = 4 if question.is_float32 and question.method.trains_everything else 2
+    stage, whole = question.sharding, question.model.parameters_b
+    cards, tensor = question.parts(is_divided=True), max(question.tensor_parallel, 1)
+    size = whole / tensor
+    others = 1 - tensor / cards if cards > 1 else 1.0
+    each = 4.0 if question.is_float32 else 2.0
+    if not question.method.trains_everything:  # frozen weights travel as they lie, quantized ones too
+        each = stored_gb(question) / whole
     held, words = 0.0, []
-    if stage in {Sharding.ZERO3, Sharding.FSDP} and not question.is_parameters_offloaded:
-        block = size / max(question.model.layers, 1)
-        held += min(size * others, LIVE_PARAMETERS_B if stage is Sharding.ZERO3 else 2 * block) * each
+    if stage is Sharding.FSDP:
+        units = 2 * size / max(question.model.layers, 1) + question.model.embedding_b / tensor
+        held += min(size * others, units) * each
+        words.append("gathered weights")
+    if stage is Sharding.ZERO3 and not question.is_parameters_offloaded:
+        held += min(size * others, LIVE_PARAMETERS_B) * each
         words.append("gathered weights")
     if question.method.trains_everything and stage in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3}:
         is_kept = not question.is_optimizer_offloaded and not is_gradient_freed(question)
         held += min(size * others, 2 * REDUCE_BUCKET_B) * each if is_kept else 0.0
         words.append("reduction buckets")
         if question.is_mixed and is_kept:
-            held += size * 2 / cards
+            held += whole * 2 / cards
             words.append("32-bit gradients")
     return held, words

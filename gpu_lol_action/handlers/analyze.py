@@ -10,28 +10,35 @@ from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
+from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.reading import read_folder
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.terminal import render_text
 
 
-def describe_folder(folder: Path, output_format: str, now: datetime, base: tuple[str, Path] | None = None) -> str:
+def describe_folder(
+    folder: Path,
+    output_format: str,
+    now: datetime,
+    base: tuple[str, Path] | None = None,
+    lookups: Lookups = NO_LOOKUPS,
+) -> str:
     """Return the proposal for a folder as ``text``, ``json``, ``yaml`` or ``markdown``.
 
-    ``base`` is a commit and its tree, to compare with.
+    ``base`` is a commit and its tree, to compare with; ``lookups`` are what may be asked from outside.
 
     Raises SpecError where its `.gpu-lol.yaml` is invalid, UserError where it is no folder.
     """
     if not folder.is_dir():
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
     policy = Policy()
-    head = read_folder(folder, "", policy)
+    head = read_folder(folder, "", policy, lookups)
     if output_format == "json":
         return json.dumps(analysis_json(head.analysis), indent=2, ensure_ascii=False)
     spec_yaml = write_spec(head.analysis.spec)
     if output_format == "yaml":
         return spec_yaml.rstrip("\n")
-    compared = read_folder(base[1], base[0], policy) if base is not None else None
+    compared = read_folder(base[1], base[0], policy, lookups) if base is not None else None
     report = comments.analysis_report(
         analysis=head.analysis,
         ladder=head.ladder,

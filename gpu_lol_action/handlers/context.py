@@ -10,6 +10,7 @@ from gpu_lol_action.domain.environment import Requester
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
+from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Context:
     shell: Callable[[], Shell]
     redact: Callable[[str], str]
     settings: Settings
+    lookups: Lookups = NO_LOOKUPS
 
 
 @dataclass(frozen=True, slots=True)

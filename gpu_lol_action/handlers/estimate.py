@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from gpu_lol_action.domain.commands import Option, find_command
 from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Ladder, Requirement
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, Outcome
 from gpu_lol_action.errors import UserError
-from gpu_lol_action.estimation.vram import estimate_vram, least_cards, sharded
+from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion, estimate_vram, least_cards, sharded
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.intake.estimate_cells import CellProblem, question_from_cells
@@ -25,6 +28,7 @@ from gpu_lol_action.render.views_estimate import EstimateCase, estimate_json
 
 MAX_TABLE_BYTES = 32 * 1024 * 1024
 LARGE_CARD = "A100-80GB"
+COUNTS = (2, 4, 8, 16, 32, 64)
 FORMATS = ("text", "json", "markdown")
 
 
@@ -75,12 +79,12 @@ def estimate_case(command: Command, policy: Policy, now: datetime) -> EstimateCa
         problem = found.problems[0]
         raise UserError("estimate_invalid", f"`{_option(problem.column).name}` cannot be `{problem.text}`.",
                         why=f"It takes {problem.what}.", fix="gpu-lol help estimate")  # fmt: skip
-    question, breakdown = found.question, estimate_vram(found.question)
+    question, breakdown = found.question, _with_card(found.question, estimate_vram(found.question))
     ladder = _ladder(breakdown.required_gib, question.gpu_count, policy)
     spread = None
     if not ladder.candidates and question.gpu_count == 1:
-        count = least_cards(question, accelerators()[LARGE_CARD].memory_gib)
-        if count is not None and count > 1:
+        count = least_cards(question, accelerators()[LARGE_CARD].memory_gib, COUNTS)
+        if count is not None:
             spread = sharded(question, count)
             ladder = _ladder(estimate_vram(spread).required_gib, count, policy)
     return EstimateCase(
@@ -92,6 +96,21 @@ def estimate_case(command: Command, policy: Policy, now: datetime) -> EstimateCa
         now=now,
         spread=spread,
         spread_breakdown=estimate_vram(spread) if spread is not None else None,
+    )
+
+
+def _with_card(question: VramQuestion, breakdown: MemoryBreakdown) -> MemoryBreakdown:
+    """Return the answer with what the model's own card says it needs for inference, where it says more."""
+    published = question.model.published_gb
+    if published is None or question.method.trains or published * GB / GIB <= breakdown.required_gib:
+        return breakdown
+    required = float(math.ceil(published * GB / GIB))
+    note = f"the model's own card says about {published:g} GB"
+    return replace(
+        breakdown,
+        high_gib=max(breakdown.high_gib, required),
+        required_gib=required,
+        notes=(*breakdown.notes, note),
     )
 
 

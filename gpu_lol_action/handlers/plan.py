@@ -82,7 +82,8 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
     if existing is not None and existing.record.is_open:
         return AlreadyRunning(existing.record)
     _require_credentials(context, order)
-    reading = read_commit(context, order.pull_request.head_sha, order.policy)
+    is_fork = order.pull_request.is_fork(order.repository.full_name)
+    reading = read_commit(context, order.pull_request.head_sha, order.policy, is_fork=is_fork)
     spec = _with_profile(reading.asked, order.command.profile)
     if isinstance(spec, Deny):
         return spec

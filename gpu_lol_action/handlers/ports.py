@@ -11,6 +11,7 @@ from typing import Protocol
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
+from gpu_lol_action.domain.lookup import HubFields, HubPage, Question, Unanswered
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 
@@ -184,6 +185,31 @@ class Shell(Protocol):
         on_line: Callable[[str], None] | None = None,
     ) -> RemoteOutput:
         """Run a bash script there. Raises TransientError when the machine cannot be reached or time is up."""
+        ...
+
+
+class ModelHub(Protocol):
+    """The Hugging Face Hub, as far as it tells how large a model is."""
+
+    def read(self, model_id: str, page: HubPage) -> HubFields | Unanswered:
+        """Return the JSON object of a page about a model, or why there is none; never waits past its time box."""
+        ...
+
+    def anonymous(self) -> ModelHub:
+        """Return the same Hub, asked without anybody's token."""
+        ...
+
+
+class LanguageModel(Protocol):
+    """A language model behind an endpoint."""
+
+    @property
+    def name(self) -> str:
+        """Which model it is."""
+        ...
+
+    def ask(self, question: Question) -> str | Unanswered:
+        """Return the text of its answer, or why there is none; never waits past its time box."""
         ...
 
 

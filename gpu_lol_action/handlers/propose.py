@@ -59,8 +59,9 @@ def put_sticky(context: Context, number: int, body: str) -> bool:
 
 
 def _proposal(context: Context, repository: Repository, pull_request: PullRequest, policy: Policy) -> str:
-    head = read_commit(context, pull_request.head_sha, policy)
-    base = _read_base(context, pull_request, policy)
+    is_fork = pull_request.is_fork(repository.full_name)
+    head = read_commit(context, pull_request.head_sha, policy, is_fork=is_fork)
+    base = _read_base(context, pull_request, policy, is_fork=is_fork)
     open_records = answers.open_records(context)
     running = [record for record in open_records if record.pull_request == pull_request.number]
     return comments.proposal(
@@ -86,11 +87,11 @@ def _has_bot(context: Context) -> bool:
     return bool(context.ledger.entries()) or context.ledger.last_sweep() is not None
 
 
-def _read_base(context: Context, pull_request: PullRequest, policy: Policy) -> Reading | None:
+def _read_base(context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool) -> Reading | None:
     """Read what the pull request is compared with; a base that cannot be read leaves the comparison out."""
     try:
         base_sha = context.forge.merge_base(pull_request.base_sha, pull_request.head_sha)
-        return read_commit(context, base_sha, policy)
+        return read_commit(context, base_sha, policy, is_fork=is_fork)
     except GpuLolError as error:
         context.progress.line(f"no comparison with the base: {error.explanation.what}")
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.gpus import UnknownAccelerator
@@ -15,6 +14,7 @@ from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups, consult
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
@@ -34,16 +34,19 @@ class Reading:
     ladder: Ladder
 
 
-def read_commit(context: Context, sha: str, policy: Policy) -> Reading:
-    """Read the tree of exactly that commit and price it. Raises SpecError where its `.gpu-lol.yaml` is invalid."""
+def read_commit(context: Context, sha: str, policy: Policy, *, is_fork: bool) -> Reading:
+    """Read the tree of exactly that commit and price it. Raises SpecError where its `.gpu-lol.yaml` is invalid.
+
+    ``is_fork``: a stranger wrote it, or chose what it is compared with; then less is asked from outside.
+    """
+    lookups = context.lookups.allowed(policy, is_fork=is_fork)
     with context.forge.tree(sha) as folder:
-        return read_folder(folder, sha, policy)
+        return read_folder(folder, sha, policy, lookups)
 
 
-def read_folder(folder: Path, sha: str, policy: Policy) -> Reading:
+def read_folder(folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LOOKUPS) -> Reading:
     """Do the same for a folder that is there already."""
-    checkout = read_checkout(folder)
-    analysis = analyze(checkout, checkout.spec_text)
+    analysis = consult(read_checkout(folder), lookups)
     return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy))
 
 

@@ -99,7 +99,8 @@ def question_from_cells(cells: Mapping[str, str]) -> Estimated | CellProblem:
 
 def check_cell(column: str, text: str) -> CellProblem | None:
     """Return what is wrong with one cell by itself."""
-    found = question_from_cells({"hidden": "64", "layers": "1", column: text})
+    sized = {"hidden": "64", "layers": "1"} if column == "params_B" else {"params_B": "1"}
+    found = question_from_cells({**sized, column: text})
     problems = found.problems if isinstance(found, Estimated) else ()
     return next((problem for problem in problems if problem.column == column), None)
 
@@ -125,10 +126,10 @@ def _model(reader: _Reader) -> ModelFacts | CellProblem:
     if known is not None:
         base = known
     elif has_shape:
-        base = model_of_shape(name or "a transformer of this shape", shape["hidden_size"], shape["layers"],
+        base = model_of_shape(name or "a transformer", shape["hidden_size"], shape["layers"],
                               shape["vocabulary"], shape["feed_forward"])  # fmt: skip
     elif size is not None:
-        base = _of_size(name or f"a model of {size:g} B parameters", size)
+        base = _of_size(name or "a transformer", size)
         if base.has_shape:
             reader.assumed.append(f"the usual proportions of {size:g} B parameters")
     elif name:
@@ -206,8 +207,8 @@ def _with_cards(reader: _Reader, question: VramQuestion) -> VramQuestion:
     sharding = reader.read("zero_stage", read_sharding, "0, 1, 2, 3, fsdp, tp or pp")
     count = reader.whole("n_gpus", 1, MOST_CARDS) or 1
     tensor = reader.whole("tensor_parallel", 1, MOST_CARDS) or 1
-    if sharding is None and count > 1 and not question.method.trains:
-        sharding = Sharding.TENSOR  # several cards for one model: otherwise one would do
+    if sharding in {None, Sharding.NONE} and count > 1 and not question.method.trains:
+        sharding = Sharding.TENSOR  # several cards for one model: copies of it would each be a question of one card
         reader.assumed.append(f"tensor parallel over {count} cards")
     return replace(question, sharding=sharding or Sharding.NONE, gpu_count=max(count, tensor), tensor_parallel=tensor)
 

@@ -70,7 +70,7 @@ def _rows(text: str) -> Iterator[tuple[int, str, dict[str, str]]]:
         if count > MAX_ROWS:
             raise ValueError(f"line {reader.line_num}: more than {MAX_ROWS} rows")
         cells = {name: cell for name, cell in zip(header, row, strict=False) if name}
-        yield reader.line_num, cells.get("id", "").strip() or str(count), cells
+        yield reader.line_num, " ".join(cells.get("id", "").split()) or str(count), cells
 
 
 def _worded(line: int, problem: CellProblem, *, is_fatal: bool) -> str:

@@ -20,7 +20,7 @@ from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.intake.estimate_cells import check_cell
 from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
-from gpu_lol_action.intake.values import CHOICES, PROFILE, VALUES, read_login
+from gpu_lol_action.intake.values import CHOICES, PROFILE, SWITCHES, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
 MAX_LINE_CHARACTERS = 500
@@ -129,11 +129,7 @@ def _with_switch(command: Command, option: Option, attached: str, rest: list[str
         return _with_cell(command, option, attached or "".join(following) or "1")
     if attached:
         return ParseProblem(command.line, f"`{option.name}` takes no value", command=command.name)
-    if option.name == "--spot":
-        return dataclasses.replace(command, use_spot=True)
-    if option.name == "--all":
-        return dataclasses.replace(command, is_all=True)
-    return dataclasses.replace(command, is_dry_run=True)
+    return dataclasses.replace(command, **dict[str, Any]({SWITCHES[option.name]: True}))
 
 
 def _with_value(command: Command, option: Option, value: str) -> Command | ParseProblem:

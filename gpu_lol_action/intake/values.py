@@ -47,6 +47,15 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[str], str | None]:
     return lambda value: value.lower() if value.lower() in choices else None
 
 
+SWITCHES: Mapping[str, str] = {
+    "--spot": "use_spot",
+    "--all": "is_all",
+    "--dry-run": "is_dry_run",
+    "--hub": "use_hub",
+    "--llm": "use_llm",
+}
+"""The field of Command that an option without a value sets."""
+
 VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.DURATION: ("lease", parse_duration),
     OptionKind.CLOUD: ("cloud", _one_of(CLOUDS)),

@@ -94,6 +94,15 @@ class DifferenceView:
 
 
 @dataclass(frozen=True, slots=True)
+class OverrideView:
+    """What a language model's word changed, and its own claim about it."""
+
+    model: str
+    claim: str
+    changes: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProposalView:
     """What ``proposal.md.j2`` shows. ``verdict`` chooses the heading."""
 
@@ -114,6 +123,7 @@ class ProposalView:
     memory_notes: tuple[str, ...]
     method: str
     differences: tuple[DifferenceView, ...]
+    override: OverrideView | None
     session: Safe
     month: Safe | None
     source: str
@@ -165,6 +175,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         memory_notes=breakdown.notes if breakdown else (),
         method=breakdown.method if breakdown else "",
         differences=tuple(map(_difference, analysis.differences)),
+        override=_override(analysis),
         session=formats.hours_label(case.policy.lease),
         month=None
         if case.month_usd is None
@@ -199,7 +210,9 @@ def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView) -> str:
         return "no_fit"
     asked = case.analysis.spec.hardware.vram_required_gb
     needed = case.analysis.proposed.hardware.vram_required_gb
-    if case.analysis.is_from_file and asked is not None and needed is not None and asked < needed:
+    # A language model's claim is no reason to doubt the repository's own file.
+    is_doubtful = case.analysis.is_from_file and case.analysis.override is None
+    if is_doubtful and asked is not None and needed is not None and asked < needed:
         return "file_asks_too_little"
     if base is None:
         return "first" if case.analysis.breakdown or asked else "unrecognized"
@@ -244,9 +257,23 @@ def _memory(analysis: Analysis) -> tuple[Safe, Safe]:
     breakdown = analysis.breakdown
     if not analysis.spec.needs_gpu:
         return Safe("none"), Safe("")
+    if breakdown is not None and _is_memory_claimed(analysis):
+        computed = Safe(f"computed: {formats.gib(breakdown.expected_gib)}")
+        return _gb(analysis.spec.hardware.vram_required_gb), computed
     if breakdown is not None:
         return formats.gib(breakdown.expected_gib), formats.gib_range(breakdown.low_gib, breakdown.high_gib)
     return _gb(analysis.spec.hardware.vram_required_gb), Safe("")
+
+
+def _is_memory_claimed(analysis: Analysis) -> bool:
+    """Whether a language model's word took the place of the computed figure."""
+    override = analysis.override
+    return override is not None and any(key == "hardware.vram_required_gb" for key, _, _ in override.changes)
+
+
+def _override(analysis: Analysis) -> OverrideView | None:
+    override = analysis.override
+    return None if override is None else OverrideView(override.model, override.reason, override.changes)
 
 
 def _required(ladder: Ladder) -> Safe:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
-from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.commands import DoorKind
 from gpu_lol_action.domain.environment import (
     Attempt,
@@ -356,6 +356,17 @@ def _hostile_record(record: EnvironmentRecord) -> EnvironmentRecord:
     )
 
 
+_CLAIM = Override(
+    "qwen3-32b",
+    "train.py packs four sequences into one, which the analyzer does not see.",
+    (("hardware.vram_required_gb", "46 GB", "70 GB"),),
+)
+
+
+def _overridden(override: Override) -> Analysis:
+    return replace(analysis(), spec=spec("A100-80GB", 70), proposed=spec("A100-80GB", 70), override=override)
+
+
 def _hostile_analysis() -> Analysis:
     where = Evidence(HOSTILE, 3)
     return Analysis(
@@ -417,6 +428,10 @@ CASES: Mapping[str, Callable[[], str]] = {
         base_sha=HOSTILE,
         base_analysis=analysis(),
         spec_yaml=HOSTILE,
+    ),
+    "proposal_override": lambda: _proposal(**_NO_BASE, analysis=_overridden(_CLAIM)),
+    "proposal_override_hostile": lambda: _proposal(
+        **_NO_BASE, analysis=_overridden(Override(HOSTILE, HOSTILE, ((HOSTILE, HOSTILE, HOSTILE),)))
     ),
     "analysis_report": lambda: comments.analysis_report(
         analysis=analysis(), ladder=LADDER, policy=POLICY, spec_yaml=SPEC_YAML, sha=PULL_REQUEST.head_sha, now=NOW
@@ -557,7 +572,7 @@ CASES: Mapping[str, Callable[[], str]] = {
         lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW
     ),
     "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
-    "estimate_divided": lambda: _estimate(("params_B", "70"), ("method", "full_ft"), ("grad_ckpt", "1")),
+    "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
     "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),
     "estimate_hostile": lambda: _estimate(("model", HOSTILE), ("params_B", "7"), ("optimizer", HOSTILE)),
     "internal_error": lambda: comments.internal_error(

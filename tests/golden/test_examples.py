@@ -22,7 +22,7 @@ NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
 # What examples/README.md promises: workload, cards, card, and bounds of the memory in GiB.
 PROMISED = {
     "cpu-only-sklearn": ("cpu-only", 0, None, (0, 0)),
-    "gpt-pretrain-multi-gpu": ("training", 8, "A40", (35, 45)),
+    "gpt-pretrain-multi-gpu": ("training", 8, "A100-80GB", (35, 50)),
     "hostile": ("training", 1, None, (20, 180)),
     "llama-inference-vllm": ("inference", 1, "RTXA4500", (17, 20)),
     "qwen-lora-sft": ("training", 1, "A40", (30, 45)),

@@ -184,7 +184,7 @@ def test_inputs_arrive_as_input_variables_or_plain_ones() -> None:
 
 def test_an_expression_is_never_a_default() -> None:
     nothing = read_surroundings({})
-    assert nothing.inputs == {"github-token": "", "runpod-api-key": "", "lambda-api-key": "", "dry-run": "false"}
+    assert nothing.inputs == {item.name: "false" if item.name in {"hub", "dry-run"} else "" for item in INPUTS}
     assert nothing.phase == "all"
     assert nothing.api_url == "https://api.github.com"
 

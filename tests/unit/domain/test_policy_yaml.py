@@ -25,6 +25,7 @@ limits: {price_usd_per_hour: 1.50, confirm_above_usd_per_hour: $2, environments_
          environments_per_repository: 3, offers_tried: 2}
 lease: {default: 1h, max: 3h, min: 10m, idle: 30m}
 budget: {month_usd: 20}
+analysis: {hub: true, llm_for_forks: true}
 forks: {may_launch: true}
 sweep: {required: false}
 validation: {teardown_on_failure: false}
@@ -44,6 +45,8 @@ validation: {teardown_on_failure: false}
         min_lease=timedelta(minutes=10),
         idle_end=timedelta(minutes=30),
         month_usd=Decimal(20),
+        asks_hub=True,
+        may_forks_ask_llm=True,
         may_forks_launch=True,
         requires_recent_sweep=False,
         is_teardown_on_failed_validation=False,

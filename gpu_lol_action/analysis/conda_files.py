@@ -1,0 +1,123 @@
+"""conda's lists in pip's words: environment files and ``conda install`` commands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement
+from gpu_lol_action.domain.finding import Evidence
+
+# Conda's name, pip's name. Only where they differ.
+_PIP_NAMES = {
+    "pytorch": "torch", "pytorch-gpu": "torch", "pytorch-cpu": "torch", "opencv": "opencv-python-headless",
+    "py-opencv": "opencv-python-headless", "libopencv": "", "faiss-gpu": "faiss-cpu", "tensorflow-gpu": "tensorflow",
+    "tensorflow-base": "", "msgpack-python": "msgpack", "pytables": "tables", "ruamel_yaml": "ruamel.yaml",
+    "matplotlib-base": "matplotlib", "seaborn-base": "seaborn", "scikit-learn-intelex": "scikit-learn-intelex",
+    "huggingface_hub": "huggingface-hub", "pyg": "torch-geometric", "pytorch-scatter": "torch-scatter",
+    "pytorch-sparse": "torch-sparse", "pytorch-cluster": "torch-cluster", "pytorch-spline-conv": "torch-spline-conv",
+    "dgl-cuda11.3": "dgl", "jupyter_core": "jupyter-core", "python-dateutil": "python-dateutil", "pil": "pillow",
+    "tensorboard-plugin-wit": "", "tensorboard-data-server": "", "numpy-base": "", "blas": "", "torchtriton": "",
+    "pytorch-mutex": "", "cudnn": "", "python-graphviz": "graphviz", "importlib_metadata": "importlib-metadata",
+    "typing_extensions": "typing-extensions", "prompt_toolkit": "prompt-toolkit", "backports": "", "brotlipy": "",
+    "conda": "", "conda-package-handling": "", "dataclasses": "", "nomkl": "", "cython": "cython", "lame": "",
+    "biopython": "biopython", "openbabel": "openbabel-wheel", "rdkit": "rdkit", "hdf5": "", "av": "av", "gym-box2d": "gym",
+}  # fmt: skip
+# Of conda's own world: libraries and tools that pip does not have, or that the image holds.
+_NOT_FROM_PIP = re.compile(
+    r"(?:pip|python|python_abi|setuptools|wheel|cudatoolkit.*|cudnn.*|cuda.*|pytorch-cuda|mkl|mkl[-_]service|mkl[-_](?:fft|random)|nccl|"
+    r"gcc.*|gxx.*|gfortran.*|_.*|ffmpeg|nodejs|git.*|lib.*|openssl|zlib|sqlite|readline|tk|xz|ncurses|ca-certificates|certifi|nvidia.*|"
+    r"intel-openmp|llvm-openmp|ld_impl.*|binutils.*|sysroot.*|kernel-headers.*|freetype|jpeg|lz4-c|lcms2|giflib|gmp|gnutls|nettle|openh264|"
+    r"openjpeg|zstd|bzip2|lerc|tbb|x264|x265|glib|gstreamer|gst-.*|qt.*|pyqt.*|icu|expat|fontconfig|dbus|pcre.*|harfbuzz|cairo|pixman|"
+    r"pango|graphite2|fribidi|eigen|boost.*|cmake|make|ninja|ninja-base|compilers|c-compiler|cxx-compiler|bzip.*|c-ares|krb5|aom|svt-av1|"
+    r"curl|wget|tmux|htop|vim|unzip|mesa.*|xorg.*|openmpi|mpi|mpich|gdal|geos|proj|tzdata|yaml|snappy|gflags|glog|protobuf-c|"
+    r"blosc|charls|brunsli|zfp|cfitsio|imagecodecs-lite|jxrlib|openblas.*|blas.*|lapack|numactl|r-.*|perl.*|java.*|openjdk)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CondaFile:
+    """A conda environment: packages under pip's names, Python, CUDA, and what its pip list says besides."""
+
+    declared: tuple[Declared, ...] = ()
+    python: str = ""
+    python_line: int = 0
+    cuda: str = ""
+    cuda_line: int = 0
+    options: tuple[Option, ...] = ()
+
+
+def read_environment(source: Source) -> CondaFile:
+    """Read a conda environment file."""
+    declared: list[Declared] = []
+    options: list[Option] = []
+    versions: dict[str, tuple[str, int]] = {}
+    for setting in read_settings(source):
+        where, text = setting.evidence, setting.text.strip()
+        requirement = None
+        if setting.path == "dependencies.pip":
+            option = re.match(
+                r"(-r|--requirement|-e|--editable|-f|--find-links|--extra-index-url|-i|--index-url)[ =]\s*(\S+)", text
+            )
+            if option:
+                kinds = {"-r": "include", "--requirement": "include", "-e": "local", "--editable": "local", "-f": "links",
+                         "--find-links": "links"}  # fmt: skip
+                kind = kinds.get(option[1], "index")
+                if kind != "local" or not re.match(r"git\+|https?://", option[2]):
+                    options.append(Option(kind, option[2].removeprefix("file:"), where))
+                    continue
+            elif re.fullmatch(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?", text):
+                options.append(Option("local", text, where))
+                continue
+            requirement = clean_requirement(text)
+        elif setting.path == "dependencies":
+            name, version = conda_parts(text)
+            if name == "python" or name in {"cudatoolkit", "pytorch-cuda", "cuda-toolkit", "cuda", "cuda-version"}:
+                versions.setdefault("python" if name == "python" else "cuda", (version, where.line))
+            requirement = conda_requirement(text)
+        if requirement:
+            declared.append(Declared(requirement, where))
+    python, cuda = versions.get("python", ("", 0)), versions.get("cuda", ("", 0))
+    return CondaFile(tuple(declared), python[0], python[1], cuda[0], cuda[1], tuple(options))
+
+
+def conda_parts(text: str) -> tuple[str, str]:
+    """Return name and version of a conda specification: ``conda-forge::numpy=1.19.2=py38h_0`` gives numpy and 1.19.2."""
+    bare = re.sub(r"^[\w./-]+::", "", text.strip().strip("\"'"))
+    bare = re.sub(r"\[.*\]$", "", bare)
+    found = re.match(r"([A-Za-z0-9_][\w.-]*)\s*([<>=!~]{0,2})\s*([\w.*]*)", bare)
+    if found is None:
+        return "", ""
+    return found[1].lower(), re.sub(r"(?:\.\*)+$|\*$", "", found[3]).rstrip(".")
+
+
+def conda_requirement(text: str) -> str | None:
+    """Return a conda specification as pip's requirement; None for what pip does not have."""
+    bare = re.sub(r"^[\w./-]+::", "", text.strip().strip("\"'"))
+    name, version = conda_parts(text)
+    if not name or _NOT_FROM_PIP.fullmatch(name):
+        return None
+    pip_name = _PIP_NAMES.get(name, name)
+    if not pip_name:
+        return None
+    bare = re.sub(r"\[.*\]$", "", bare)
+    ranged = re.match(r"[\w.-]+\s*((?:[<>!~]=?|==)\s*[\d.*]+(?:\s*,\s*[<>=!~]=?\s*[\d.*]+)*)$", bare)
+    if ranged:
+        return clean_requirement(pip_name + re.sub(r"\s+", "", ranged[1]))
+    # One sign fuzzily, as conda means it: `torch=1.12` is any 1.12.
+    if re.fullmatch(r"\d+(?:\.\d+){2,}", version):
+        return clean_requirement(f"{pip_name}=={version}")
+    if re.fullmatch(r"\d+(?:\.\d+)?", version):
+        return clean_requirement(f"{pip_name}=={version}.*")
+    return (
+        clean_requirement(f"{pip_name}=={version}")
+        if re.fullmatch(r"\d[\w.]*", version)
+        else clean_requirement(pip_name)
+    )
+
+
+def evidence_of(file: CondaFile, source: Source, what: str) -> Evidence:
+    """Return where an environment file names Python or CUDA."""
+    return Evidence(source.path, file.python_line if what == "python" else file.cuda_line)

@@ -1,0 +1,292 @@
+"""Which lists of a checkout count for its run: the nearest to what is started, and those that images and readers are told."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.conda_files import read_environment
+from gpu_lol_action.analysis.entry_points import Run, import_closure, primary_run
+from gpu_lol_action.analysis.install_commands import InstallCommand
+from gpu_lol_action.analysis.install_sources import counting_commands
+from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_development, read_project, read_setup_cfg
+from gpu_lol_action.analysis.python_version import chosen_python
+from gpu_lol_action.analysis.setup_py import read_setup_py
+
+_BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",
+                   "gpu", "cuda", "full", "all", "pip", "torch", "min", "minimal"})  # fmt: skip
+MAX_FILES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What the lists say: dependencies, options with them (indexes, local projects), the commands that count, the projects."""
+
+    declared: tuple[Declared, ...]
+    options: tuple[Option, ...]
+    commands: tuple[InstallCommand, ...]
+    projects: tuple[tuple[Source, Project], ...]
+    pins: tuple[Declared, ...] = ()
+    """Every required line as it was met, so that two that contradict each other are both seen."""
+
+
+@functools.lru_cache(maxsize=4)
+def lists_of(checkout: Checkout) -> Lists:
+    """Return what the lists of a checkout ask for, for the run that counts; markers that do not hold here are left out."""
+    run = primary_run(checkout)
+    folders = near_folders(run)
+    commands = counting_commands(checkout, run, has_list=_has_list(checkout))
+    found: list[Declared] = []
+    options: list[Option] = []
+    _requirements(checkout, _chosen(checkout, run, folders, commands), found, options)
+    for source in _environments(checkout, folders)[:1]:
+        file = read_environment(source)
+        found += file.declared
+        options += file.options
+        included = [option.value for option in file.options if option.kind == "include"]
+        named = [list_ for value in included if (list_ := _at(checkout, source.folder, value)) is not None]
+        _requirements(checkout, named, found, options)
+    projects = tuple(_projects(checkout, folders))
+    for source, project in projects:
+        found += project.declared
+        named = [list_ for name in project.files if (list_ := _at(checkout, source.folder, name)) is not None]
+        _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
+    found += _left_over(checkout, {item.evidence.path for item in found})
+    options += [
+        option for command in commands for option in command.options if option.kind in {"index", "links", "local"}
+    ]
+    python = chosen_python(checkout)
+    wanted = [
+        item
+        for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects)
+        if applies(item.requirement, python)
+    ]
+    required = [item for item in wanted if not item.is_optional]
+    told = [item for command in commands for item in command.declared if applies(item.requirement, python)]
+    return Lists(unique(wanted), tuple(options), commands, projects, (*required, *told))
+
+
+def near_folders(run: Run | None) -> tuple[str, ...]:
+    """Return the folder of what is started and those above it, the root last."""
+    path = run.script.path if run and run.script else run.configs[0].path if run and run.configs else ""
+    folder = path.rpartition("/")[0]
+    found = [folder]
+    while folder:
+        folder = folder.rpartition("/")[0]
+        found.append(folder)
+    return tuple(found)
+
+
+def unique(items: Iterable[Declared]) -> tuple[Declared, ...]:
+    """Return one entry per package: a required one before an optional one, one with a version before a bare one."""
+    chosen: dict[str, Declared] = {}
+    for item in items:
+        name = package_name(item.requirement)
+        old = chosen.get(name)
+        if old is None or (old.is_optional and not item.is_optional):
+            chosen[name] = item
+        elif old.is_optional == item.is_optional and _is_bare(old.requirement) and not _is_bare(item.requirement):
+            chosen[name] = replace(item, is_library=old.is_library)
+    return tuple(chosen.values())
+
+
+def _is_bare(requirement: str) -> bool:
+    return re.fullmatch(r"[\w.-]+", requirement) is not None
+
+
+def _has_list(checkout: Checkout) -> bool:
+    """Whether any file lists packages for the run (a project file without dependencies is none)."""
+    if any(not is_development(source.name) for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))):
+        return True
+    if any(read_environment(source).declared for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))):
+        return True
+    projects = [project for _, project in _projects(checkout, ("",))]
+    return any(project.files or any(not item.is_optional for item in project.declared) for project in projects)
+
+
+def _projects(checkout: Checkout, folders: Sequence[str]) -> list[tuple[Source, Project]]:
+    """Return the project files beside what is started and above it; without any, those of the two upper levels."""
+    every = [
+        (source, project)
+        for source in checkout.of(Form.TOML, Form.INI, Form.PYTHON, roles=(Role.PACKAGES,))
+        if (project := read_any_project(source)) is not None
+    ]
+    near = [item for item in every if item[0].folder in folders]
+    if any(project.files or any(not item.is_optional for item in project.declared) for _, project in near):
+        return near
+    return near + [item for item in every if item[0].depth <= 1 and item not in near]
+
+
+def read_any_project(source: Source) -> Project | None:
+    """Read a pyproject.toml, Pipfile, setup.cfg or setup.py as one kind of value; None for other files."""
+    if source.form is Form.TOML:
+        return read_project(source)
+    if source.name == "setup.cfg":
+        return read_setup_cfg(source)
+    if source.name != "setup.py":
+        return None
+    program = read_setup_py(source)
+    return Project(program.declared, program.files, program.name, program.python, is_installable=True)
+
+
+def _chosen(
+    checkout: Checkout, run: Run | None, folders: Sequence[str], commands: Sequence[InstallCommand]
+) -> list[Source]:
+    """Return the requirements files that count, nearest first."""
+    files = [s for s in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)) if "constraint" not in s.name]
+    main = [source for source in files if not is_development(_stem(source))]
+    levels = [[s for s in main if s.folder in {folder, f"{folder}/requirements".lstrip("/")}] for folder in folders]
+    levels = [level for level in levels if level]
+    if not levels:
+        levels = [[source for source in main if source.depth == main[0].depth]] if main else []
+    found: list[Source] = []
+    for level in levels:
+        found += _of_level(checkout, level, run, commands)
+        folder = level[0].folder.removesuffix("requirements").rstrip("/")
+        # A program that uses code from above its list needs the list above as well.
+        closure = import_closure(checkout, run.script) if run and run.script else ()
+        if all(source.path.startswith(f"{folder}/") or not folder for source in closure):
+            break
+    return found
+
+
+def _of_level(
+    checkout: Checkout, level: Sequence[Source], run: Run | None, commands: Sequence[InstallCommand]
+) -> list[Source]:
+    """Return the files of one folder: the plain one with what is installed beside it, else what a command names first."""
+    plain = [source for source in level if _stem(source) == "" and source.name.endswith(".txt")] or [
+        source for source in level if _stem(source) == ""
+    ]
+    blocks: dict[tuple[str, int], list[Source]] = {}
+    for command in commands:
+        for value in command.values("include"):
+            named = find_list(checkout, command, value)
+            if named in level and named is not None:
+                blocks.setdefault((command.evidence.path, command.block), []).append(named)
+    beside = [files for files in blocks.values() if set(plain) & set(files)] if plain else list(blocks.values())
+    words = set(re.split(r"[^a-z0-9]+", run.script.name.removesuffix(".py"))) if run and run.script else set()
+    own = [source for source in level if _stem(source) and set(_stem(source).split("-")) <= words]
+    if plain or beside:
+        return list(dict.fromkeys([*plain[:1], *(beside[0] if beside else ()), *own]))
+    base = own or [source for source in level if set(_stem(source).split("-")) & _BASE]
+    return base or list(level)
+
+
+def find_list(checkout: Checkout, command: InstallCommand, value: str) -> Source | None:
+    """Return the list that a command names: beside its document, at the root, or where its name is found."""
+    folder = command.evidence.path.rpartition("/")[0]
+    for base in dict.fromkeys([f"{folder}/{command.folder}", command.folder, folder, ""]):
+        found = _at(checkout, base, value)
+        if found is not None:
+            return found
+    return checkout.find_named(value)
+
+
+def _stem(source: Source) -> str:
+    """Return what sets a list apart from its neighbors: ``requirements-gpu.txt`` gives ``gpu``."""
+    bare = source.name.rpartition(".")[0]
+    return "-".join(part for part in re.split(r"[^a-z0-9]+", bare) if part and not part.startswith("requirement"))
+
+
+def _requirements(checkout: Checkout, files: Sequence[Source], found: list[Declared], options: list[Option]) -> None:
+    """Read lists and what they include; constraints give their versions to what is named without one."""
+    own: list[Declared] = []
+    constraints: dict[str, str] = {}
+    pending, seen = list(files), set[str]()
+    while pending and len(seen) < MAX_FILES:
+        source = pending.pop(0)
+        if source.path in seen:
+            continue
+        seen.add(source.path)
+        read = read_requirements(source, is_optional=False)
+        own += read.own
+        options += [option for option in read.options if option.kind in {"index", "links", "local"}]
+        inner = [
+            named for value in read.values("include") if (named := _at(checkout, source.folder, value)) is not None
+        ]
+        pending = inner + pending
+        for value in read.values("constraint"):
+            named = _at(checkout, source.folder, value)
+            for item in read_requirements(named, is_optional=False).own if named is not None else ():
+                constraints.setdefault(package_name(item.requirement), item.requirement)
+    found += [_constrained(item, constraints) for item in own]
+
+
+def _constrained(item: Declared, constraints: dict[str, str]) -> Declared:
+    limit = constraints.get(package_name(item.requirement), "")
+    version = re.search(r"(?:[<>=!~]=?=?\s*[\w.*+!-]+\s*,?\s*)+", limit)
+    bare = re.fullmatch(r"[\w.-]+(?:\[[\w,.-]+\])?", item.requirement)
+    return replace(item, requirement=f"{item.requirement}{version[0].strip()}") if version and bare else item
+
+
+def _left_over(checkout: Checkout, read: set[str]) -> list[Declared]:
+    """Return the lines of lists that do not count for the run: they may still tell a version."""
+    found: list[Declared] = []
+    for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))[:MAX_FILES]:
+        if source.path not in read:
+            found += read_requirements(source, is_optional=True).own
+    return found
+
+
+def _environments(checkout: Checkout, folders: Sequence[str]) -> list[Source]:
+    """Return conda environments, the nearest first, plain names before others."""
+    files = [
+        source
+        for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))
+        if not is_development(source.name.rpartition(".")[0])
+    ]
+    return sorted(files, key=lambda s: (s.folder not in folders, -s.depth if s.folder in folders else s.depth,
+                                        not s.name.startswith("environment."), s.path))  # fmt: skip
+
+
+def _own_lines(commands: Sequence[InstallCommand], projects: Sequence[tuple[Source, Project]]) -> list[Declared]:
+    """Return what commands install of the project under its own name: its extras are wanted (``pip install mine[gpu]``)."""
+    names = {project.name for _, project in projects if project.name}
+    return [item for command in commands for item in command.declared if package_name(item.requirement) in names]
+
+
+def _with_extras(
+    found: Sequence[Declared], options: Sequence[Option], projects: Sequence[tuple[Source, Project]]
+) -> list[Declared]:
+    """Return dependencies with the extras required that an installation of the project itself asks for."""
+    names = {project.name for _, project in projects if project.name}
+    wanted = {extra for option in options if option.kind == "local" for extra in extras_of(option.value)}
+    for _ in range(4):  # extras name other extras of their own project: `all = ["mine[gpu,train]"]`
+        inner = [
+            item
+            for item in found
+            if (item.group in wanted or not item.is_optional) and package_name(item.requirement) in names
+        ]
+        wanted |= {extra for item in inner for extra in extras_of(item.requirement)}
+    asked = [replace(item, is_optional=False) if item.is_optional and item.group in wanted else item for item in found]
+    return [item for item in asked if package_name(item.requirement) not in names]
+
+
+def extras_of(text: str) -> list[str]:
+    """Return the extras that a requirement or a local path names, without those for the project's own developers."""
+    found = re.search(r"\[([\w,. -]+)\]", text)
+    named = [part.strip() for part in found[1].split(",")] if found else []
+    return [extra for extra in named if not is_desk_work(extra)]
+
+
+def _at(checkout: Checkout, folder: str, reference: str) -> Source | None:
+    path = joined(folder, reference)
+    return checkout.find(path) if path else None
+
+
+def joined(folder: str, reference: str) -> str:
+    """Return a reference relative to a folder; one that leaves the checkout gives a path that no file has."""
+    parts = [part for part in folder.split("/") if part]
+    for part in reference.split("/"):
+        if part == "..":
+            if not parts:
+                return ""
+            parts.pop()
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)

@@ -1,0 +1,112 @@
+"""From findings to the image, and to the requirements as they install into it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gpu_lol_action.analysis.memory_need import best
+from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
+from gpu_lol_action.estimation.package_pairs import allows, pinned
+
+_OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
+_NVIDIA_BUILT = frozenset({"apex", "transformer-engine", "megatron-core", "megatron-lm"})
+_SERVES_BY_VLLM = frozenset({"vllm"})
+
+
+def image_for(findings: Sequence[Finding], requirements: Sequence[str], kind: WorkloadType) -> ImageChoice:
+    """Return the Dockerfile's GPU image, else the one that fits versions and packages."""
+    found = tuple(findings)
+    exact, fitting = best(found, "environment.python_version"), best(found, "environment.fitting_python")
+    minor = ".".join(exact.value.split(".")[:2]) if exact else fitting.value if fitting else ""
+    if kind is WorkloadType.CPU_ONLY:
+        return choose_image(ImageWish("none", python=minor))
+    own = best(found, "environment.base_image")
+    if own is not None:
+        cuda = image_contents(own.value).cuda
+        return ImageChoice(own.value, None, ".".join(map(str, cuda)) if cuda else None, own.why)
+    torch, cuda_asked = best(found, "framework.torch"), best(found, "framework.cuda")
+    compiler = best(found, "framework.compiler")
+    # A range says something only where it leaves out what the image would have anyway.
+    python = minor if exact is not None or (fitting is not None and fitting.value != "3.11") else ""
+    return choose_image(
+        ImageWish(
+            framework=_framework(found, requirements),
+            requirements=tuple(requirements),
+            torch=torch.value if torch else "",
+            cuda=cuda_asked.value if cuda_asked else "",
+            python=python,
+            compiles=compiler.value if compiler else "",
+        )
+    )
+
+
+def _framework(findings: tuple[Finding, ...], requirements: Sequence[str]) -> str:
+    """Return whose image is right: the server's that the run needs, else the framework that the packages build on."""
+    names = {package_name(requirement) for requirement in requirements}
+    torch = best(findings, "framework.torch")
+    is_pinned = bool(torch and pinned(torch.value))
+    if best(findings, "framework.tgi") is not None:
+        return "tgi"
+    if names & _SERVES_BY_VLLM:
+        return "vllm"
+    if "sglang" in names:
+        return "sglang"
+    if "nemo-toolkit" in names and not is_pinned:
+        return "nemo"
+    if names & _NVIDIA_BUILT and not is_pinned:
+        return "nvidia"
+    if "torch" in names or names & _OVER_TORCH:
+        return "torch"
+    if names & {"jax", "jaxlib", "flax"}:
+        return "jax"  # it brings its own CUDA; TensorFlow beside it reads data
+    if names & {"tensorflow", "tensorflow-gpu", "keras", "tf-nightly", "tensorflow-cpu"}:
+        return "tensorflow"
+    if names & {"paddlepaddle", "paddlepaddle-gpu", "paddleocr", "paddlenlp"}:
+        return "paddle"
+    if any(re.fullmatch(r"mxnet(?:-cu\d+)?", name) for name in names):
+        return "mxnet"
+    return "torch"
+
+
+def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the requirements as they install into that image, and what could not be had.
+
+    JAX without its CUDA extra is the CPU's: on a GPU image it gets the extra, which brings its own CUDA.
+    """
+    kept: list[str] = []
+    notes: list[str] = []
+    is_gpu = not image.startswith("python:")
+    names = {package_name(requirement) for requirement in requirements}
+    for requirement in dict.fromkeys(requirements):
+        name = package_name(requirement)
+        jax = re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*([^\[\]@]*)", requirement, re.IGNORECASE) if is_gpu else None
+        if jax is not None and not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]|tpu", jax[1]):
+            requirement, note = _with_cuda(jax[1].strip("[]"), jax[2].strip())  # noqa: PLW2901 - the same one, fitted
+            notes += [note] if note else []
+        if name == "jaxlib" and "jax" in names and not pinned(requirement[6:]):
+            continue
+        if image.startswith("paddlepaddle/") and name == "paddlepaddle":
+            continue  # the CPU build would replace the image's
+        if image.startswith("nvcr.io/nvidia/mxnet") and name.startswith("mxnet"):
+            continue
+        kept.append(requirement)
+    return tuple(kept), tuple(notes)
+
+
+def _with_cuda(extras: str, version: str) -> tuple[str, str]:
+    """Return JAX with its CUDA extra; the builds of before 0.4.30 are on an index of their own."""
+    extras = ",".join(part for part in extras.split(",") if part and "cuda" not in part)  # builds for CUDA 11 ended
+    specifier, _, marker = version.partition(";")
+    exact = pinned(specifier.strip())
+    tail = f"; {marker.strip()}" if marker else ""
+    if exact and not allows(">=0.4.30", exact):
+        return (
+            f"jax{f'[{extras}]' if extras else ''}{specifier}{tail}",
+            f"jax {exact} has its CUDA builds on an index of its own; without it, it runs on the CPU",
+        )
+    joined = ",".join(part for part in (extras, "cuda12") if part)
+    return f"jax[{joined}]{specifier}{tail}", ""

@@ -1,0 +1,125 @@
+"""Packages that the workload's code imports and no list names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.import_names import is_known, is_standard, package_of
+from gpu_lol_action.analysis.package_files import Declared, package_name
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.project_files import is_development
+from gpu_lol_action.analysis.python_code import Import
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+# One of these brings the modules of the others: headless and contrib builds, projects that were renamed, thin wrappers.
+_FAMILIES = (
+    frozenset({"opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"}),
+    frozenset({"lightning", "pytorch-lightning", "lightning-fabric"}),
+    frozenset({"tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly", "tf-nightly-gpu", "keras", "tf-keras"}),
+    frozenset({"faiss-cpu", "faiss-gpu", "faiss-gpu-cu12", "faiss-gpu-cu11", "faiss"}),
+    frozenset({"gym", "gymnasium"}), frozenset({"openai-whisper", "whisper"}), frozenset({"clip", "openai-clip", "clip-anytorch"}),
+    frozenset({"onnxruntime", "onnxruntime-gpu"}), frozenset({"paddlepaddle", "paddlepaddle-gpu"}),
+    frozenset({"psycopg2", "psycopg2-binary"}), frozenset({"mmcv", "mmcv-full", "mmcv-lite"}), frozenset({"pil", "pillow", "pillow-simd"}),
+    frozenset({"mosaicml", "composer"}), frozenset({"cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x"}),
+    frozenset({"nvidia-ml-py", "pynvml", "nvidia-ml-py3"}), frozenset({"sklearn", "scikit-learn"}), frozenset({"jax", "jaxlib"}),
+    frozenset({"segment-anything", "segment-anything-py"}), frozenset({"taming-transformers", "taming-transformers-rom1504"}),
+    frozenset({"dm-tree", "optree"}), frozenset({"beautifulsoup4", "bs4"}), frozenset({"pycocotools", "pycocotools-windows"}),
+    frozenset({"spconv", "spconv-cu120", "spconv-cu118", "spconv-cu117", "spconv-cu114", "spconv-cu113"}),
+    frozenset({"sentence-transformers", "sentence-transformers[train]"}), frozenset({"pymupdf", "fitz"}),
+    frozenset({"levenshtein", "python-levenshtein"}), frozenset({"box2d-py", "box2d"}), frozenset({"coqui-tts", "tts"}),
+    frozenset({"pytorch-ignite", "ignite"}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
+)  # fmt: skip
+_LEAST_COMPLETE = 4
+"""Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
+
+
+def imported_packages(
+    checkout: Checkout, run: Run | None, declared: Sequence[Declared], own: Collection[str], *, has_list: bool
+) -> list[Finding]:
+    """Return findings for imports that no list names, by name.
+
+    ``own`` are names of the checkout itself. An optional dependency that is imported gives its version.
+    Without a list the whole workload speaks; with one only what the run reaches. A lazy import counts where the run may
+    reach it; one in ``try``, ``if`` or for type checkers never.
+    """
+    required = {package_name(item.requirement) for item in declared if not item.is_optional} | set(own)
+    optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
+    extras = {package_name(item.requirement) for item in declared if item.group and not is_development(item.group)}
+    library = [item for item in declared if item.is_library and not item.is_optional]
+    is_complete = len(library) >= _LEAST_COMPLETE
+    found: dict[str, Finding] = {}
+    for source, item in _reached(checkout, run, has_list=has_list):
+        package = None if is_local(checkout, source, item.module) else package_of(item.module)
+        if package is None:
+            continue
+        name = package_name(package)
+        # A library's own list is complete: beside its scripts, only its own extras add to it.
+        is_inside = is_complete and has_list and (run is None or source is not run.script)
+        if is_inside and name not in extras:
+            continue
+        if name in required or any(name in family and family & required for family in _FAMILIES):
+            continue
+        where = Evidence(source.path, item.line)
+        why = f"`{item.module.split('.')[0]}` is imported and no list names it"
+        requirement = optional.get(name, package)
+        found.setdefault(name, Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where))
+    return [found[name] for name in sorted(found)]
+
+
+def unknown_imports(checkout: Checkout, run: Run | None, declared: Mapping[str, str]) -> list[tuple[str, Evidence]]:
+    """Return what the run imports without a guard and nobody knows: no list, no file of the checkout, no table."""
+    found: dict[str, Evidence] = {}
+    for source, item in _reached(checkout, run, has_list=True):
+        top = item.module.split(".")[0]
+        if item.is_optional or not top or is_known(item.module) or is_local(checkout, source, item.module):
+            continue
+        name = package_name(top)
+        if name not in declared and not any(name in other.replace("-", "") or name in other for other in declared):
+            found.setdefault(top, Evidence(source.path, item.line))
+    return sorted(found.items())
+
+
+def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator[tuple[Source, Import]]:
+    """Yield the imports that count, with their file."""
+    script = run.script if run is not None else None
+    closure = import_closure(checkout, script) if script is not None else ()
+    rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    for source in dict.fromkeys([*closure, *rest]):
+        for item in source.code.imports if source.code is not None else ():
+            # With a list, what is needed only now and then and is not on it was left out on purpose.
+            may_be_lazy = source is script or (source in closure and not has_list)
+            if not item.module.startswith(".") and (not item.is_optional or (item.is_lazy and may_be_lazy)):
+                yield source, item
+
+
+def is_local(checkout: Checkout, source: Source, module: str) -> bool:
+    """Whether an import gives a file of the checkout: beside its file or above it, in ``src``, or by a name nobody else has.
+
+    A folder without ``__init__.py`` hides no installed package (PEP 420), unless the very module lies in it.
+    """
+    if is_standard(module):
+        return False
+    words = module.split(".")
+    tops, every = _own_names(checkout)
+    folders = [source.folder]
+    while folders[-1]:
+        folders.append(folders[-1].rpartition("/")[0])
+    for folder in folders:
+        for base in (folder, f"{folder}/src".lstrip("/")):
+            prefix = f"{base}/" if base else ""
+            if prefix + words[0] in tops or any(
+                prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
+            ):
+                return True
+    return words[0] in every and package_of(module) is None
+
+
+@functools.lru_cache(maxsize=4)
+def _own_names(checkout: Checkout) -> tuple[frozenset[str], frozenset[str]]:
+    """Return paths that can be imported (files, folders with ``__init__.py``) without their ending, and every name in them."""
+    paths = [source.path for source in checkout.sources if source.form is Form.PYTHON]
+    tops = frozenset(path.removesuffix(".py").removesuffix("/__init__") for path in paths)
+    return tops, frozenset(part for path in paths for part in path.removesuffix(".py").split("/"))

@@ -1,0 +1,205 @@
+"""Commands that install packages, where images, scripts, notebooks and documentation say them: pip, uv, conda."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.conda_files import conda_parts, conda_requirement
+from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement, joined_lines
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.finding import Evidence
+
+MAX_COMMANDS = 200
+_PIP = re.compile(r"(?:\bpip3?(?:\.\d+)?\s+install|\buv\s+(?:pip\s+install|add)|\bpoetry\s+add|\bpdm\s+add)\s+(.+)")
+_CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_HEADING = re.compile(r"^#{1,6}\s+(.{1,200})")
+_INLINE = re.compile(r"`([^`\n]{6,400})`")
+# The reader of notebooks writes `#` before a magic; one that its author commented out has a space after that.
+_MAGIC = re.compile(r"#(?:\s{2,})?[!%]\s*(.+)")
+_WITH_VALUE = frozenset({
+    "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-r", "--requirement", "-c", "--constraint", "-e",
+    "--editable", "-t", "--target", "--prefix", "--src", "--python", "-p", "--timeout", "--default-timeout", "--retries",
+    "--trusted-host", "--cache-dir", "--progress-bar", "--root", "--platform", "--python-version", "-n", "--name",
+    "--channel", "--file", "--index", "--group", "--extra", "-G", "--torch-backend", "--index-strategy", "--prerelease",
+})  # fmt: skip
+_KINDS = {"-i": "index", "--index-url": "index", "--extra-index-url": "index", "--index": "index", "-f": "links",
+          "--find-links": "links", "-r": "include", "--requirement": "include", "--file": "include", "-c": "constraint",
+          "--constraint": "constraint", "-e": "local", "--editable": "local"}  # fmt: skip
+_LOCAL = re.compile(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?|(?:[\w-]+/)+(?:\[[\w,.-]+\])?")
+_REQUIREMENT = re.compile(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. -]+\])?(?:\s*[<>=!~]=?=?\s*[\w.*,<>=!+~ ]+)?"
+                          r"(?:\s*;.{1,100})?|[\w.-]+(?:\[[\w,.-]+\])?\s*@\s*\S+")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class InstallCommand:
+    """One command: what it installs, its options, and where it stands.
+
+    ``heading`` is the one above it, ``block`` the number of its block in the document, ``folder`` where a ``cd`` before it leads.
+    """
+
+    declared: tuple[Declared, ...]
+    options: tuple[Option, ...]
+    evidence: Evidence
+    heading: str = ""
+    block: int = 0
+    python: str = ""
+    cuda: str = ""
+    folder: str = ""
+
+    def values(self, kind: str) -> tuple[str, ...]:
+        """Return the values of one kind of option, in their order."""
+        return tuple(option.value for option in self.options if option.kind == kind)
+
+
+def read_install_commands(source: Source) -> tuple[InstallCommand, ...]:
+    """Return the commands of a Dockerfile, a script, a notebook's magics or documentation, in their order."""
+    found: list[InstallCommand] = []
+    folder, place = "", (0, "")
+    for number, text, heading, block in _shown(source):
+        if place != (block, heading):
+            folder, place = "", (block, heading)
+        for part in re.split(r"&&|\|\||\s\|\s|;(?=\s*(?:pip|python|conda|uv|mamba|cd|git|apt))", text):
+            moved = re.match(r"\s*cd\s+([\w./-]{1,200})\s*$", part)
+            if moved is not None:
+                folder = moved[1].removeprefix("./").rstrip("/")
+            where = Evidence(source.path, 0 if source.form is Form.NOTEBOOK else number)
+            command = _command(part, where, heading, block)
+            if command is not None:
+                found.append(replace(command, folder=folder) if folder else command)
+        if len(found) >= MAX_COMMANDS:
+            break
+    return tuple(found)
+
+
+def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCommand | None:
+    pip = _PIP.search(text)
+    if pip is not None:
+        declared, options = _pip_words(pip[1], where)
+        return InstallCommand(declared, options, where, heading, block) if declared or options else None
+    conda = _CONDA.search(text)
+    if conda is None:
+        return None
+    return _conda_command(conda[2], where, heading, block)
+
+
+def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
+    """Yield line number, command text, heading above it, and number of the block, of what stands there to be run."""
+    if source.form is Form.MARKDOWN:
+        yield from _documented(source)
+        return
+    variables: dict[str, str] = {}
+    for number, line in joined_lines(source.text):
+        if source.form is Form.NOTEBOOK:
+            magic = _MAGIC.match(line)
+            if magic is not None:
+                yield number, magic[1].strip(), "", 0
+            continue
+        bare = line.strip()
+        for name, value in re.findall(r"^(?:ARG|ENV|export)?\s*(\w+)[= ][\"']?([\w.+:/-]+)", bare)[:1]:
+            variables.setdefault(name, value)
+        if not bare.startswith("#"):
+            yield number, _filled(bare.removeprefix("RUN ").strip(), variables), "", 0
+
+
+def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
+    heading, block, inside, previous = "", 0, False, 0
+    for number, line in joined_lines(source.text):
+        if _FENCE.match(line):
+            inside = not inside
+            block += inside
+            continue
+        title = None if inside else _HEADING.match(line)
+        if title is not None:
+            heading = title[1].strip()
+            continue
+        if inside or line.startswith(("    ", "\t")) or source.name.endswith(".rst"):
+            block += not inside and number > previous + 2
+            previous = number
+            bare = line.strip().lstrip("$>%! ")
+            if not bare.startswith("#"):
+                yield number, bare, heading, block
+            continue
+        for text in _INLINE.findall(line[:4000]):
+            block += 1
+            yield number, text.strip().lstrip("$>!% "), heading, block
+
+
+def _filled(text: str, variables: Mapping[str, str]) -> str:
+    return re.sub(r"\$\{?(\w+)\}?", lambda found: variables.get(found[1], found[0]), text)
+
+
+def _split(text: str) -> list[str]:
+    text = re.sub(r"\s#\s.*", "", text[:2000])
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[Option, ...]]:
+    """Return what a command names until it stops being one (a placeholder, prose)."""
+    declared: list[Declared] = []
+    options: list[Option] = []
+    words = _split(text)
+    index = 0
+    while index < len(words):
+        word = words[index]
+        index += 1
+        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if name in _WITH_VALUE:
+            if not equals:
+                value = words[index] if index < len(words) else ""
+                index += 1
+            kind = _KINDS.get(name)
+            is_url = re.match(r"git\+|https?://", value) is not None
+            if kind == "local" and is_url:
+                _take(value, where, declared)
+            elif kind and value and "$" not in value and "<" not in value:
+                options.append(Option(kind, value.removeprefix("file:"), where))
+        elif word.startswith("-"):
+            continue
+        elif _LOCAL.fullmatch(word):
+            options.append(Option("local", word, where))
+        elif word in {">", ">>", "2>&1", "|"} or not _REQUIREMENT.fullmatch(word):
+            break
+        else:
+            _take(word, where, declared)
+    return tuple(declared), tuple(options)
+
+
+def _take(word: str, where: Evidence, declared: list[Declared]) -> None:
+    requirement = clean_requirement(word)
+    if requirement:
+        declared.append(Declared(requirement, where))
+
+
+def _conda_command(text: str, where: Evidence, heading: str, block: int) -> InstallCommand | None:
+    declared: list[Declared] = []
+    python = cuda = ""
+    words = _split(text)
+    index = 0
+    while index < len(words):
+        word = words[index]
+        index += 1
+        if word in _WITH_VALUE or word == "-c":
+            index += "=" not in word
+            continue
+        if word.startswith("-") or not re.fullmatch(r"[\w.:/-]+(?:\[[^\]]*\])?(?:[<>=!]{1,2}[\w.*,<>=]+)?", word):
+            continue
+        name, version = conda_parts(word)
+        if name == "python":
+            python = python or version
+        elif name in {"cudatoolkit", "pytorch-cuda", "cuda-toolkit", "cuda", "cuda-version"}:
+            cuda = cuda or version
+        else:
+            requirement = conda_requirement(word)
+            if requirement:
+                declared.append(Declared(requirement, where))
+    if not declared and not python and not cuda:
+        return None
+    return InstallCommand(tuple(declared), (), where, heading, block, python, cuda)

@@ -1,0 +1,67 @@
+"""Where a run fits: over how many cards, and what is assumed so that it fits on cards that are rented at all."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram, least_cards, sharded
+
+# The largest card that is rented widely; a run that needs more is divided over several.
+LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
+LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
+MOST_CARDS = 8
+
+
+def place(
+    asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
+) -> tuple[VramQuestion, int, tuple[str, ...]]:
+    """Return the question as it is placed, the count of cards, and what was assumed besides.
+
+    ``stated`` is the count that something says. An assumption must not ask for what nobody rents, nor for more cards.
+
+    Only what nothing says is assumed otherwise: 16-bit numbers, then gradient checkpointing, then one sample at a time.
+    """
+    steps = (
+        ("training.precision", {"precision": "bf16"}, "16-bit numbers are assumed"),
+        ("training.gradient_checkpointing", {"is_checkpointing": True}, "gradient checkpointing is assumed"),
+        ("training.batch_size", {"batch_size": 1}, "one sample at a time is assumed"),
+    )
+    chosen: tuple[VramQuestion, int, tuple[str, ...]] = (*_placed(asked, stated), ())
+    if not asked.method.trains:
+        return chosen
+    said: tuple[str, ...] = ()
+    for field, change, words in steps:
+        if _is_rentable(chosen[0]) and (stated is not None or chosen[1] == 1):
+            break
+        if field not in said_fields:
+            asked = replace(asked, **change)
+            said = (*said, f"{words}: nothing says otherwise, and more or larger cards would be needed without it")
+            question, count = _placed(asked, stated)
+            if not _is_rentable(chosen[0]) or count < chosen[1]:
+                chosen = (question, count, said)
+    return chosen
+
+
+def _is_rentable(question: VramQuestion) -> bool:
+    return estimate_vram(question).required_gib <= LARGE_CARD_GIB
+
+
+def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, int]:
+    """Return the question for the count that is stated, or for the fewest large cards on which the run fits."""
+    if stated is not None:
+        spread = replace(question, gpu_count=stated)
+        if estimate_vram(spread).required_gib > LARGE_CARD_GIB and stated > 1:
+            spread = sharded(question, stated)
+        if question.method is Method.INFERENCE and stated > 1:
+            spread = sharded(question, stated)
+        return spread, stated
+    if estimate_vram(question).required_gib <= LARGE_CARD_GIB:
+        return question, 1
+    count = least_cards(question, LARGE_CARD_GIB)
+    if count is None:
+        # Activations and logits are on every card: what dividing does not help runs on one larger card, if on any.
+        fits_one = estimate_vram(question).required_gib <= LARGEST_CARD_GIB
+        count = 1 if fits_one else MOST_CARDS
+    return (sharded(question, count) if count > 1 else question), count

@@ -1,0 +1,40 @@
+"""What is asked from outside while code is read: pages of the Hugging Face Hub, and a language model's opinion."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class HubPage(enum.Enum):
+    """A page about one model; the value says what it is for a sentence."""
+
+    INFO = "model information"
+    CONFIG = "config.json"
+    ADAPTER = "adapter_config.json"
+    FILES = "list of files"
+
+
+HubFields = Mapping[str, Any]
+"""The JSON object of a page, as hostile as everything else that strangers wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Why there is no answer, as the end of a sentence in our own words: nothing that a server said is in it.
+
+    ``is_final``: the far side knows no such thing, so that asking on about it is of no use.
+    """
+
+    what: str
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a language model is asked: the rules, and the data that they are about."""
+
+    rules: str
+    data: str

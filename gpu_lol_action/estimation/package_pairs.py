@@ -1,0 +1,112 @@
+"""Packages that ask for one PyTorch, or for a compiler.
+
+Sources: the packages' own release notes and wheels' metadata, as far as they were known when this was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from gpu_lol_action.estimation.torch_releases import parse_version, torch_releases
+
+# xformers' wheels are built for one PyTorch each.
+_XFORMERS = {
+    "0.0.16": "1.13.1", "0.0.17": "2.0.0", "0.0.18": "2.0.0", "0.0.19": "2.0.0", "0.0.20": "2.0.1", "0.0.21": "2.0.1",
+    "0.0.22": "2.0.1", "0.0.22.post7": "2.1.0", "0.0.23": "2.1.1", "0.0.23.post1": "2.1.2", "0.0.24": "2.2.0",
+    "0.0.25": "2.2.1", "0.0.25.post1": "2.2.2", "0.0.26.post1": "2.3.0", "0.0.27": "2.3.1", "0.0.27.post2": "2.4.0",
+    "0.0.28": "2.4.1", "0.0.28.post1": "2.4.1", "0.0.28.post2": "2.5.0", "0.0.28.post3": "2.5.1", "0.0.29": "2.5.1",
+    "0.0.29.post1": "2.5.1", "0.0.29.post2": "2.6.0", "0.0.29.post3": "2.6.0", "0.0.30": "2.7.0", "0.0.31": "2.7.1",
+    "0.0.32": "2.8.0", "0.0.33": "2.9.0",
+}  # fmt: skip
+# vLLM's wheels pin one PyTorch per minor release.
+_VLLM: dict[tuple[int, ...], str] = {
+    (0, 6): "2.4.0",
+    (0, 7): "2.5.1",
+    (0, 8): "2.6.0",
+    (0, 9): "2.7.0",
+    (0, 10): "2.7.1",
+    (0, 11): "2.8.0",
+    (0, 12): "2.9.0",
+}
+
+# Compiled with nvcc at installation or at run time.
+NEEDS_COMPILER = frozenset({
+    "flash-attn", "flash-attention", "apex", "deepspeed", "mamba-ssm", "causal-conv1d", "detectron2", "torch-scatter", "torch-sparse",
+    "torch-cluster", "torch-spline-conv", "pyg-lib", "transformer-engine", "gsplat", "tiny-cuda-nn", "pytorch3d", "mmcv-full",
+    "diff-gaussian-rasterization", "simple-knn", "nvdiffrast", "groundingdino", "minkowskiengine", "torchsparse", "natten",
+    "pointnet2-ops", "sageattention", "exllamav2", "megablocks", "grouped-gemm", "fused-ssim", "curope", "deformable-attention",
+    "mamba", "colossalai", "rwkv", "raymarching", "nerfacc", "kaolin", "sparseconvnet", "chamferdist", "ms-deform-attn",
+})  # fmt: skip
+
+
+def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
+    """Return the version part of the first of these packages; empty for any version, None where none is named."""
+    for text in requirements:
+        try:
+            read = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if re.sub(r"[-_.]+", "-", read.name).lower() in names:
+            return str(read.specifier)
+    return None
+
+
+def pinned(specifier: str | None) -> str:
+    """Return the version of a ``==`` specifier; empty for a range."""
+    found = re.fullmatch(r"={2,3}\s*(\d[\w.+!-]*)", (specifier or "").strip())
+    return found[1] if found else ""
+
+
+def implied_torch(requirements: Sequence[str]) -> tuple[str, str]:
+    """Return the PyTorch that other pins imply as a specifier, and which pin does; empty where none does."""
+    vision = pinned(specifier_of(requirements, "torchvision"))
+    for release in torch_releases().values():
+        if vision and release.vision == vision:
+            return f"=={release.name}", f"torchvision {vision}"
+    audio = pinned(specifier_of(requirements, "torchaudio"))
+    if parse_version(audio) >= (2, 0) and audio in torch_releases():
+        return f"=={audio}", f"torchaudio {audio}"
+    xformers = pinned(specifier_of(requirements, "xformers"))
+    if xformers in _XFORMERS:
+        return f"=={_XFORMERS[xformers]}", f"xformers {xformers}"
+    vllm = pinned(specifier_of(requirements, "vllm"))
+    if parse_version(vllm)[:2] in _VLLM:
+        return f"=={_VLLM[parse_version(vllm)[:2]]}", f"vllm {vllm}"
+    return "", ""
+
+
+def disagreements(requirements: Sequence[str]) -> list[str]:
+    """Return sentences on pins that exclude each other: torchvision, torchaudio and xformers against torch."""
+    torch = specifier_of(requirements, "torch")
+    if not torch:
+        return []
+    found: list[str] = []
+    releases = torch_releases()
+    vision = pinned(specifier_of(requirements, "torchvision"))
+    fits = [release for release in releases.values() if release.vision == vision]
+    if fits and not allows(torch, fits[0].name):
+        found.append(f"torchvision {vision} is built for torch {fits[0].name}, but torch{torch} is asked for")
+    xformers = pinned(specifier_of(requirements, "xformers"))
+    if xformers in _XFORMERS and not allows(torch, _XFORMERS[xformers]):
+        found.append(f"xformers {xformers} is built for torch {_XFORMERS[xformers]}, but torch{torch} is asked for")
+    vllm = _VLLM.get(parse_version(pinned(specifier_of(requirements, "vllm")))[:2], "")
+    exact = parse_version(pinned(torch))
+    if (
+        vllm
+        and exact
+        and exact[:2] not in {parse_version(vllm)[:2], (2, 5) if vllm == "2.4.0" else parse_version(vllm)[:2]}
+    ):
+        found.append(f"this vllm pins torch {vllm}, but torch{torch} is asked for")
+    return found
+
+
+def allows(specifier: str, version: str) -> bool:
+    """Whether a specifier allows a version; one that cannot be read allows all."""
+    try:
+        return SpecifierSet(specifier).contains(version, prereleases=True)
+    except InvalidSpecifier:
+        return True

@@ -1,0 +1,139 @@
+"""Read a checkout, and ask the Hub and a language model about it where they may be asked; without them it works too.
+
+Whatever fails out there leaves what the code alone says, and a sentence in ``not_understood``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models, unlisted_models
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.llm_guard import Refused, apply_advice, hints_of, read_advice
+from gpu_lol_action.analysis.llm_question import build_question
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.lookup import HubPage, Unanswered
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapter, is_hub_id, read_model
+from gpu_lol_action.estimation.hub_pipeline import is_pipeline, read_pipeline
+from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_known_model
+from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
+
+MAX_MODELS = 4
+"""So many are looked up for one tree: the figure rests on one, the others are what it might have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """What may be asked from outside. ``is_hub_asked``: by this run's input; the policy may ask for it as well."""
+
+    hub: ModelHub | None = None
+    llm: LanguageModel | None = None
+    is_hub_asked: bool = False
+
+    def allowed(self, policy: Policy, *, is_fork: bool) -> Lookups:
+        """Return what may be asked about this code.
+
+        A stranger who picks a model's name must not see what only our token may, nor spend our money on a model that
+        reads what he wrote.
+        """
+        hub = self.hub if self.is_hub_asked or policy.asks_hub else None
+        if not is_fork:
+            return Lookups(hub, self.llm, self.is_hub_asked)
+        llm = self.llm if policy.may_forks_ask_llm else None
+        return Lookups(hub.anonymous() if hub is not None else None, llm, self.is_hub_asked)
+
+
+NO_LOOKUPS = Lookups()
+_UNSIZED = Unanswered("it says no number of parameters", is_final=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _FromHub:
+    facts: Mapping[str, ModelFacts]
+    hints: tuple[Finding, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+
+def consult(checkout: Checkout, lookups: Lookups) -> Analysis:
+    """Return the analysis of a checkout, with what may be asked from outside. Raises SpecError for an invalid spec."""
+    found = _look_up(checkout, lookups.hub) if lookups.hub is not None else _FromHub({})
+    analysis = analyze(checkout, checkout.spec_text, found.facts, found.hints)
+    analysis = replace(analysis, not_understood=(*analysis.not_understood, *found.gaps))
+    return _advised(checkout, analysis, found, lookups.llm) if lookups.llm is not None else analysis
+
+
+def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
+    """Ask the Hub for the models that the code names and the table lacks, surest first."""
+    named = named_models(detect_all(checkout))
+    unlisted = {hint.value: hint for hint in unlisted_models(checkout)}
+    candidates = dict.fromkeys((*named, *unlisted))
+    asked = [name for name in candidates if is_hub_id(name) and not is_known_model(name)][:MAX_MODELS]
+    facts: dict[str, ModelFacts] = {}
+    hints: list[Finding] = []
+    gaps: list[str] = []
+    for name in asked:
+        model = look_up_model(hub, name)
+        if isinstance(model, Unanswered):
+            known = find_model(name)
+            instead = f"; {known.parameters_b:.3g} B parameters were taken from its name" if known else ""
+            gaps.append(f"the size of `{name}` could not be looked up on the Hugging Face Hub: {model.what}{instead}")
+            continue
+        facts[name] = model.facts
+        if name in unlisted:
+            hints.append(unlisted[name])
+        if model.weight_bits is not None and name == next(iter(candidates)):
+            why = f"the Hub's config.json of `{name}` says that its weights are quantized"
+            hints.append(Finding("model.weight_bits", str(model.weight_bits), why, Confidence.LOW, Evidence("")))
+    return _FromHub(facts, tuple(hints), tuple(gaps))
+
+
+def look_up_model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubModel | Unanswered:
+    """Return what the Hub says of a model; an adapter counts as the model that it is laid over."""
+    info = hub.read(name, HubPage.INFO)
+    if isinstance(info, Unanswered):
+        return info
+    if is_pipeline(info):
+        files = hub.read(name, HubPage.FILES)
+        facts = read_pipeline(name, info, files) if not isinstance(files, Unanswered) else None
+        return HubModel(facts) if facts is not None else _UNSIZED
+    config = hub.read(name, HubPage.CONFIG)
+    if not is_base and (is_adapter(info) or isinstance(config, Unanswered)):
+        adapter = hub.read(name, HubPage.ADAPTER)
+        base = adapter_base(info, None if isinstance(adapter, Unanswered) else adapter)
+        if base is not None:
+            return _base(hub, name, base)
+    model = read_model(name, info, None if isinstance(config, Unanswered) else config)
+    return model if model is not None else _UNSIZED
+
+
+def _base(hub: ModelHub, name: str, base: str) -> HubModel | Unanswered:
+    known = find_model(base) if is_known_model(base) else None
+    model = HubModel(known) if known is not None else look_up_model(hub, base, is_base=True)
+    if isinstance(model, Unanswered):
+        return replace(model, what=f"it is an adapter over `{base}`, and of that {model.what}")
+    facts = replace(model.facts, name=name, source="hub", note=f"an adapter over {base}")
+    return replace(model, facts=facts)
+
+
+def _advised(checkout: Checkout, analysis: Analysis, found: _FromHub, llm: LanguageModel) -> Analysis:
+    """Return the analysis as a language model corrects it; what it may not change, or a fault, leaves it as it is."""
+    answer = llm.ask(build_question(checkout, analysis))
+    if isinstance(answer, Unanswered):
+        return _without(analysis, f"the language model was asked and gave no answer: {answer.what}")
+    advice = read_advice(answer)
+    if isinstance(advice, Refused):
+        return _without(analysis, f"the language model's answer was not taken: {advice.what}")
+    hinted = analyze(checkout, checkout.spec_text, found.facts, (*hints_of(advice, llm.name), *found.hints))
+    hinted = replace(hinted, not_understood=(*hinted.not_understood, *found.gaps))
+    advised = apply_advice(analysis, hinted, advice, llm.name, checkout.spec_text)
+    if isinstance(advised, Refused):
+        return _without(analysis, f"the language model's answer was not taken: {advised.what}")
+    return advised
+
+
+def _without(analysis: Analysis, gap: str) -> Analysis:
+    """Return what the code alone says, and that it stands alone."""
+    return replace(analysis, not_understood=(*analysis.not_understood, f"{gap}; what the code says stands"))

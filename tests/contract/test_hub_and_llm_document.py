@@ -1,0 +1,52 @@
+"""docs/hub-and-llm.md names figures and settings; they are those of the code."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.action_io import INPUTS
+from gpu_lol_action.adapters import boxed_http, hub, hub_cache, llm
+from gpu_lol_action.analysis import llm_guard, llm_question
+from gpu_lol_action.domain.policy_yaml import parse_policy
+from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.handlers import lookups
+
+pytestmark = pytest.mark.docs
+
+PAGE = " ".join((Path(__file__).parents[2] / "docs" / "hub-and-llm.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"{hub.BOX // timedelta(seconds=1)} s for all of a run",
+        f"{llm.BOX // timedelta(seconds=1)} s for a question",
+        f"up to {lookups.MAX_MODELS} for one tree",
+        f"kept for {hub_cache.FRESH // timedelta(hours=1)} hours",
+        f"An answer over {boxed_http.MAX_BYTES // 1024**2} MB",
+        f"at least {llm_guard.FLOOR_GB} GB",
+        f"1 to {llm_guard.MOST_CARDS}",
+        f"one of {', '.join(kind.value for kind in WorkloadType)}",
+    ],
+)
+def test_figures_are_those_of_the_code(words: str) -> None:
+    assert words in PAGE
+
+
+def test_about_ten_excerpts_are_ten() -> None:
+    assert "about ten excerpts" in PAGE
+    assert llm_question.MAX_EXCERPTS == 10
+
+
+def test_inputs_and_policy_keys_exist() -> None:
+    names = {item.name for item in INPUTS}
+    for name in ("hub", "hf-token", "llm-url", "llm-key", "llm-model"):
+        assert f"`{name}" in PAGE
+        assert name in names
+    assert parse_policy("analysis: {hub: true}").asks_hub
+    assert parse_policy("analysis: {llm_for_forks: true}").may_forks_ask_llm
+    for key in ("analysis.hub: true", "analysis.llm_for_forks: true"):
+        assert f"`{key}`" in PAGE

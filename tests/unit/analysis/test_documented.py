@@ -1,0 +1,189 @@
+"""Statements on hardware in documents, tables, schedulers' orders and remarks; and how they are weighed against the sum."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis import declared_hardware, documented
+from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
+from gpu_lol_action.analysis.entry_points import primary_run
+from gpu_lol_action.analysis.reconcile import headline, reconcile, statements
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Requires at least 24 GB of GPU memory.", [(24, True)]),
+        ("This config uses about 21GB VRAM", [(21, False)]),
+        ("It takes 11.5G GPU memory for 7B and about 23G GPU memory for 13B", [(11.5, False), (23, False)]),
+        ("模型推理至少需要 13GB 显存", [(13, True)]),
+        ("needs 64 GB of system memory", []),
+        ("needs 64 GB of RAM and a 100 GB disk", []),
+        ("an A100 80GB GPU", []),
+        ("reduces the memory by 3 GB of VRAM", []),
+        ("saves 10 GB of memory", []),
+        ("300B tokens, 16bit, batch 256", []),
+        ("requires 900 GB of GPU memory", []),
+    ],
+)
+def test_amount_that_a_sentence_asks_for(line, expected):
+    assert list(memory_phrases(line)) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("trained on 8xA100 80GB", [CardPhrase("A100-80GB", 8, True, True)]),
+        ("We used 4 A100 (40G) GPUs", [CardPhrase("A100", 4, True, True)]),
+        ("runs on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
+        ("a V100 is enough", [CardPhrase("V100", None, False, False)]),
+        ("speed on A100: 3 ms", [CardPhrase("A100", None, False, False)]),
+        ("trained with two 24GB RTX3090", [CardPhrase("RTX3090", 2, True, True)]),
+        ("set --num-workers 8", []),
+        ("BA100X", []),
+    ],
+)
+def test_cards_that_a_sentence_names(line, expected):
+    assert list(card_phrases(line)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fine-tuning", "training"),
+        ("Inference", "inference"),
+        ("Train and infer", ""),
+        ("Install", ""),
+        ("微调", "training"),
+    ],
+)
+def test_purpose_of_a_heading(text, expected):
+    assert purpose(text) == expected
+
+
+def found(tree, field):
+    return [
+        (finding.field, finding.value, finding.evidence.line)
+        for finding in documented.detect(tree, primary_run(tree))
+        if finding.field.endswith(field)
+    ]
+
+
+def test_heading_says_what_a_figure_is_for(checkout):
+    readme = "# Model\n\n## Fine-tuning\n\nNeeds 40 GB of VRAM.\n\n## Inference\n\nNeeds 16 GB of VRAM.\n"
+    tree = checkout({"README.md": readme, "train.py": TRAIN})
+    assert found(tree, "memory_gb") == [
+        ("documented.training.memory_gb", "40", 5),
+        ("documented.inference.memory_gb", "16", 9),
+    ]
+
+
+def test_columns_and_whole_tables_of_memory_are_read(checkout):
+    readme = """# M
+
+| Model | Params | Required VRAM | Speed |
+|:-----:|:------:|:-------------:|:-----:|
+| small | 244 M  |     ~2 GB     | ~4x   |
+| large | 1550 M |     ~10 GB    | 1x    |
+
+### Hardware requirement
+
+| Method | 7B | 13B |
+| ------ | -- | --- |
+| LoRA   | 16GB | 32GB |
+
+| Setting | Peak memory (MB) | CPU RAM |
+|---|---|---|
+| fp16 | 20480 | 64 GB |
+"""
+    tree = checkout({"README.md": readme, "train.py": TRAIN})
+    values = [(value, line) for _, value, line in found(tree, "memory_gb")]
+    assert values == [("2", 5), ("10", 6), ("16", 12), ("32", 12), ("20", 16)]
+
+
+def test_documents_near_the_run_speak_and_others_do_not(checkout):
+    tree = checkout({
+        "README.md": "# M\nRun `python examples/a/train.py`. It needs 30 GB of VRAM.\n",
+        "examples/a/train.py": TRAIN,
+        "examples/a/README.md": "Training needs 12 GB of VRAM.\n",
+        "examples/b/README.md": "Needs 79 GB of VRAM.\n",
+        "CHANGELOG.md": "Now needs 70 GB of VRAM.\n",
+    })  # fmt: skip
+    assert sorted(value for _, value, _ in found(tree, "memory_gb")) == ["12", "30"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "card", "count"),
+    [
+        ("run.sh", "#SBATCH --gres=gpu:a100:4\npython train.py\n", "A100", "4"),
+        ("run.sh", "#SBATCH --gpus-per-node=v100-32g:2\npython train.py\n", "V100-32GB", "2"),
+        ("run.sh", "#SBATCH --constraint=a100_80gb\npython train.py\n", "A100-80GB", None),
+        ("task.yaml", "resources:\n  accelerators: H100:8\nrun: |\n  python train.py\n", "H100", "8"),
+        ("job.yaml", "instance_type: ml.g5.12xlarge\n", "A10G", "4"),
+        ("cluster.yaml", "vm: Standard_ND96amsr_A100_v4\n", "A100-80GB", "8"),
+        ("train.py", TRAIN + "stub.function(gpu='A10G')\n", "A10G", None),
+        ("train.py", TRAIN + "parser.add_argument('--volta', help='Request 8 V100 GPUs to train')\n", "V100", None),
+    ],
+)
+def test_hardware_that_a_scheduler_is_asked_for(checkout, path, text, card, count):
+    tree = checkout({"train.py": TRAIN, "README.md": "```\npython train.py\n```\n", path: text})
+    findings = declared_hardware.detect(tree, primary_run(tree))
+    assert [finding.value for finding in findings if finding.field == "documented.card"] == [card]
+    assert next((finding.value for finding in findings if finding.field == "documented.gpu_count"), None) == count
+
+
+def said(*pairs):
+    findings = [
+        Finding(field, value, "", confidence, Evidence("README.md", n))
+        for n, (field, value, confidence) in enumerate(pairs, 1)
+    ]
+    return statements(findings, trains=True)
+
+
+MEDIUM, LOW, HIGH = Confidence.MEDIUM, Confidence.LOW, Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("computed", "stated", "expected"),
+    [
+        (10, [], None),
+        # 10 ** 0.3 * 24 ** 0.7
+        (10, [("documented.training.memory_gb", "24", HIGH)], 19),
+        # The nearest of several settings is the one that is computed.
+        (13, [("documented.memory_gb", "6", MEDIUM), ("documented.memory_gb", "13", MEDIUM), ("documented.memory_gb", "30", MEDIUM)], 13),
+        # Another run's: too far off.
+        (41, [("documented.memory_gb", "112", HIGH)], None),
+        # It ran on that card, so it fits there.
+        (30, [("documented.training.card", "RTX4090", MEDIUM)], 23),
+        # 13 ** 0.3 * 39.5 ** 0.7
+        (13, [("documented.training.card", "A100", MEDIUM)], 28),
+        # A smaller card that is only named disproves nothing.
+        (30, [("documented.card", "RTX4090", LOW)], None),
+        # What is stated for inference says nothing of training.
+        (10, [("documented.inference.memory_gb", "12", HIGH)], None),
+        # A card named once beside one that is named often.
+        (20, [("documented.card", "A100", MEDIUM), ("documented.card", "A100", MEDIUM), ("documented.card", "H100", MEDIUM)], 32),
+    ],
+)  # fmt: skip
+def test_sum_and_statement_are_averaged_as_factors(computed, stated, expected):
+    agreed = reconcile(computed, said(*stated), is_rough=False)
+    assert (agreed.required_gib if agreed else None) == expected
+
+
+def test_rough_sum_gives_way_to_what_is_asked_for():
+    assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=True).required_gib == 21
+    assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=False) is None
+
+
+def test_headline_is_what_is_demanded_then_the_card_named_most():
+    card, other = ("documented.card", "V100", MEDIUM), ("documented.training.card", "A100", MEDIUM)
+    assert (
+        headline(said(card, ("documented.memory_gb", "9", MEDIUM), ("documented.memory_gb", "24", HIGH))).memory_gib
+        == 24
+    )
+    assert headline(said(card, other)).finding.value == "A100"
+    assert headline(said(("documented.inference.card", "L4", MEDIUM))).finding.value == "L4"
+    assert headline(()) is None

@@ -1,0 +1,96 @@
+"""Models that nothing names outright: constants of imported files, the family of a class; and assumptions that must stay rentable."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze, detect_all
+
+
+def values(tree, field):
+    return [finding.value for finding in detect_all(tree) if finding.field == field]
+
+
+def test_constant_of_an_imported_file_names_the_model(checkout):
+    tree = checkout({
+        "train.py": "from settings import DEFAULT_INPUT_MODEL\nfrom transformers import AutoModelForCausalLM, Trainer\n"
+        "model = AutoModelForCausalLM.from_pretrained(DEFAULT_INPUT_MODEL)\nTrainer(model=model).train()\n",
+        "settings.py": "DEFAULT_INPUT_MODEL = 'EleutherAI/pythia-6.9b'\nTEACHER_MODEL = 'meta-llama/Llama-2-70b-hf'\n",
+    })  # fmt: skip
+    assert values(tree, "model.id") == ["EleutherAI/pythia-6.9b"]
+
+
+@pytest.mark.parametrize(
+    ("code", "family"),
+    [
+        ("from transformers import LlamaForCausalLM\nm = LlamaForCausalLM.from_pretrained(path)\nm.generate()", "meta-llama/Llama-2-7b-hf"),
+        ("from diffusers import StableDiffusionXLPipeline\np = StableDiffusionXLPipeline.from_pretrained(path)", "stabilityai/stable-diffusion-xl-base-1.0"),
+        ("from transformers import AutoModelForCausalLM\nm = AutoModelForCausalLM.from_pretrained(path)\nm.generate()", "meta-llama/Llama-2-7b-hf"),
+        ("import torch\nm = torch.nn.Linear(2, 2)\nm(x).sum().backward()", None),
+        ("from transformers import LlamaTokenizer\nt = LlamaTokenizer.from_pretrained(path)\nm.generate()", None),
+    ],
+)  # fmt: skip
+def test_class_tells_the_family(checkout, code, family):
+    assert values(checkout({"main.py": code + "\n"}), "model.family") == ([family] if family else [])
+
+
+def test_family_is_used_and_said_where_nothing_is_named(checkout):
+    analysis = analyze(checkout({
+        "serve.py": "from transformers import LlamaForCausalLM\nimport sys\nm = LlamaForCausalLM.from_pretrained(sys.argv[1])\nm.generate()\n"
+    }))  # fmt: skip
+    assert 13 <= analysis.spec.hardware.vram_required_gb <= 20
+    assert any("the usual one of its family" in gap for gap in analysis.not_understood)
+
+
+def test_named_model_wins_over_the_family(checkout):
+    analysis = analyze(checkout({
+        "serve.py": "from transformers import LlamaForCausalLM\nm = LlamaForCausalLM.from_pretrained('meta-llama/Llama-2-13b-hf')\nm.generate()\n"
+    }))  # fmt: skip
+    assert analysis.spec.hardware.vram_required_gb > 24
+    assert not any("family" in gap for gap in analysis.not_understood)
+
+
+def test_encoder_of_an_imported_file_is_not_the_model(checkout):
+    tree = checkout({
+        "demo.py": "from model import Chat\nimport torch\nchat = Chat()\nchat.generate()\n",
+        "model.py": "from transformers import LlamaForCausalLM, BertModel\n"
+        "class Chat:\n    def __init__(self, path=None):\n        self.q = BertModel.from_pretrained('bert-base-uncased')\n"
+        "        self.llm = LlamaForCausalLM.from_pretrained(path)\n",
+    })  # fmt: skip
+    assert analyze(tree).spec.hardware.vram_required_gb > 10
+
+
+def test_assumption_never_asks_for_what_nobody_rents(checkout):
+    code = (
+        "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
+        "model = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf')\n"
+        "Trainer(model=model, args=TrainingArguments(per_device_train_batch_size=12, {})).train()\n"
+    )
+    run = "```\ntorchrun --nproc_per_node 8 train.py\n```\n"
+    assumed = analyze(checkout({"train.py": code.format("max_seq_length=4096"), "README.md": run}))
+    assert assumed.spec.hardware.vram_required_gb <= 80
+    assert any("gradient checkpointing is assumed" in gap for gap in assumed.not_understood)
+    stated = analyze(
+        checkout(
+            {"train.py": code.format("max_seq_length=4096, gradient_checkpointing=False, bf16=True"), "README.md": run}
+        )
+    )
+    assert stated.spec.hardware.vram_required_gb > 80
+
+
+def test_number_format_of_an_array_is_not_the_models(checkout):
+    code = "import torch\nx = torch.zeros(2, dtype=torch.float32)\nloss = torch.nn.Linear(2, 2)(x).sum()\nloss.backward()\n"
+    assert values(checkout({"train.py": code}), "training.precision") == []
+    assert values(
+        checkout({"train.py": code + "with torch.autocast('cuda', dtype=torch.bfloat16):\n    pass\n"}),
+        "training.precision",
+    ) == ["bf16"]
+
+
+def test_train_type_names_qlora(checkout):
+    tree = checkout({
+        "train.py": "import argparse\nfrom transformers import AutoModelForCausalLM\np = argparse.ArgumentParser()\n"
+        "p.add_argument('--train_type', default='full')\nAutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf')\nloss.backward()\n",
+        "README.md": "```\npython train.py --train_type qlora\n```\n",
+    })  # fmt: skip
+    assert values(tree, "training.method") == ["qlora"]

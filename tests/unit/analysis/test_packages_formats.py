@@ -1,0 +1,200 @@
+"""Each format of a dependency list, in small repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.checkout import Checkout, read_checkout
+from gpu_lol_action.analysis.conda_files import conda_requirement
+from gpu_lol_action.analysis.package_files import applies
+from gpu_lol_action.analysis.poetry_versions import pip_version
+
+Build = Callable[[Mapping[str, str]], Checkout]
+RUN = "import torch\nloss.backward()\nif __name__ == '__main__': pass\n"
+
+
+def found(checkout: Checkout, field: str = "dependencies.requirements") -> list[str]:
+    return [f.value for f in packages.detect(checkout) if f.field == field]
+
+
+@pytest.mark.parametrize(
+    ("text", "requirements"),
+    [
+        ("torch==2.1.0+cu118\n--extra-index-url https://wheels.example/whl/cu118\n", ["torch==2.1.0"]),
+        ("numpy==1.26.4 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\npeft\n", ["numpy==1.26.4", "peft"]),
+        ("numpy @ file:///home/conda/work/numpy\n", ["numpy"]),
+        ("pywin32; sys_platform == 'win32'\ntriton; platform_system == 'Linux'\n", ["triton; platform_system == 'Linux'"]),
+        ("tomli; python_version < '3.9'\nrich ; python_version >= '3.9'\n", ["rich ; python_version >= '3.9'"]),
+        ("transformers[torch,sentencepiece]>=4.40\n", ["transformers[torch,sentencepiece]>=4.40"]),
+        ("peft @ git+https://github.com/a/peft@main\n", ["peft @ git+https://github.com/a/peft@main"]),
+        ("sklearn\npytorch==2.1.0\napex\n", ["scikit-learn", "torch==2.1.0", "git+https://github.com/NVIDIA/apex.git"]),
+        ("torch\nhttps://pages.example/whl/cpu\n", ["torch"]),
+    ],
+)  # fmt: skip
+def test_requirements(checkout: Build, text: str, requirements: list[str]) -> None:
+    assert found(checkout({"requirements.txt": text})) == requirements
+
+
+def test_constraints_give_versions_to_bare_names(checkout: Build) -> None:
+    files = {
+        "requirements.txt": "-c constraints.txt\ntorch\npeft>=0.10\n",
+        "constraints.txt": "torch==2.4.1\npeft==0.9\nunused==1\n",
+    }
+    assert found(checkout(files)) == ["torch==2.4.1", "peft>=0.10"]
+
+
+def test_a_list_of_powershell_is_read(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_bytes("torch==2.1.0\r\npeft\r\n".encode("utf-16"))
+    assert found(read_checkout(tmp_path)) == ["torch==2.1.0", "peft"]
+
+
+def test_dynamic_dependencies_are_read_from_their_file(checkout: Build) -> None:
+    text = '[project]\nname="x"\ndynamic=["dependencies"]\n[tool.setuptools.dynamic]\ndependencies={file=["reqs/requirements.txt"]}\n'
+    assert found(checkout({"pyproject.toml": text, "reqs/requirements.txt": "torch\n"})) == ["torch"]
+
+
+def test_groups_include_groups_and_circles_end(checkout: Build) -> None:
+    text = (
+        '[project]\nname="x"\ndependencies=["torch"]\n[dependency-groups]\n'
+        'train=["trl", {include-group="base"}]\nbase=["peft", {include-group="train"}]\ndev=["pytest"]\n'
+        '[tool.uv]\ndefault-groups=["train", "dev"]\n'
+    )
+    assert found(checkout({"pyproject.toml": text})) == ["torch", "trl", "peft"]
+
+
+def test_uv_sources_become_repositories(checkout: Build) -> None:
+    text = (
+        '[project]\nname="x"\ndependencies=["a-lib>=1", "b-lib", "c-lib"]\n[tool.uv.sources]\n'
+        'a-lib={git="https://github.com/x/a", rev="abc"}\nb-lib={workspace=true}\n'
+    )
+    assert found(checkout({"pyproject.toml": text})) == ["a-lib @ git+https://github.com/x/a@abc", "c-lib"]
+
+
+def test_extras_that_the_documentation_installs_are_required(checkout: Build) -> None:
+    files = {
+        "pyproject.toml": '[build-system]\nrequires=[]\n[project]\nname="mine"\ndependencies=["torch"]\n[project.optional-dependencies]\n'
+        'train=["trl"]\nall=["mine[train,eval]"]\neval=["lm-eval"]\ndev=["pytest"]\nother=["dask"]\n',
+        "README.md": "## Install\n```\npip install -e '.[all,dev]'\n```\n",
+    }
+    tree = checkout(files)
+    assert found(tree) == ["torch", "trl", "lm-eval"]
+    assert found(tree, "dependencies.setup_commands") == ["python3 -m pip install -e '.[all]'"]
+
+
+def test_poetry_groups_markers_and_sources(checkout: Build) -> None:
+    text = (
+        '[tool.poetry]\nname="x"\n[tool.poetry.dependencies]\npython="^3.10"\ntorch="~2.3.1"\n'
+        'jax={version="^0.4.30", extras=["cuda12"]}\nlib={git="https://github.com/x/lib", tag="v1"}\n'
+        'win={version="1.0", platform="win32"}\nmine={path="../mine"}\n'
+        '[tool.poetry.group.gpu.dependencies]\nxformers="*"\n[tool.poetry.group.dev.dependencies]\nblack="*"\n'
+        '[tool.poetry.group.web]\noptional=true\n[tool.poetry.group.web.dependencies]\nflask="*"\n'
+    )
+    assert found(checkout({"pyproject.toml": text})) == [
+        "torch>=2.3.1,<2.4", "jax[cuda12]>=0.4.30,<0.5", "lib @ git+https://github.com/x/lib@v1", "xformers",
+    ]  # fmt: skip
+
+
+def test_pdm_and_hatch_and_pixi(checkout: Build) -> None:
+    pdm = '[project]\nname="x"\ndependencies=["torch"]\n[tool.pdm.dev-dependencies]\ntest=["pytest"]\n'
+    assert found(checkout({"pyproject.toml": pdm})) == ["torch"]
+    pixi = '[workspace]\nchannels=["conda-forge"]\n[dependencies]\npython="3.11.*"\npytorch=">=2.4"\ncuda="12.*"\n[pypi-dependencies]\ntrl=">=0.9"\n'
+    assert found(checkout({"pyproject.toml": "", "pixi.toml": pixi})) == ["trl>=0.9", "torch>=2.4"]
+
+
+@pytest.mark.parametrize(
+    ("poetry", "pip"),
+    [
+        ("^1.2.3", ">=1.2.3,<2"), ("^0.3.1", ">=0.3.1,<0.4"), ("^0.0.3", ">=0.0.3,<0.0.4"), ("^0", ">=0,<1"), ("^2", ">=2,<3"),
+        ("~1.2.3", ">=1.2.3,<1.3"), ("~1.2", ">=1.2,<1.3"), ("~1", ">=1,<2"), ("1.*", "==1.*"), ("*", ""), ("1.4", "==1.4"),
+        (">=1,<2", ">=1,<2"), (">=1.0 <2.0", ">=1.0,<2.0"), ("^1.0 || ^2.0", ">=2.0,<3"), ("nonsense", ""), ("=1.2", "==1.2"),
+    ],
+)  # fmt: skip
+def test_pip_version(poetry: str, pip: str) -> None:
+    assert pip_version(poetry) == pip
+
+
+SETUPS = {
+    "file": "setup(install_requires=open('requirements.txt').read().splitlines())",
+    "path": "setup(install_requires=Path(__file__).with_name('x').joinpath('requirements.txt').read_text().split('\\n'))",
+    "with": "with open('requirements.txt') as f:\n    required = f.read().splitlines()\nsetup(install_requires=required)",
+    "loop": "reqs = []\nfor line in open('requirements.txt'):\n    reqs.append(line.strip())\nsetup(install_requires=reqs)",
+    "comprehension": "with open('requirements.txt') as f:\n    r = [l.strip() for l in f if l]\nsetup(install_requires=r)",
+    "function": "def read(name):\n    with open(name) as f:\n        return f.readlines()\nsetup(install_requires=read('requirements.txt'))",
+    "default": "def reqs(name='requirements.txt'):\n    return open(name).readlines()\nsetup(install_requires=reqs())",
+    "inside": "def reqs():\n    with open('requirements.txt') as f:\n        lines = f.readlines()\n    return lines\nsetup(install_requires=reqs())",
+    "pip": "setup(install_requires=[str(r.req) for r in parse_requirements('requirements.txt', session=False)])",
+    "list": "setup(install_requires=['torch', 'peft>=0.1'])",
+    "sum": "base = ['torch']\nbase += ['peft>=0.1']\nsetup(install_requires=base)",
+    "append": "base = ['torch']\nbase.append('peft>=0.1')\nsetup(**{'install_requires': base})",
+    "table": "deps = ['torch', 'peft>=0.1', 'x']\nt = {d.split('>')[0]: d for d in deps}\nsetup(install_requires=[t['torch'], t['peft']])",
+    "named": "_d = ['torch', 'peft>=0.1']\nd = dict(_d)\ndef pick(*p):\n    return [d[q] for q in p]\nsetup(install_requires=pick('torch', 'peft'))",
+    "format": "V = '0.1'\nsetup(install_requires=['torch', f'peft>={V}'])",
+    "text": "R = '''\ntorch\npeft>=0.1\n'''\nsetup(install_requires=R.strip().split('\\n'))",
+    "extras": "E = {'train': ['peft>=0.1'], 'dev': ['pytest']}\nsetup(install_requires=['torch'] + E['train'], extras_require=E)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_setup_py_is_evaluated_without_running_it(checkout: Build, name: str) -> None:
+    text = f"raise SystemExit('never run')\n{SETUPS[name]}\n"
+    # The list lies where only setup.py says that it counts.
+    files = {"setup.py": text, "train.py": RUN, "requirements.txt": "torch\npeft>=0.1\n"}
+    if "requirements.txt" not in text:
+        del files["requirements.txt"]
+    assert found(checkout(files)) == ["torch", "peft>=0.1"]
+
+
+def test_setup_py_reads_a_list_that_stands_elsewhere(checkout: Build) -> None:
+    files = {"setup.py": "setup(install_requires=open('reqs/requirements-core.txt').readlines())\n", "train.py": RUN}
+    assert found(checkout({**files, "reqs/requirements-core.txt": "torch\npeft\n"})) == ["torch", "peft"]
+
+
+def test_setup_cfg_names_a_file(checkout: Build) -> None:
+    files = {
+        "setup.cfg": "[options]\ninstall_requires = file: requirements/core.txt\n",
+        "requirements/core.txt": "torch\n",
+    }
+    assert found(checkout(files)) == ["torch"]
+
+
+@pytest.mark.parametrize(
+    ("conda", "pip"),
+    [
+        ("pytorch::pytorch=1.12.1=py3.8_cuda11.3_cudnn8.3.2_0", "torch==1.12.1"), ("numpy=1.19", "numpy==1.19.*"),
+        ("pytorch>=2.1,<2.3", "torch>=2.1,<2.3"), ("scikit-image", "scikit-image"), ("faiss-gpu=1.7.2", "faiss-cpu==1.7.2"),
+        ("libgcc-ng=9.3.0=h5101ec6_17", None), ("cudatoolkit=11.3", None), ("pytorch-cuda=12.1", None), ("_openmp_mutex=5.1", None),
+        ("pyg::pyg=2.3.0", "torch-geometric==2.3.0"), ("blas=*=mkl", None), ("python=3.8", None), ("matplotlib-base", "matplotlib"),
+    ],
+)  # fmt: skip
+def test_conda_requirement(conda: str, pip: str | None) -> None:
+    assert conda_requirement(conda) == pip
+
+
+def test_an_environment_includes_lists_and_projects(checkout: Build) -> None:
+    text = "name: x\nchannels: [pytorch]\ndependencies:\n  - python=3.10\n  - pip:\n    - -r requirements/gpu.txt\n    - -e .\n    - trl==0.9\n"
+    files = {"environment.yaml": text, "requirements/gpu.txt": "torch==2.2.0\n", "setup.py": "setup(name='mine')\n"}
+    tree = checkout(files)
+    assert found(tree) == ["torch==2.2.0", "trl==0.9"]
+    assert found(tree, "dependencies.setup_commands") == ["python3 -m pip install -e ."]
+    assert found(tree, "environment.python_version") == ["3.10"]
+
+
+def test_lock_files_never_speak(checkout: Build) -> None:
+    files = {"uv.lock": '[[package]]\nname = "vllm"\n', "poetry.lock": '[[package]]\nname = "vllm"\n', "train.py": RUN}
+    assert found(checkout(files)) == ["torch"]
+
+
+@pytest.mark.parametrize(
+    ("text", "python", "holds"),
+    [
+        ("a; python_version < '3.11'", "3.10", True), ("a; python_version < '3.11'", "3.11", False), ("a", "3.8", True),
+        ("a; platform_machine == 'arm64'", "3.11", False), ("a; extra == 'x'", "3.11", False), ("not a requirement;", "3.11", True),
+        ("a; python_full_version >= '3.10.4'", "3.10.4", True),
+    ],
+)  # fmt: skip
+def test_applies(text: str, python: str, *, holds: bool) -> None:
+    assert applies(text, python) is holds
