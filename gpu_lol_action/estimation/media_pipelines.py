@@ -21,7 +21,7 @@ from gpu_lol_action.estimation.vram_weights import term, weight_terms
 CONTROLNET_PARAMETERS, CONTROLNET_ACTIVATIONS = 0.42, 1.05
 ADAPTER_PARAMETERS, ADAPTER_ACTIVATIONS = 0.03, 1.02
 ENCODE_ELEMENTS = 640  # numbers that a picture's encoder has at work per pixel, counted for Stable Diffusion's
-WORKSPACE_GB = 0.2
+IN_FLIGHT, WORKSPACE_GB = 1.1, 0.2  # as for other networks (``media``)
 OFFLOADED_GB = 0.6  # of parts that go to the card layer by layer
 
 
@@ -133,7 +133,8 @@ def _training_term(question: VramQuestion, pipeline: Pipeline, shown: str) -> Me
         saved = (network.checkpoint_kept_mb + network.checkpoint_block_mb) * wide
     share = {"controlnet": CONTROLNET_ACTIVATIONS, "t2i-adapter": ADAPTER_ACTIVATIONS}.get(question.trained_part, 1.0)
     # Depth and width both grow: what is saved goes with parameters to the power of three quarters.
-    amount = saved * share * scale / 1000 * _growth(pipeline) ** 1.5
+    at_work = network.inference_fp32_mb * scale / 1000 * (1.0 if question.is_float32 else 0.5) * _growth(pipeline)
+    amount = IN_FLIGHT * saved * share * scale / 1000 * _growth(pipeline) ** 1.5 + at_work
     encode = 0.0
     if pipeline.decoder_m and frames == 1 and not question.are_latents_cached:
         wide_bytes = 4 if pipeline.decode_bits == 32 or question.is_float32 else 2
