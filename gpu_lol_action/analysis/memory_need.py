@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.media_question import media_model, with_media
 from gpu_lol_action.analysis.placement import place
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
@@ -18,6 +19,7 @@ from gpu_lol_action.analysis.reconcile import (
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
 from gpu_lol_action.estimation.vram import (
     Method,
@@ -128,7 +130,7 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
         if family is not None:
             return find_model(family.value)
     if named is None:
-        return None
+        return media_model(findings)
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
 
 
@@ -174,7 +176,7 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         length = default  # a number of tokens in code is a text's, not an image's
     sharding = _text(findings, "training.sharding")
     checkpointing = _text(findings, "training.gradient_checkpointing")
-    return VramQuestion(
+    question = VramQuestion(
         model=model,
         method=method,
         precision=precision,
@@ -187,6 +189,7 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
         lora_rank=int(_text(findings, "training.lora_rank") or 16),
     )
+    return with_media(question, findings)
 
 
 def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
@@ -195,7 +198,7 @@ def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
     model = question.model
     is_sure = model.source == "shape" or (named is not None and named.confidence is Confidence.HIGH)
     is_sized = best(findings, "training.batch_size") is not None or not question.method.trains
-    return not (model.has_shape and is_sure and is_sized)
+    return not ((model.has_shape or is_counted(question)) and is_sure and is_sized)
 
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:

@@ -147,6 +147,8 @@ def _is_models(setting: Setting, confidence: Confidence) -> bool:
 
 def _kind_of_number(text: str) -> str | None:
     small = text.lower()
+    if small.startswith("np."):
+        return None  # an array's numbers, not the model's
     for kind, words in (
         ("bf16", ("bf16", "bfloat16")),
         ("fp16", ("fp16", "float16", "half", "16-mixed")),

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
+from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
+
 # What quantizers, trainers and mirrors add to a model's name without changing its size.
 _SUFFIXES = re.compile(
     r"(?:-(?:hf|chat|instruct|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
@@ -19,6 +21,7 @@ _SUFFIXES = re.compile(
 )
 _SIZE = re.compile(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
 _EXPERTS = re.compile(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
+_ACTIVE = re.compile(r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE)  # what a mixture uses per token: 30B-A3B
 # Experts share attention and embeddings: Mixtral 8x7B holds 46.7 B, 8x22B 140.6 B, 0.80 to 0.83 of the product.
 _EXPERT_SHARE = 0.83
 _FAMILIES = re.compile(r"llama|qwen|mistral|mixtral|gemma|phi|gpt|opt|falcon|bloom|pythia|vicuna|glm|yi|deepseek|mpt|olmo|"
@@ -74,13 +77,30 @@ class ModelFacts:
 
 
 def find_model(name: str) -> ModelFacts | None:
-    """Return what is known of a model by its id or short name: from the table, else from the size in its name."""
-    return _in_table(name) or _from_name(name)
+    """Return what is known of a model by its id or short name: from the tables, else from the size in its name."""
+    return _in_table(name) or _counted(name) or _of_pipeline(name) or _from_name(name)
 
 
 def is_known_model(name: str) -> bool:
-    """Whether the table itself has the model."""
-    return _in_table(name) is not None
+    """Whether the tables themselves have the model."""
+    return _in_table(name) is not None or _counted(name) is not None
+
+
+def _counted(name: str) -> ModelFacts | None:
+    """Return a network for pictures, video or sound whose layers were counted; parts of pipelines are no model by themselves."""
+    network = find_network(name)
+    if network is None or network.family in {"unet", "dit"} or len(name.strip()) < 4:
+        return None
+    return ModelFacts(network.name, network.family, round(network.parameters_m / 1000, 6))
+
+
+def _of_pipeline(name: str) -> ModelFacts | None:
+    """Return the diffusion pipeline that an id of the Hub is a version of."""
+    pipeline = find_pipeline(name) if name.count("/") == 1 and not name.startswith((".", "/")) else None
+    if pipeline is None:
+        return None
+    kind = "diffusion-video" if pipeline.frames > 1 else "diffusion-image"
+    return ModelFacts(name.strip(), kind, pipeline.parameters_m / 1000, note=f"the parts of {pipeline.name}")
 
 
 def shape_model(name: str, *, layers: int, hidden_size: int, vocabulary: int, heads: int = 0) -> ModelFacts:
@@ -140,8 +160,9 @@ def _from_name(name: str) -> ModelFacts | None:
     if not 0.001 <= size <= 2000:
         return None
     near = _nearest_shape(bare, size)
-    return ModelFacts(bare, "llm", size, near.hidden_size, near.layers, near.attention_heads, near.kv_heads,
-                      near.vocabulary, "name", f"shape taken from {near.name}")  # fmt: skip
+    active = _ACTIVE.search(bare)
+    return ModelFacts(bare, "llm", size, near.hidden_size, near.layers, near.attention_heads, near.kv_heads, near.vocabulary,
+                      "name", f"shape taken from {near.name}", float(active[1]) if active else 0.0)  # fmt: skip
 
 
 def _nearest_shape(name: str, size: float) -> ModelFacts:

@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.estimation import media, media_pipelines
 from gpu_lol_action.estimation.vram_activations import language_terms
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_weights import adapter_parameters_b, possible_gb, term, weight_terms
@@ -35,6 +36,7 @@ FRAGMENTATION = 0.03  # of weights, gradients and optimizer state in training
 # allocators and libraries: published figures lie within these for 19 of 20 runs (benchmarks/vram.py).
 _SPREADS = {
     "weights": (0.03, 0.08),
+    "frozen parts": (0.03, 0.08),
     "gradients": (0.15, 0.20),
     "optimizer": (0.15, 0.20),
     "casts": (1.00, 0.10),
@@ -46,17 +48,17 @@ _SPREADS = {
     "overhead": (0.70, 0.60),
 }
 _ROUGH_SPREAD = (0.40, 0.80)
-_STATES = frozenset({"weights", "gradients", "optimizer", "adapters", "casts"})
+_STATES = frozenset({"weights", "frozen parts", "gradients", "optimizer", "adapters", "casts"})
 
 
 def estimate_vram(question: VramQuestion) -> MemoryBreakdown:
     """Return the breakdown per card in GiB, with low, expected, high, and what a card must offer."""
-    terms = weight_terms(question)
+    terms = media_pipelines.state_terms(question) or weight_terms(question)
     if not question.is_states_only:
         terms += _activation_terms(question)
         terms.append(_overhead_term(question, terms))
     kept = tuple(each for each in terms if each.gib >= 0.005)
-    return breakdown_of(kept, question.method.value, _notes(question), possible_gb(question) * GB / GIB)
+    return breakdown_of(kept, question.method.value, _notes(question, kept), possible_gb(question) * GB / GIB)
 
 
 def breakdown_of(
@@ -106,6 +108,9 @@ def _overhead_term(question: VramQuestion, terms: list[MemoryTerm]) -> MemoryTer
 
 def _activation_terms(question: VramQuestion) -> list[MemoryTerm]:
     """Return what grows with batch and size of input."""
+    counted = media.activation_terms(question)
+    if counted:
+        return counted
     if question.model.has_shape:
         return language_terms(question)
     return _rough_terms(question)
@@ -124,11 +129,11 @@ def _rough_terms(question: VramQuestion) -> list[MemoryTerm]:
     return [term("activations", base * question.batch_size, f"rough: {base:.2g} GB per sample of a {model.kind} model")]
 
 
-def _notes(question: VramQuestion) -> tuple[str, ...]:
+def _notes(question: VramQuestion, terms: tuple[MemoryTerm, ...]) -> tuple[str, ...]:
     notes = []
     if question.model.source == "name":
         notes.append(f"size read off the model's name; {question.model.note}")
-    if not question.model.has_shape:
+    if any(each.basis.startswith("rough") for each in terms):
         notes.append("activations are rough, because the model's shape is not known")
     if question.sharding is Sharding.NONE and question.gpu_count > 1 and question.method.trains:
         notes.append("each card holds a whole copy: nothing was found that shards")

@@ -79,6 +79,13 @@ class VramQuestion:
     in memory, ``quantization`` which scheme did it where that is known (``nf4``, ``nf4-dq``, ``int8``, ``gptq``, ...).
     ``is_pure_low_precision``: trained at 16 bit throughout, without 32-bit copies. ``batch_size`` 0 asks for the model's
     states alone: no activations, no buffers, no context.
+
+    Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
+    ``audio_seconds`` of a sample. ``trained_part`` is what is trained beside a frozen diffusion model (``controlnet``,
+    ``t2i-adapter``, ``textual inversion``); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
+    text encoder never comes to the card, ``are_latents_cached`` that pictures and texts were encoded before; ``runtime`` a library with
+    habits of its own (``openai-whisper``); ``sample_elements`` what a network of one's own keeps per sample, in numbers; ``output_classes`` per pixel
+    of a segmentation.
     """
 
     model: ModelFacts
@@ -102,6 +109,17 @@ class VramQuestion:
     is_activations_offloaded: bool = False
     is_attention_eager: bool = False
     is_gradient_freed: bool = False
+    image_height: int = 0
+    image_width: int = 0
+    frames: int = 0
+    audio_seconds: float = 0.0
+    trained_part: str = ""
+    is_one_part_at_a_time: bool = False
+    is_text_encoder_elsewhere: bool = False
+    are_latents_cached: bool = False
+    runtime: str = ""
+    sample_elements: float = 0.0
+    output_classes: int = 0
 
     @property
     def is_states_only(self) -> bool:

@@ -41,6 +41,12 @@ def test_find_model_takes_no_number_for_a_size_that_is_none(name: str) -> None:
     assert find_model(name) is None
 
 
+def test_a_mixtures_active_share_is_read_off_its_name() -> None:
+    found = find_model("somebody/ours-30B-A3B")
+    assert found is not None
+    assert (found.parameters_b, found.active_parameters_b) == (30.0, 3.0)
+
+
 def test_a_size_from_a_name_takes_the_shape_of_its_family() -> None:
     found = find_model("open-r1/Qwen2.5-Math-7B-RoPE-300k")
     assert found is not None

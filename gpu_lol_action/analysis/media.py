@@ -1,0 +1,230 @@
+"""What a program says of pictures, video and sound, and the networks for them that it builds.
+
+Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.audio_seconds``, ``media.classes``,
+``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
+``media.trained_part``, ``media.runtime``, ``media.network`` (a network whose layers were counted), and of a network of one's own
+``media.own_network`` (its name), ``media.own_parameters``, ``media.own_outputs`` (numbers per sample) and
+``media.own_sequence`` (``yes`` where that is per position of a sequence).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
+from gpu_lol_action.analysis.media_sizes import image_size, size_findings
+from gpu_lol_action.analysis.python_code import Call
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.media_facts import find_network
+
+# Modules whose functions and classes are networks by their names.
+_LIBRARIES = re.compile(r"^(?:torchvision|timm|tensorflow\.keras\.applications|keras\.applications|keras_cv|segmentation_models\w*|"
+                        r"ultralytics|efficientnet_pytorch|pretrainedmodels|monai|smp|models|tv|nets?)(?:\.|$)")  # fmt: skip
+_OF_NETWORKS = re.compile(r"^(?:torchvision\.models|timm|(?:tensorflow\.)?keras\.applications|segmentation_models\w*|efficientnet_pytorch|monai)"
+                          r"|(?:^|\.)(?:models?|networks?|nets?|backbones?|resnet\w*|vgg\w*)$")  # fmt: skip
+_KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densenet121": "densenet121", "mobilenetv2": "mobilenet_v2",
+          "mobilenet": "mobilenet_v2", "nasnetlarge": "nasnetalarge", "inceptionresnetv2": "inception_resnet_v2"}  # fmt: skip
+_SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",
+                         "SegResNet", "DynUNet", "UNETR", "SwinUNETR", "BasicUNet"})  # fmt: skip
+_VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
+_OFFLOAD = ("offload_model", "cpu_offload", "enable_model_cpu_offload", "use_cpu_offload", "model_cpu_offload")
+_PARTS = (
+    (
+        r"controlnet",
+        "controlnet",
+        ("ControlNetModel", "ControlNetXSAdapter", "FluxControlNetModel", "SD3ControlNetModel"),
+    ),
+    (r"t2i.?adapter", "t2i-adapter", ("T2IAdapter",)),
+    (r"textual.?inversion", "textual inversion", ()),
+)
+_POLICIES = re.compile(r"^(?:MlpPolicy|CnnPolicy|MultiInputPolicy|MlpLstmPolicy)$")
+# Parameters of stable-baselines3's default policies: two layers of 64 for actor and critic; Mnih et al. 2015 for pictures.
+_POLICY_PARAMETERS = {
+    "MlpPolicy": 12_000,
+    "MlpLstmPolicy": 600_000,
+    "CnnPolicy": 1_700_000,
+    "MultiInputPolicy": 1_700_000,
+}
+_POLICY_OUTPUTS = {"MlpPolicy": 512, "MlpLstmPolicy": 4096, "CnnPolicy": 60_000, "MultiInputPolicy": 60_000}
+
+
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return what the run says of its pictures, clips and sounds, and which network it builds for them."""
+    if run is None:
+        return []
+    scope = scope_of(checkout, run)
+    sources = import_closure(checkout, run.script) if run.script is not None else ()
+    found = size_findings(scope, sources)
+    found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
+    networks = list(_networks(scope, sources))
+    found += networks[:3]
+    found += _own(sources, found)
+    return found
+
+
+def _calls(sources: Sequence[Source]) -> Iterator[tuple[Source, Call]]:
+    for source in sources:
+        for call in source.code.calls if source.code else ():
+            yield source, call
+
+
+def _offload(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield that parts of a pipeline wait in main memory: the call, or a switch that is on."""
+    for source, call in _calls(sources):
+        kind = {"enable_model_cpu_offload": "parts", "enable_sequential_cpu_offload": "layers"}.get(call.last)
+        if kind is not None:
+            where = Evidence(source.path, call.line)
+            yield Finding("media.offload", kind, f"`{call.last}` is called", Confidence.MEDIUM, where)
+    switch = look_up(scope, _OFFLOAD)
+    if switch is not None and is_on(switch):
+        why = f"`{switch.setting.key}` is on"
+        yield Finding("media.offload", "parts", why, switch.confidence, switch.evidence)
+
+
+def _text_encoder(scope: Scope) -> Iterator[Finding]:
+    switch = look_up(scope, ("t5_cpu", "text_encoder_cpu", "text_encoders_on_cpu"))
+    if switch is not None and is_on(switch):
+        why = f"`{switch.setting.key}` is on"
+        yield Finding("media.text_encoder", "elsewhere", why, switch.confidence, switch.evidence)
+    cached = look_up(
+        scope, ("cache_latents", "precompute_latents", "precompute_embeddings", "cache_text_encoder_outputs")
+    )
+    if cached is not None and is_on(cached):
+        why = f"`{cached.setting.key}` is on"
+        yield Finding("media.latents", "cached", why, cached.confidence, cached.evidence)
+
+
+def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield what is trained beside a frozen diffusion model: the program's name says it, and its calls build it."""
+    if run.behavior is not Behavior.TRAINS or run.script is None:
+        return
+    for pattern, part, builders in _PARTS:
+        named = re.search(pattern, run.script.path, re.IGNORECASE)
+        built = next(
+            ((source, call) for source, call in _calls(sources) if builders and call.name.split(".")[0] in builders),
+            None,
+        )
+        if built is not None:
+            where = Evidence(built[0].path, built[1].line)
+            yield Finding("media.trained_part", part, f"`{built[1].name}` builds it", Confidence.HIGH, where)
+            return
+        if named:
+            yield Finding(
+                "media.trained_part", part, "the program's name says it", Confidence.MEDIUM, Evidence(run.script.path)
+            )
+            return
+
+
+def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:
+    for source, call in _calls(sources):
+        if call.name == "whisper.load_model":
+            why = "OpenAI's package loads weights at 32 bit"
+            yield Finding("media.runtime", "openai-whisper", why, Confidence.HIGH, Evidence(source.path, call.line))
+            return
+
+
+def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
+    for rank, (source, call) in enumerate(_calls(sources)):
+        name = _network_of(source, call)
+        if name is not None:
+            confidence = Confidence.HIGH if sources and source is sources[0] else Confidence.MEDIUM
+            why = f"`{call.name[:60]}` builds {name}"
+            yield Finding("media.network", name, why, confidence, Evidence(source.path, call.line))
+        if rank > 20_000:
+            break
+    for confidence, settings in scope.tiers[:3]:
+        for setting in settings:
+            if setting.key not in {
+                "arch",
+                "backbone",
+                "model",
+                "model_name",
+                "encoder",
+                "encoder_name",
+                "net",
+                "network",
+                "weights",
+                "cfg",
+            }:
+                continue
+            network = find_network(setting.text) if 3 < len(setting.text) < 80 and " " not in setting.text else None
+            if network is not None and network.family not in {"unet", "dit"}:
+                why = f"`{setting.key}` is {setting.text}"
+                yield Finding("media.network", network.name, why, min(confidence, Confidence.MEDIUM), setting.evidence)
+
+
+def _network_of(source: Source, call: Call) -> str | None:
+    """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
+    code = source.code
+    if code is None:
+        return None
+    owner = call.name.rpartition(".")[0]
+    if call.last in {"create_model", "get_model", "YOLO", "RTDETR"}:
+        first = (
+            code.resolve(call.arguments[0])
+            if call.arguments
+            else code.resolve(call.keyword("model_name", "model", "name"))
+        )
+        network = find_network(first) if first else None
+        return network.name if network is not None and network.family not in {"unet", "dit"} else None
+    is_library = bool(_LIBRARIES.match(call.name)) or any(
+        item.module == owner for item in code.imports if _LIBRARIES.match(item.module)
+    )
+    imports_networks = any(_OF_NETWORKS.search(item.module) for item in code.imports)
+    if call.last in _SEGMENTERS and (is_library or imports_networks):
+        return "unet3d-128" if call.last in _VOLUMES else _segmenter(call)
+    bare = call.last.lower()
+    # A small word may be any function, or an instance that is called: only what the library's names are made of counts.
+    if (
+        not (is_library or imports_networks)
+        or not re.search(r"\d|net$", bare)
+        or len(bare) < 4
+        or bare in {"unet", "net"}
+    ):
+        return None
+    network = find_network(_KERAS.get(bare, bare))
+    return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None
+
+
+def _segmenter(call: Call) -> str:
+    return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
+
+
+def _own(sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
+    """Return the network of one's own that the run builds, else the policy that a library of agents builds for it."""
+    size = image_size(found) or (0, 0)
+    network = own_network(sources, size[0] or 224) if sources else None
+    if network is not None:
+        return _own_findings(network)
+    for source, call in _calls(sources):
+        first = call.arguments[0].text if call.arguments else None
+        if first is not None and _POLICIES.match(first):
+            where = Evidence(source.path, call.line)
+            why = f"`{call.last}` starts with `{first}`"
+            values = (
+                ("own_network", first),
+                ("own_parameters", str(_POLICY_PARAMETERS[first])),
+                ("own_outputs", str(_POLICY_OUTPUTS[first])),
+            )
+            return [Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values]
+    return []
+
+
+def _own_findings(network: OwnNetwork) -> list[Finding]:
+    confidence = Confidence.HIGH if network.unknown * 5 <= network.layers else Confidence.LOW
+    missing = f"; {network.unknown} layers could not be sized" if network.unknown else ""
+    why = f"`{network.name}` has {network.layers} layers with {network.parameters:,} parameters{missing}"
+    values = [
+        ("own_network", network.name),
+        ("own_parameters", str(network.parameters)),
+        ("own_outputs", str(network.outputs)),
+    ]
+    if network.is_sequence:
+        values.append(("own_sequence", "yes"))
+    return [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]

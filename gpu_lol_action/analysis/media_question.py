@@ -1,0 +1,90 @@
+"""Findings of pictures, video and sound to the question for the estimator; pure, for whoever asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gpu_lol_action.analysis.media_sizes import image_size
+from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.estimation.media import OWN
+from gpu_lol_action.estimation.media_facts import find_network
+from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.vram_question import VramQuestion
+
+SMALL_PICTURE = 64
+# Networks for pictures this small begin without the stem that shrinks a large picture fourfold (He et al. 2016, section 4.2).
+STEM = 4
+DEFAULT_POSITIONS = 256
+MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
+
+
+def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
+    """Return the model where nothing else names one: a counted network, else the program's own; None without either.
+
+    A network of one's own that is larger than a counted one is the whole of which that is the backbone.
+    """
+    known = tuple(findings)
+    named, own = _best(known, "media.network"), _best(known, "media.own_parameters")
+    counted = find_model(named.value) if named is not None else None
+    if own is None or own.confidence is Confidence.LOW:  # too many of its layers could not be sized
+        return counted
+    parameters_b = int(own.value) / 1e9
+    if counted is not None and counted.parameters_b >= parameters_b:
+        return counted
+    name = _best(known, "media.own_network")
+    return ModelFacts(name.value if name is not None else "own network", OWN, parameters_b, source="layers")
+
+
+def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuestion:
+    """Return the question with what the findings say of pictures, clips, sounds and a network's own layers."""
+    known = tuple(findings)
+    size = image_size(known) or (0, 0)
+    if "x" not in _text(known, "media.image_size"):
+        size = (size[0], 0)  # one side: the other follows from the model's usual shape
+    network = find_network(question.model.name)
+    if network is not None and network.family == "vision" and 0 < size[0] <= SMALL_PICTURE:
+        size = (size[0] * STEM, size[1] * STEM)
+    is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and question.method.trains
+    return replace(
+        question,
+        precision="fp16" if is_mixed and _best(known, "training.precision") is None else question.precision,
+        image_height=size[0],
+        image_width=size[1],
+        frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,
+        audio_seconds=float(_text(known, "media.audio_seconds") or 0),
+        trained_part=_text(known, "media.trained_part") if question.method.trains else "",
+        is_one_part_at_a_time=_text(known, "media.offload") == "parts" and not question.method.trains,
+        is_parameters_offloaded=question.is_parameters_offloaded
+        or (_text(known, "media.offload") == "layers" and not question.method.trains),
+        is_text_encoder_elsewhere=_text(known, "media.text_encoder") == "elsewhere",
+        are_latents_cached=_text(known, "media.latents") == "cached",
+        runtime=_text(known, "media.runtime"),
+        output_classes=_whole(known, "media.classes"),
+        sample_elements=_elements(known, question),
+    )
+
+
+def _elements(findings: tuple[Finding, ...], question: VramQuestion) -> float:
+    """Return numbers per sample that a network of one's own keeps: per position of a sequence times its length."""
+    if question.model.kind != OWN:
+        return 0.0
+    outputs = float(_text(findings, "media.own_outputs") or 0)
+    if _text(findings, "media.own_sequence") != "yes":
+        return outputs
+    length = _best(findings, "training.sequence_length")
+    return outputs * (int(length.value) if length is not None else DEFAULT_POSITIONS)
+
+
+def _best(findings: tuple[Finding, ...], field: str) -> Finding | None:
+    found = [finding for finding in findings if finding.field == field]
+    return max(found, key=lambda finding: finding.confidence, default=None)
+
+
+def _text(findings: tuple[Finding, ...], field: str) -> str:
+    found = _best(findings, field)
+    return found.value if found is not None else ""
+
+
+def _whole(findings: tuple[Finding, ...], field: str) -> int:
+    return int(_text(findings, field) or 0)

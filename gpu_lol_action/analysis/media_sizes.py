@@ -1,0 +1,145 @@
+"""Sizes of pictures, clips and sounds: what options, configuration and transforms say, else the data set that is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+_SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
+         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img")  # fmt: skip
+_HEIGHTS, _WIDTHS = ("height", "video_height", "sample_height", "h"), ("width", "video_width", "sample_width", "w")
+_PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
+_PAIR = (
+    "video_size",
+    "size",
+    "image_size",
+    "img_size",
+    "resolution",
+    "input_size",
+    "crop_size",
+    "target_size",
+    "output_size",
+)
+_FRAMES = ("num_frames", "video_length", "frame_num", "n_frames", "clip_len", "sample_n_frames", "frames_per_clip", "max_num_frames",
+           "clip_length", "sequence_frames", "n_sample_frames")  # fmt: skip
+_SECONDS = ("max_duration_in_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
+            "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
+_CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")
+_TRANSFORMS = (
+    "RandomResizedCrop",
+    "CenterCrop",
+    "RandomCrop",
+    "Resize",
+    "RandomSizedCrop",
+    "LongestMaxSize",
+    "SmallestMaxSize",
+)
+# Pixels of well-known data sets, as their papers give them.
+_DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar10": 32, "cifar100": 32, "svhn": 32, "usps": 16, "omniglot": 105,
+             "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
+LEAST, MOST = 8, 8192
+
+
+def size_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
+    """Return sizes that the run says, the nearest first."""
+    images = [*_image(scope, sources)]
+    found = [max(images, key=lambda finding: finding.confidence)] if images else []
+    for field, names, low, high in (("media.frames", _FRAMES, 2, 1024), ("media.classes", _CLASSES, 2, 30_000)):
+        number = look_up_number(scope, names, low, high)
+        if number is not None:
+            found.append(_finding(field, str(as_number(number.text)), number))
+    seconds = look_up(scope, _SECONDS)
+    if (
+        seconds is not None
+        and re.fullmatch(r"\d{1,3}(?:\.\d{1,3})?", seconds.text)
+        and 0.1 <= float(seconds.text) <= 600
+    ):
+        found.append(_finding("media.audio_seconds", seconds.text, seconds))
+    return found
+
+
+def image_size(findings: Iterable[Finding]) -> tuple[int, int] | None:
+    """Return height and width in pixels as a finding of ``media.image_size`` gives them."""
+    named = [finding for finding in findings if finding.field == "media.image_size"]
+    best = max(named, key=lambda finding: finding.confidence, default=None)
+    if best is None:
+        return None
+    height, _, width = best.value.partition("x")
+    return int(height), int(width or height)
+
+
+def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield the size of pictures: height and width, a pair, one side, a transform, a data set."""
+    height, width = _nearest(scope, _HEIGHTS), _nearest(scope, _WIDTHS)
+    if height is not None and width is not None and height.confidence is width.confidence:
+        yield _finding("media.image_size", f"{as_number(height.text)}x{as_number(width.text)}", height)
+    pair = _pair(scope)
+    if pair is not None:
+        yield _finding("media.image_size", pair[0], pair[1])
+    side = _nearest(scope, _SIDE)
+    if side is not None:
+        yield _finding("media.image_size", str(as_number(side.text)), side)
+    yield from _from_transforms(sources)
+    yield from _from_datasets(sources)
+
+
+def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
+    """Return the nearest number of pixels under one of these keys; an autoencoder's own size is not the run's."""
+    for confidence, settings in scope.tiers:
+        for name in names:
+            for setting in settings:
+                number = as_number(setting.text) if setting.key == name else None
+                least = 64 if len(name) == 1 else LEAST
+                if number is not None and least <= number <= MOST and not _PART_OF_MODEL.search(setting.path):
+                    return Found(setting, confidence)
+    return None
+
+
+def _pair(scope: Scope) -> tuple[str, Found] | None:
+    """Return two sides that one setting gives: ``720 1280``, ``512,512``, ``832*480``, ``(224, 224, 3)``."""
+    for confidence, settings in scope.tiers[:4]:
+        for setting in settings:
+            if setting.key not in _PAIR:
+                continue
+            whole = re.fullmatch(r"[\[(]?\s*(\d{2,4})\s*[,x*\s]\s*(\d{2,4})(?:\s*,\s*[13])?\s*[\])]?", setting.text)
+            if whole and LEAST <= int(whole[1]) <= MOST and LEAST <= int(whole[2]) <= MOST:
+                return f"{whole[1]}x{whole[2]}", Found(setting, confidence)
+    return None
+
+
+def _from_transforms(sources: Sequence[Source]) -> Iterator[Finding]:
+    for source in sources:
+        calls = source.code.calls if source.code else ()
+        for name in _TRANSFORMS:
+            for call in calls:
+                if call.last != name or source.code is None:
+                    continue
+                given = call.arguments[0] if call.arguments else call.keyword("size", "height")
+                text = source.code.resolve(given) or ""
+                parts = [number for part in text.split(",")[:2] if (number := as_number(part)) is not None]
+                if parts and all(LEAST <= part <= MOST for part in parts):
+                    value = "x".join(str(part) for part in parts)
+                    where = Evidence(source.path, call.line)
+                    yield Finding("media.image_size", value, f"`{call.name[:40]}` gives it", Confidence.MEDIUM, where)
+
+
+def _from_datasets(sources: Sequence[Source]) -> Iterator[Finding]:
+    for source in sources:
+        for call in source.code.calls if source.code else ():
+            word = call.last.lower().replace("_", "")
+            if word == "loaddata":
+                word = call.name.rpartition(".")[0].rpartition(".")[2].lower().replace("_", "")
+            if word == "loaddataset" and call.arguments and call.arguments[0].text:
+                word = call.arguments[0].text.rsplit("/", 1)[-1].lower().replace("_", "").replace("-", "")
+            if word in _DATASETS:
+                where = Evidence(source.path, call.line)
+                why = f"pictures of `{call.last}`"
+                yield Finding("media.image_size", str(_DATASETS[word]), why, Confidence.LOW, where)
+
+
+def _finding(field: str, value: str, found: Found) -> Finding:
+    return Finding(field, value, f"`{found.setting.key}` is {found.text[:60]}", found.confidence, found.evidence)
