@@ -2,8 +2,8 @@
 
 ``data/media_networks.csv`` holds, per network, what its layers save for the backward pass and have at work at once without it,
 counted once from the public architecture (``benchmarks/count_activations.py`` can count most of timm's and torchvision's again);
-``data/media_pipelines.csv`` the parts of
-diffusion pipelines and which network's activations each denoiser has. ``data/SOURCES.md`` names the sources.
+``data/media_pipelines.csv`` the parts of diffusion pipelines and which network's activations each denoiser has.
+``data/SOURCES.md`` names the sources.
 """
 
 from __future__ import annotations
