@@ -31,6 +31,8 @@ from gpu_lol_action.estimation.vram import (
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
+# The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
+LEAST_GIB = 2
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
 DEFAULT_TRAINING_LENGTH = 1024
@@ -70,7 +72,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
         return _without_model(findings, statements(findings, trains=trains), stated or 1)
     question, count, relaxed = place(_question(findings, workload, model), stated, _said(findings))
     breakdown = _with_evidence(estimate_vram(question), findings)
-    required = int(breakdown.required_gib)
+    required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
