@@ -45,7 +45,11 @@ _INSTANCES: tuple[tuple[str, str, int], ...] = (
     (r"a2-ultragpu-8g", "A100-80GB", 8), (r"a3-(?:high|mega)gpu-8g", "H100", 8),
 )  # fmt: skip
 _INSTANCE = re.compile(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
-_COMMENT = re.compile(r"(?:^|\s)#\s?(.{8,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
+# "# 18GiB * 2", "# 2 x 24 GB": a remark that is nothing else.
+_EACH = re.compile(
+    r"~?(\d{1,3}(?:\.\d)?)\s?Gi?B?\s?[*x×]\s?(\d{1,2})|(\d{1,2})\s?[*x×]\s?~?(\d{1,3}(?:\.\d)?)\s?Gi?B?", re.IGNORECASE
+)
+_COMMENT = re.compile(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -106,6 +110,12 @@ def _remarked(line: str, where: Evidence) -> Iterator[Finding]:
     if match is None:
         return
     text = match[1] or match[2]
+    whole = _EACH.fullmatch(text.strip())
+    if whole is not None:
+        size, count = (whole[1], whole[2]) if whole[1] else (whole[4], whole[3])
+        why = f"a remark in the run's file says {size} GB on each of {count} cards"
+        yield Finding("documented.memory_gb", size, why, Confidence.MEDIUM, where)
+        return
     for size, _ in memory_phrases(text):
         why = f"a remark in the code speaks of {size:g} GB of GPU memory"
         yield Finding("documented.memory_gb", f"{size:g}", why, Confidence.LOW, where)

@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number, memory_phrases, purpose
+from gpu_lol_action.analysis.documented_phrases import (
+    card_phrases,
+    gpu_number,
+    is_quantized,
+    memory_phrases,
+    purpose,
+)
 from gpu_lol_action.analysis.documented_tables import table_figures
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
@@ -21,13 +27,15 @@ _NOT_HARDWARE = re.compile(
 _ABOUT_RUNNING = re.compile(
     r"readme|train|tun|infer|demo|install|start|usage|hardware|require|gpu|model|run|reproduc|recipe", re.IGNORECASE
 )
+_SENTENCE_END = re.compile(r"(?<=[A-Za-z)])[.;!?]\s+|[。；]")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return statements on memory, cards and counts, those of the document that names the run first.
 
     Fields: ``documented.memory_gb``, ``documented.card``, ``documented.gpu_count``; the first two also as
-    ``documented.training.…`` and ``documented.inference.…`` where sentence or heading says what they are for.
+    ``documented.training.…`` and ``documented.inference.…`` where sentence or heading says what they are for, and as
+    ``documented.quantized.…`` where they hold for quantized weights.
     """
     found: list[Finding] = []
     for source in _documents(checkout, run):
@@ -38,11 +46,15 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
                 found.extend(_statements(line, headings[number - 1], Evidence(source.path, number)))
         for figure in table_figures(lines, headings):
             why = f"a table of the documentation says {figure.memory_gb:g} GB for {figure.label or 'a row'}"
-            field = _field("memory_gb", purpose(figure.label) or purpose(headings[figure.line - 1]))
+            field = _field("memory_gb", _table_use(figure.label, headings[figure.line - 1]))
             found.append(
                 Finding(field, f"{figure.memory_gb:g}", why, Confidence.MEDIUM, Evidence(source.path, figure.line))
             )
     return found
+
+
+def _table_use(label: str, heading: str) -> str:
+    return "quantized" if is_quantized(label) else purpose(label) or purpose(heading)
 
 
 def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
@@ -88,15 +100,19 @@ def _field(name: str, use: str) -> str:
 
 def _statements(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     use = purpose(line) or purpose(heading)
-    for size, is_demanded in memory_phrases(line):
-        why = f"the documentation {'asks for' if is_demanded else 'speaks of'} {size:g} GB of GPU memory"
-        confidence = Confidence.HIGH if is_demanded else Confidence.MEDIUM
-        yield Finding(_field("memory_gb", use), f"{size:g}", why, confidence, where)
+    for sentence in _SENTENCE_END.split(line):
+        own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
+        for size, is_demanded in memory_phrases(sentence):
+            why = f"the documentation {'asks for' if is_demanded else 'speaks of'} {size:g} GB of GPU memory"
+            confidence = Confidence.HIGH if is_demanded else Confidence.MEDIUM
+            yield Finding(_field("memory_gb", own), f"{size:g}", why, confidence, where)
     is_counted = False
     for phrase in card_phrases(line):
         named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card
         why = f"the documentation names {named}"
         confidence = Confidence.MEDIUM if phrase.is_run and (phrase.count or phrase.is_sized) else Confidence.LOW
+        if phrase.is_demanded and confidence is Confidence.MEDIUM:
+            confidence = Confidence.HIGH
         yield Finding(_field("card", use), phrase.card, why, confidence, where)
         if phrase.count:
             is_counted = True

@@ -57,16 +57,26 @@ _INFERENCE = re.compile(
     r"\b(?:infer\w*|generat\w*|sampl\w*|demo|serv(?:e|ing)|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
     re.IGNORECASE,
 )
+_QUANTIZED = re.compile(
+    r"\bquanti[sz]\w*|\bint-?[48]\b|\b[48][- ]?bits?\b|\bQ[48]_\w+|\bGPTQ\b|\bAWQ\b|\bGGUF\b|\bNF4\b|量化",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class CardPhrase:
-    """A card that a sentence names. ``count`` None: no number stands with it; ``is_run``: it is said to have run this."""
+    """A card that a sentence names. ``count`` None: no number stands with it; ``is_run``: it is said to have run this; ``is_demanded``: it is asked for."""
 
     card: str
     count: int | None
     is_sized: bool
     is_run: bool
+    is_demanded: bool = False
+
+
+def is_quantized(text: str) -> bool:
+    """Whether a sentence speaks of quantized weights."""
+    return bool(_QUANTIZED.search(text))
 
 
 def purpose(text: str) -> str:
@@ -98,18 +108,21 @@ def memory_phrases(line: str) -> Iterator[tuple[float, bool]]:
 def card_phrases(line: str) -> Iterator[CardPhrase]:
     """Yield the cards that a sentence names: those with a number, else the first one."""
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
+    is_demanded = is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
     counted = False
     for match in _COUNTED.finditer(line):
         card, count = find_card(match[3], match[4] or match[2]), count_of(match[1])
         if card is not None and count is not None:
             counted = True
-            yield CardPhrase(card, None if match[1].lower() == "a" else count, bool(match[4] or match[2]), is_run)
+            yield CardPhrase(
+                card, None if match[1].lower() == "a" else count, bool(match[4] or match[2]), is_run, is_demanded
+            )
     if counted:
         return
     bare = _BARE.search(line)
     card = find_card(bare[1], bare[2]) if bare else None
     if bare is not None and card is not None:
-        yield CardPhrase(card, None, bool(bare[2]), is_run)
+        yield CardPhrase(card, None, bool(bare[2]), is_run, is_demanded)
 
 
 def gpu_number(line: str) -> int | None:

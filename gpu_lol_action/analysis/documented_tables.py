@@ -41,7 +41,10 @@ def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[T
 
 
 def _cells(line: str) -> list[str]:
-    return [re.sub(r"[*_`~]|<[^>]{0,80}>", " ", cell).strip() for cell in line[:2000].strip().strip("|").split("|")]
+    return [
+        re.sub(r"[*_`~]|<[^>]{0,80}>", " ", cell).replace("\\", "").strip()
+        for cell in line[:2000].strip().strip("|").split("|")
+    ]
 
 
 def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterator[TableFigure]:

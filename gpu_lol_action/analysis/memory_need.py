@@ -78,7 +78,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
     gaps = (*_gaps(findings, question), *relaxed)
-    said = statements(findings, trains=question.method.trains)
+    said = statements(findings, trains=question.method.trains, is_quantized=question.weight_bits < 16)
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)

@@ -39,6 +39,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
      "google-bert/bert-base-uncased"),
 )  # fmt: skip
 _WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
+_SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
     {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
 )
@@ -47,6 +48,13 @@ _NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|config$", 
 
 def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return the family's usual model, as a finding ``model.family`` of low confidence; at most one."""
+    if (
+        run is not None
+        and run.command is not None
+        and (run.command.tool in _SERVERS or run.command.target.startswith(_SERVERS))
+    ):
+        why = f"`{run.command.tool}` serves a language model that nothing names"
+        return [Finding("model.family", _FAMILIES[-2][1], why, Confidence.LOW, run.evidence)]
     if run is None or run.script is None:
         return []
     closure = import_closure(checkout, run.script)

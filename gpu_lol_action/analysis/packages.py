@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import python_wishes
 from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.tool_packages import tool_packages
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 __all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
@@ -32,6 +33,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     has_list = any(not item.is_optional for item in declared_packages(checkout))
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
+    found += tool_packages(run, {package_name(f.value) for f in found if f.field == "dependencies.requirements"}, own)
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout)

@@ -17,6 +17,7 @@ from gpu_lol_action.domain.gpus import accelerators
 WEIGHT_OF_MEMORY = 0.7
 WEIGHT_OF_REMARK = 0.3  # in a comment, beside one of many settings
 WEIGHT_OF_CARD = 0.7
+WEIGHT_OF_DEMANDED_CARD = 0.85
 WEIGHT_OF_NAMED_CARD = 0.3
 # A roughly computed figure gives way to an amount that is asked for.
 WEIGHT_OVER_ROUGH = 0.9
@@ -55,21 +56,24 @@ class Agreement:
     finding: Finding
 
 
-def statements(findings: Iterable[Finding], *, trains: bool) -> tuple[Statement, ...]:
+def statements(findings: Iterable[Finding], *, trains: bool, is_quantized: bool = False) -> tuple[Statement, ...]:
     """Return everything that is stated of memory per GPU, in the documents' order."""
     mine, other = ("training", "inference") if trains else ("inference", "training")
     found: list[Statement] = []
     for finding in findings:
         prefix, _, kind = finding.field.rpartition(".")
         if prefix.startswith("documented") and kind in {"memory_gb", "card"}:
-            rank = 0 if prefix.endswith(mine) else 2 if prefix.endswith(other) else 1
+            is_other = prefix.endswith(other) or (prefix.endswith("quantized") and not is_quantized)
+            rank = 2 if is_other else 0 if prefix.endswith((mine, "quantized")) else 1
             found.append(_statement(finding, rank, is_card=kind == "card"))
     return tuple(found)
 
 
 def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
     if is_card:
-        weight = WEIGHT_OF_CARD if finding.confidence is not Confidence.LOW else WEIGHT_OF_NAMED_CARD
+        weight = {Confidence.HIGH: WEIGHT_OF_DEMANDED_CARD, Confidence.MEDIUM: WEIGHT_OF_CARD}.get(
+            finding.confidence, WEIGHT_OF_NAMED_CARD
+        )
         return Statement(accelerators()[finding.value].memory_gib, True, weight, rank, finding)
     weight = WEIGHT_OF_MEMORY if finding.confidence is not Confidence.LOW else WEIGHT_OF_REMARK
     return Statement(float(finding.value), False, weight, rank, finding)

@@ -22,6 +22,8 @@ _OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
+# Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
+_CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
 _OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
 _TAKES_A_MODELS_DTYPE = re.compile(
     r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
@@ -232,11 +234,18 @@ def _checkpointing(checkout: Checkout, run: Run, scope: Scope) -> Finding | None
             found.confidence,
             found.evidence,
         )
-    where = _call(checkout, run, "gradient_checkpointing_enable", "prepare_model_for_kbit_training", "prepare_model_for_int8_training",
+    tool = run.command.tool if run.command is not None else ""
+    kind = look_up(scope, ("finetuning_type",))
+    if tool in _CHECKPOINTING_TOOLS or kind is not None:
+        where = kind.evidence if kind is not None else run.evidence
+        return Finding(
+            "training.gradient_checkpointing", "on", "the trainer switches it on by itself", Confidence.MEDIUM, where
+        )
+    called = _call(checkout, run, "gradient_checkpointing_enable", "prepare_model_for_kbit_training", "prepare_model_for_int8_training",
                   "enable_gradient_checkpointing")  # fmt: skip
-    if where is None:
+    if called is None:
         return None
-    return Finding("training.gradient_checkpointing", "on", "it is switched on in code", Confidence.HIGH, where)
+    return Finding("training.gradient_checkpointing", "on", "it is switched on in code", Confidence.HIGH, called)
 
 
 def _chunked_loss(scope: Scope) -> Finding | None:

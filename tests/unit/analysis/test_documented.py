@@ -137,6 +137,36 @@ def test_hardware_that_a_scheduler_is_asked_for(checkout, path, text, card, coun
     assert next((finding.value for finding in findings if finding.field == "documented.gpu_count"), None) == count
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"), [("# 18GiB * 2", "18"), ("# 2 x 24 GB", "24"), ("# ~40G*8", "40"), ("# 18 * 2", None)]
+)
+def test_remark_of_memory_and_cards_alone(checkout, text, expected):
+    tree = checkout({"run.sh": f"{text}\npython train.py\n", "train.py": TRAIN})
+    findings = declared_hardware.detect(tree, primary_run(tree))
+    assert next((finding.value for finding in findings if finding.field == "documented.memory_gb"), None) == expected
+
+
+def test_figure_for_quantized_weights_says_nothing_of_others(checkout):
+    readme = "# M\nAfter INT4 quantization it needs only 6 GB of GPU memory.\n"
+    tree = checkout({"README.md": readme, "train.py": TRAIN})
+    (finding,) = documented.detect(tree, primary_run(tree))
+    assert finding.field == "documented.quantized.memory_gb"
+    assert reconcile(14, statements([finding], trains=False), is_rough=False) is None
+    assert reconcile(7, statements([finding], trains=False, is_quantized=True), is_rough=False).required_gib == 7
+
+
+def test_quantized_weights_of_the_next_sentence_are_its_own(checkout):
+    readme = "# M\nIt needs about 13GB of GPU memory. If yours is limited, load it quantized in INT4, which needs 6GB of GPU memory.\n"
+    tree = checkout({"README.md": readme, "train.py": TRAIN})
+    assert found(tree, "memory_gb") == [("documented.memory_gb", "13", 2), ("documented.quantized.memory_gb", "6", 2)]
+
+
+def test_card_that_is_required_weighs_more_than_one_that_was_used(checkout):
+    readme = "# M\n## Training\nDeepSpeed ZeRO-3 (requires A100 (80GB))\n"
+    findings = documented.detect(tree := checkout({"README.md": readme, "train.py": TRAIN}), primary_run(tree))
+    assert reconcile(33, statements(findings, trains=True), is_rough=False).required_gib == 69
+
+
 def said(*pairs):
     findings = [
         Finding(field, value, "", confidence, Evidence("README.md", n))

@@ -1,0 +1,42 @@
+"""Packages behind the program that starts the run where no list names them: ``swift sft`` needs ms-swift, and no import says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+# The tool's command, and the name under which pip finds it.
+_TOOLS = {
+    "swift": "ms-swift", "tune": "torchtune", "axolotl": "axolotl", "llamafactory-cli": "llamafactory", "litgpt": "litgpt",
+    "xtuner": "xtuner", "trl": "trl", "vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "yolo": "ultralytics",
+    "deepspeed": "deepspeed", "accelerate": "accelerate", "streamlit": "streamlit", "gradio": "gradio", "chainlit": "chainlit",
+    "autotrain": "autotrain-advanced", "composer": "mosaicml", "colossalai": "colossalai", "horovodrun": "horovod",
+}  # fmt: skip
+# Words that only one trainer's configuration has.
+_CONFIGURATIONS = (("torchtune.", "torchtune"), ("finetuning_type:", "llamafactory"))
+_OPTIONS = {"deepspeed": "deepspeed"}
+
+
+def tool_packages(run: Run | None, known: AbstractSet[str], own: AbstractSet[str]) -> list[Finding]:
+    """Return the packages that the run's command and configuration need besides ``known`` ones and the checkout's ``own``."""
+    found: dict[str, Finding] = {}
+    for package, why, where in _needed(run) if run is not None else ():
+        if package not in known and package not in own:
+            finding = Finding("dependencies.requirements", package, why, Confidence.MEDIUM, where)
+            found.setdefault(package, finding)
+    return list(found.values())
+
+
+def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
+    if run.command is not None and run.command.tool in _TOOLS:
+        yield _TOOLS[run.command.tool], f"`{run.command.tool}` starts the run and no list names it", run.evidence
+    for option, package in _OPTIONS.items():
+        if option in run.options:
+            yield package, f"`--{option}` is given and no list names it", run.evidence
+    for source in run.configs:
+        for mark, package in _CONFIGURATIONS:
+            if mark in source.text:
+                yield package, f"`{mark.strip('.:')}` is configured and no list names it", Evidence(source.path)

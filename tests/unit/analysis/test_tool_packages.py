@@ -1,0 +1,35 @@
+"""Packages that only the command or the configuration of a run names."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis import packages
+
+
+def requirements(tree):
+    return [finding.value for finding in packages.detect(tree) if finding.field == "dependencies.requirements"]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"train.sh": "swift sft --model Qwen/Qwen2.5-7B-Instruct --deepspeed zero2\n"}, {"ms-swift", "deepspeed"}),
+        ({"serve.sh": "vllm serve meta-llama/Llama-3.1-8B\n"}, {"vllm"}),
+        ({"lora.yaml": "model:\n  _component_: torchtune.models.phi3.lora_phi3_mini\noptimizer:\n  _component_: torch.optim.AdamW\nbatch_size: 2\nmax_steps: 1\n"}, {"torchtune"}),
+        ({"sft.yaml": "model_name_or_path: Qwen/Qwen2.5-7B\nfinetuning_type: lora\nlearning_rate: 1e-4\n"}, {"llamafactory"}),
+    ],
+)  # fmt: skip
+def test_what_starts_the_run_is_installed(checkout, files, expected):
+    assert expected <= set(requirements(checkout(files)))
+
+
+def test_listed_and_own_packages_are_not_added(checkout):
+    files = {"requirements.txt": "ms-swift==3.1\n", "train.sh": "swift sft --model Qwen/Qwen2.5-7B-Instruct\n"}
+    assert requirements(checkout(files)) == ["ms-swift==3.1"]
+    own = {
+        "pyproject.toml": "[project]\nname = 'litgpt'\nversion = '1'\ndependencies = ['torch']\n[build-system]\nrequires = []\n",
+        "run.sh": "litgpt finetune_lora --lora_r 8\n",
+        "litgpt/__init__.py": "",
+    }
+    assert "litgpt" not in requirements(checkout(own))
