@@ -169,8 +169,8 @@ def test_image(checkout: Build, files: dict[str, str], chosen: str) -> None:
 
 def test_jax_gets_its_cuda_on_a_gpu(checkout: Build) -> None:
     program = "import jax\njax.value_and_grad(f)\nif __name__ == '__main__': pass\n"
-    spec = analyze(checkout({"train.py": program, "requirements.txt": "jax>=0.4.30\njaxlib\nflax\n"})).spec
-    assert spec.dependencies.requirements == ("jax[cuda12]>=0.4.30", "flax")
+    spec = analyze(checkout({"train.py": program, "requirements.txt": "jax>=0.4.30\njaxlib\nflax\njaxtyping\n"})).spec
+    assert spec.dependencies.requirements == ("jax[cuda12]>=0.4.30", "flax", "jaxtyping")
 
 
 @pytest.mark.parametrize(
