@@ -83,7 +83,11 @@ def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tu
     names = {package_name(requirement) for requirement in requirements}
     for requirement in dict.fromkeys(requirements):
         name = package_name(requirement)
-        jax = re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*([^\[\]@]*)", requirement, re.IGNORECASE) if is_gpu else None
+        jax = (
+            re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*((?:[<>=!~;][^\[\]@]*)?)", requirement, re.IGNORECASE)
+            if is_gpu
+            else None
+        )
         if jax is not None and not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]|tpu", jax[1]):
             requirement, note = _with_cuda(jax[1].strip("[]"), jax[2].strip())  # noqa: PLW2901 - the same one, fitted
             notes += [note] if note else []

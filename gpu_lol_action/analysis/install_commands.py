@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.command_words import command_of, ends_names, is_file, joined_switch, split_words
 from gpu_lol_action.analysis.conda_files import conda_parts, conda_requirement
 from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement, joined_lines
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_COMMANDS = 200
-_PIP = re.compile(r"(?:\bpip3?(?:\.\d+)?\s+install|\buv\s+(?:pip\s+install|add)|\bpoetry\s+add|\bpdm\s+add)\s+(.+)")
-_CONDA = re.compile(r"\b(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
+_PIP = re.compile(
+    r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|uv\s+(?:pip\s+install|add)|poetry\s+add|pdm\s+add)\s+(.+)"
+)
+_CONDA = re.compile(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
+# A `;` also stands before the marker of a requirement: one ends a command only where another begins.
+_PARTS = re.compile(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|"
+                    r"if|export|source|echo)(?:\s|;|$)))")  # fmt: skip
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _HEADING = re.compile(r"^#{1,6}\s+(.{1,200})")
 _INLINE = re.compile(r"`([^`\n]{6,400})`")
@@ -26,6 +31,7 @@ _WITH_VALUE = frozenset({
     "--editable", "-t", "--target", "--prefix", "--src", "--python", "-p", "--timeout", "--default-timeout", "--retries",
     "--trusted-host", "--cache-dir", "--progress-bar", "--root", "--platform", "--python-version", "-n", "--name",
     "--channel", "--file", "--index", "--group", "--extra", "-G", "--torch-backend", "--index-strategy", "--prerelease",
+    "--clone", "--solver", "--subdir",
 })  # fmt: skip
 _KINDS = {"-i": "index", "--index-url": "index", "--extra-index-url": "index", "--index": "index", "-f": "links",
           "--find-links": "links", "-r": "include", "--requirement": "include", "--file": "include", "-c": "constraint",
@@ -63,7 +69,7 @@ def read_install_commands(source: Source) -> tuple[InstallCommand, ...]:
     for number, text, heading, block in _shown(source):
         if place != (block, heading):
             folder, place = "", (block, heading)
-        for part in re.split(r"&&|\|\||\s\|\s|;(?=\s*(?:pip|python|conda|uv|mamba|cd|git|apt))", text):
+        for part in _PARTS.split(text):
             moved = re.match(r"\s*cd\s+([\w./-]{1,200})\s*$", part)
             if moved is not None:
                 folder = moved[1].removeprefix("./").rstrip("/")
@@ -77,11 +83,12 @@ def read_install_commands(source: Source) -> tuple[InstallCommand, ...]:
 
 
 def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCommand | None:
-    pip = _PIP.search(text)
+    text = command_of(text)
+    pip = _PIP.match(text)
     if pip is not None:
         declared, options = _pip_words(pip[1], where)
         return InstallCommand(declared, options, where, heading, block) if declared or options else None
-    conda = _CONDA.search(text)
+    conda = _CONDA.match(text)
     if conda is None:
         return None
     return _conda_command(conda[2], where, heading, block)
@@ -117,7 +124,7 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
         if title is not None:
             heading = title[1].strip()
             continue
-        if inside or line.startswith(("    ", "\t")) or source.name.endswith(".rst"):
+        if inside or _is_shown(line, is_rst=source.name.endswith(".rst")):
             block += not inside and number > previous + 2
             previous = number
             bare = line.strip().lstrip("$>%! ")
@@ -129,47 +136,55 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
             yield number, text.strip().lstrip("$>!% "), heading, block
 
 
+def _is_shown(line: str, *, is_rst: bool) -> bool:
+    """Whether a line outside of a fence is code: behind a prompt, or indented and not a list's text with spans of code."""
+    if re.match(r"\s*\$\s+\S", line):
+        return True
+    return line.startswith(("  " if is_rst else "    ", "\t")) and "`" not in line
+
+
 def _filled(text: str, variables: Mapping[str, str]) -> str:
     return re.sub(r"\$\{?(\w+)\}?", lambda found: variables.get(found[1], found[0]), text)
-
-
-def _split(text: str) -> list[str]:
-    text = re.sub(r"\s#\s.*", "", text[:2000])
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
 
 
 def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[Option, ...]]:
     """Return what a command names until it stops being one (a placeholder, prose)."""
     declared: list[Declared] = []
     options: list[Option] = []
-    words = _split(text)
+    words = split_words(text)
     index = 0
     while index < len(words):
         word = words[index]
         index += 1
-        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        name, value = _option(word)
         if name in _WITH_VALUE:
-            if not equals:
+            if not value:
                 value = words[index] if index < len(words) else ""
                 index += 1
             kind = _KINDS.get(name)
             is_url = re.match(r"git\+|https?://", value) is not None
+            if kind == "local" and ends_names(value) and not is_url:
+                break
             if kind == "local" and is_url:
                 _take(value, where, declared)
             elif kind and value and "$" not in value and "<" not in value:
                 options.append(Option(kind, value.removeprefix("file:"), where))
-        elif word.startswith("-"):
+        elif word.startswith("-") or is_file(word):
             continue
         elif _LOCAL.fullmatch(word):
             options.append(Option("local", word, where))
-        elif word in {">", ">>", "2>&1", "|"} or not _REQUIREMENT.fullmatch(word):
+        elif word in {">", ">>", "2>&1", "|"} or not _REQUIREMENT.fullmatch(word) or ends_names(word):
             break
         else:
             _take(word, where, declared)
     return tuple(declared), tuple(options)
+
+
+def _option(word: str) -> tuple[str, str]:
+    """Return an option and the value that is written with it: ``--file=x``, ``-rx``, ``-qr``."""
+    name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
+    switch, joined = joined_switch(word, "rceif")
+    return (switch, joined) if switch else (name, value)
 
 
 def _take(word: str, where: Evidence, declared: list[Declared]) -> None:
@@ -181,14 +196,17 @@ def _take(word: str, where: Evidence, declared: list[Declared]) -> None:
 def _conda_command(text: str, where: Evidence, heading: str, block: int) -> InstallCommand | None:
     declared: list[Declared] = []
     python = cuda = ""
-    words = _split(text)
+    words = split_words(text)
     index = 0
     while index < len(words):
         word = words[index]
         index += 1
-        if word in _WITH_VALUE or word == "-c":
-            index += "=" not in word
+        switch, value = joined_switch(word, "ncpf")
+        if word in _WITH_VALUE or word == "-c" or switch:
+            index += not value
             continue
+        if ends_names(word):
+            break
         if word.startswith("-") or not re.fullmatch(r"[\w.:/-]+(?:\[[^\]]*\])?(?:[<>=!]{1,2}[\w.*,<>=]+)?", word):
             continue
         name, version = conda_parts(word)

@@ -1,10 +1,9 @@
-"""How the machine is set up besides names of packages: projects of the checkout, other indexes, system libraries."""
+"""How the machine is set up besides names of packages: projects of the checkout, system libraries."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.dependency_lists import extras_of, joined, lists_of, read_any_project
@@ -148,34 +147,3 @@ def system_findings(found: Sequence[Finding]) -> list[Finding]:
                 name, Finding("dependencies.system_packages", name, why, Confidence.MEDIUM, finding.evidence)
             )
     return [wanted[name] for name in sorted(wanted)]
-
-
-def index_findings(checkout: Checkout) -> list[Finding]:
-    """Return the other indexes and pages of wheels that lists and commands name, as the variables that pip reads.
-
-    The index of one PyTorch build is left out: the image that is chosen holds that build.
-    """
-    lists = lists_of(checkout)
-    places: list[tuple[str, str, Evidence]] = [
-        (o.kind, o.value, o.evidence) for o in lists.options if o.kind in {"index", "links"}
-    ]
-    places += [("index", url, Evidence(source.path)) for source, project in lists.projects for url in project.indexes]
-    found: list[Finding] = []
-    for kind, variable in (("index", "PIP_EXTRA_INDEX_URL"), ("links", "PIP_FIND_LINKS")):
-        urls = {value: where for of, value, where in reversed(places) if of == kind and _is_foreign(value)}
-        kept = [value for of, value, _ in places if of == kind and value in urls]
-        if kept:
-            value = " ".join(dict.fromkeys(kept[:6]))
-            why = f"packages are looked for at {', '.join(dict.fromkeys(kept[:3]))} too"
-            found.append(Finding(f"env.{variable}", value, why, Confidence.MEDIUM, urls[kept[0]]))
-    return found
-
-
-def _is_foreign(url: str) -> bool:
-    """Whether an address is a public index of its own: not pip's usual one or a copy of it, no password, nothing of a shell."""
-    if len(url) > 300 or not re.fullmatch(r"https://[\w.:/+%~-]+", url):
-        return False
-    parts = urlsplit(url)
-    if parts.username or parts.password or not parts.hostname:
-        return False
-    return not re.search(r"/simple/?$|(?:^|/)whl(?:/\w+)*/?$|/whl/torch_stable\.html$", parts.path)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of, unique
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
-from gpu_lol_action.analysis.local_projects import index_findings, setup_findings, system_findings
+from gpu_lol_action.analysis.local_projects import setup_findings, system_findings
 from gpu_lol_action.analysis.package_files import Declared, package_name
+from gpu_lol_action.analysis.package_indexes import index_findings
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import python_wishes
 from gpu_lol_action.analysis.runs import primary_run

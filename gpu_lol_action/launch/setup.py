@@ -14,6 +14,7 @@ from gpu_lol_action.domain.environment import PhaseTime
 from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.domain.spec import Dependencies
+from gpu_lol_action.launch.build_order import order_builds
 from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, marked_lines, quote
 from gpu_lol_action.launch.requirements import check_requirement, check_system_package
 
@@ -127,7 +128,7 @@ def build_setup_script(request: SetupRequest, nonce: str) -> str:
         folder=request.folder,
         environment_file=build_environment_file(request),
         system_packages=" ".join(dependencies.system_packages),
-        requirements="\n".join(dependencies.requirements),
+        **_requirement_lists(dependencies.requirements),
         asset_links="\n".join(link.replace(":", "\t", 1) for link in dependencies.asset_links),
         setup_commands="\n".join(
             base64.b64encode(c.encode("utf-8", "replace")).decode() for c in dependencies.setup_commands
@@ -138,7 +139,16 @@ def build_setup_script(request: SetupRequest, nonce: str) -> str:
 def build_repair_script(requirements: Sequence[str], nonce: str) -> str:
     """Return the script that installs missing packages once, before the validator looks again."""
     _refuse_unchecked(SetupRequest(Dependencies(requirements=tuple(requirements)), "", {}, {}))
-    return _build(nonce, mode="repair", requirements="\n".join(requirements))
+    return _build(nonce, mode="repair", **_requirement_lists(requirements))
+
+
+def _requirement_lists(requirements: Sequence[str]) -> dict[str, str]:
+    order = order_builds(requirements)
+    return {
+        "requirements": "\n".join(order.first),
+        "last_requirements": "\n".join(order.last),
+        "constraints": "\n".join(order.constraints),
+    }
 
 
 def _refuse_unchecked(request: SetupRequest) -> None:
@@ -148,7 +158,8 @@ def _refuse_unchecked(request: SetupRequest) -> None:
 
 
 def _build(nonce: str, **values: str) -> str:
-    names = ("folder", "environment_file", "system_packages", "requirements", "asset_links", "setup_commands")
+    names = ("folder", "environment_file", "system_packages", "requirements", "last_requirements", "constraints", "asset_links",
+             "setup_commands")  # fmt: skip
     return build_script(
         "machine_python", "setup", values={**dict.fromkeys(names, ""), **values, "nonce": check_nonce(nonce)}
     )

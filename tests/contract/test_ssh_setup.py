@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import http.server
+import io
 import os
 import shutil
 import sys
+import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -41,6 +43,37 @@ def make_wheel(folder: Path, name: str, version: str) -> None:
         wheel.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
 
 
+# A build that imports what the environment has, as those of PyTorch's extensions do; it needs no tool but Python.
+BACKEND = """
+import zipfile
+import tinypack
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name, info = "flash_attn-1.0-py3-none-any.whl", "flash_attn-1.0.dist-info"
+    with zipfile.ZipFile(f"{folder}/{name}", "w") as wheel:
+        wheel.writestr("flash_attn.py", f"built_with = {tinypack.__version__!r}")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: flash-attn\\nVersion: 1.0\\nRequires-Dist: otherpack\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return name
+"""
+
+
+def make_source(folder: Path) -> None:
+    """Make an archive of the source of a package that is built with what is installed."""
+    files = {
+        "PKG-INFO": "Metadata-Version: 2.1\nName: flash-attn\nVersion: 1.0\n",
+        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+        "backend.py": BACKEND,
+    }
+    folder.mkdir(parents=True)
+    with tarfile.open(folder / "flash_attn-1.0.tar.gz", "w:gz") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(f"flash_attn-1.0/{name}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+
+
 class _Index(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         return
@@ -50,7 +83,9 @@ class _Index(http.server.SimpleHTTPRequestHandler):
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("index")
     make_wheel(folder / "tinypack", "tinypack", "1.0")
-    make_wheel(folder / "otherpack", "otherpack", "3.1")
+    for version in ("3.1", "2.0"):
+        make_wheel(folder / "otherpack", "otherpack", version)
+    make_source(folder / "flash-attn")
     handler = functools.partial(_Index, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -116,6 +151,32 @@ def test_setup_does_all_steps_in_order(machine: Machine, shell: OpenSsh, index: 
         "/root/data",
         "6",
     ]
+
+
+def test_what_is_built_with_the_others_comes_after_them(machine: Machine, shell: OpenSsh, index: str) -> None:
+    dependencies = Dependencies(
+        requirements=("flash-attn==1.0", "tinypack>=1,<2", "otherpack<3"),
+        setup_commands=("python3 -c 'import flash_attn, otherpack; print(flash_attn.built_with, otherpack.__version__)' > out",),
+    )  # fmt: skip
+
+    reading, steps = set_up(machine, shell, dependencies, UV_DEFAULT_INDEX=index, PIP_INDEX_URL=index)
+
+    assert reading.failed is None, reading
+    assert steps == ["environment", "requirements", "command_1"]
+    assert shell.run(machine.endpoint, "cat ~/code/out").stdout == "1.0 2.0\n"
+
+
+def test_a_build_without_what_it_imports_fails_and_says_so(machine: Machine, shell: OpenSsh, index: str) -> None:
+    shell.run(machine.endpoint, "python3 -m pip uninstall -y --break-system-packages tinypack flash-attn || uv pip uninstall --system "
+              "--break-system-packages tinypack flash-attn")  # fmt: skip
+    dependencies = Dependencies(requirements=("flash-attn",), setup_commands=("true",))
+
+    reading, steps = set_up(machine, shell, dependencies, UV_DEFAULT_INDEX=index, PIP_INDEX_URL=index)
+
+    assert steps == ["environment", "requirements"]
+    assert reading.failed is not None
+    assert reading.failed.exit_code not in {0, None}
+    assert any("tinypack" in line for line in reading.failed.tail)
 
 
 def test_setup_leaves_variables_for_every_kind_of_shell(machine: Machine, shell: OpenSsh) -> None:

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC1091,SC2088,SC2016  # values stand in front of this script; ~ in messages is for people
 # Runs on the machine, after machine_python.sh. In: nonce, folder, environment_file (a shell file), system_packages,
-# requirements, asset_links ("FROM<tab>TO"), setup_commands (base64, one command per line), mode (setup or repair).
+# requirements, last_requirements (built without isolation, after the others), constraints (for those), asset_links ("FROM<tab>TO"), setup_commands (base64, one command per line), mode (setup or repair).
 # Each step says when it begins and how it ended; all output goes to ~/.gpu-lol/setup.log as well.
 set -u
 export DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1
@@ -53,16 +53,31 @@ install_system_packages() {
 
 install_requirements() {
   [ -n "$python" ] || { echo 'the image has no Python 3.8 or newer'; return 1; }
-  printf '%s\n' "$requirements" > "$state/requirements.txt"
   echo "python: $python ($("$python" --version 2>&1))"
   # Run from our own folder: a pip.py or setup.cfg in the code must not take part. The spec's variables do (MAX_JOBS).
   cd "$state" || return 1
   [ ! -f env ] || . ./env
-  # pip first: it reads the pip.conf of the image or platform, which uv does not.
+  printf '%s\n' "$requirements" > requirements.txt
+  [ -z "$requirements" ] || install_with_pip -r requirements.txt || return
+  [ -n "$last_requirements" ] || return 0
+  printf '%s\n' "$last_requirements" > last_requirements.txt
+  printf '%s\n' "$constraints" > constraints.txt
+  # Their builds import what is installed (torch), which an isolated build does not see. What isolation would have brought is
+  # installed where it is missing; where that fails, a wheel may still do, and the build says what it lacks.
+  local missing
+  missing=$("$python" -c 'import importlib.util as u
+print(*(n for n in ("setuptools", "wheel", "packaging", "ninja", "psutil") if u.find_spec(n) is None))')
+  # shellcheck disable=SC2086 # names of ours: one word each
+  [ -z "$missing" ] || install_with_pip $missing || echo "tools to build with could not be installed: $missing"
+  install_with_pip --no-build-isolation -c constraints.txt -r last_requirements.txt
+}
+
+# pip first: it reads the pip.conf of the image or platform, which uv does not.
+install_with_pip() {
   if "$python" -m pip --version > /dev/null 2>&1 || { ! command -v uv > /dev/null && "$python" -m ensurepip --upgrade; }; then
-    "$python" -m pip install -r requirements.txt
+    "$python" -m pip install "$@"
   elif command -v uv > /dev/null; then
-    uv pip install --python "$python" -r requirements.txt
+    uv pip install --python "$python" "$@"
   else
     echo "$python has no pip, and the image has no uv"; return 1
   fi
@@ -99,7 +114,7 @@ if [ "$mode" = setup ]; then
   [ -z "$system_packages" ] || step system_packages install_system_packages
   [ -z "$asset_links" ] || step asset_links link_assets
 fi
-[ -z "$requirements" ] || step requirements install_requirements
+[ -z "$requirements$last_requirements" ] || step requirements install_requirements
 number=0
 while IFS= read -r encoded; do
   [ -n "$encoded" ] || continue

@@ -140,10 +140,10 @@ def test_a_local_project_with_an_extension_is_built_with_the_installed_torch(che
 
 
 def test_system_packages_and_pages_of_wheels(checkout: Build) -> None:
-    text = "opencv-python\ntrl @ git+https://github.com/x/trl\n-f https://wheels.example/torch-2.4.html\n--index-url https://u:p@wheels.example/own\n"
+    text = "opencv-python\ntrl @ git+https://github.com/x/trl\n-f https://data.pyg.org/whl/torch-2.4.html\n"
     spec = analyze(checkout({"requirements.txt": text, "train.py": RUN})).spec
     assert spec.dependencies.system_packages == ("git", "libgl1", "libglib2.0-0")
-    assert dict(spec.env) == {"PIP_FIND_LINKS": "https://wheels.example/torch-2.4.html"}
+    assert dict(spec.env) == {"PIP_FIND_LINKS": "https://data.pyg.org/whl/torch-2.4.html"}
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_image(checkout: Build, files: dict[str, str], chosen: str) -> None:
 
 def test_jax_gets_its_cuda_on_a_gpu(checkout: Build) -> None:
     program = "import jax\njax.value_and_grad(f)\nif __name__ == '__main__': pass\n"
-    spec = analyze(checkout({"train.py": program, "requirements.txt": "jax>=0.4.30\njaxlib\nflax\n"})).spec
-    assert spec.dependencies.requirements == ("jax[cuda12]>=0.4.30", "flax")
+    spec = analyze(checkout({"train.py": program, "requirements.txt": "jax>=0.4.30\njaxlib\nflax\njaxtyping\n"})).spec
+    assert spec.dependencies.requirements == ("jax[cuda12]>=0.4.30", "flax", "jaxtyping")
 
 
 @pytest.mark.parametrize(

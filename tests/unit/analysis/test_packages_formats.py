@@ -198,3 +198,50 @@ def test_lock_files_never_speak(checkout: Build) -> None:
 )  # fmt: skip
 def test_applies(text: str, python: str, *, holds: bool) -> None:
     assert applies(text, python) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Install the rest via `pip install -e .[LIST OF MODES]`. Then `pip install wandb`.", ["wandb"]),
+        ("You can pip install foo to get more, or pip install bar.", []),
+        ("- a step:\n\n    then run pip install it ad hoc if you actually want to\n", []),
+        ("- a step:\n\n    pip install is needed to build\n", []),
+        ("`pip install peft and then wandb`", ["peft"]),
+        ("    $ pip install peft\n    (venv) $ python3 -m pip install wandb\n", ["peft", "wandb"]),
+        ("$ pip install peft\npip install in the usual way\n", ["peft"]),
+        ("> pip install is what you want\n", []),
+        ("```\nsudo CUDA_HOME=/x /opt/venv/bin/python -m pip install peft\nuv run pip install wandb\n```\n", ["peft", "wandb"]),
+        ("```\nMAX_JOBS=4 uv pip install --system peft # not trl\n```\n", ["peft"]),
+        ("```\necho 'pip install peft'\nread -p \"run 'pip install trl' to go on? \" x\n```\n", []),
+        ("```\n-> RUN pip install lines   <- NEW\n```\n", []),
+        ("```\npip install requirements.txt\npip install -Uqr more.txt peft\n```\n", ["peft"]),
+        ("```\npip install peft<br>\npip install YOUR_PACKAGE\npip install <name>\npip install [name]\n```\n", []),
+        ("```\npip install ${PACKAGE} trl\npip install {name} wandb\n```\n", []),
+        ("```\nconda install python=${{ matrix.python-version }} numpy\nconda install to get started\n```\n", ["numpy"]),
+        ("```\npip install 'torch>=2' && cd x && pip install trl; pip install wandb\n```\n", ["torch>=2", "trl", "wandb"]),
+        ("```\nif ! pip install peft; then pip install trl; fi\n```\n", ["peft", "trl"]),
+    ],
+)  # fmt: skip
+def test_words_of_running_text_are_no_packages(checkout: Build, text: str, named: list[str]) -> None:
+    tree = checkout({"README.md": f"# Installation\n\n{text}", "train.py": "loss.backward()\n"})
+    assert found(tree) == named
+
+
+def test_literal_blocks_and_spans_of_rst_hold_commands(checkout: Build) -> None:
+    text = "Install\n=======\n\npip install is used here, so run ``pip install peft``::\n\n    pip install wandb\n\nor pip install trl.\n"
+    assert found(checkout({"README.rst": text, "train.py": "loss.backward()\n"})) == ["peft", "wandb"]
+
+
+def test_an_image_and_a_script_install_in_every_usual_way(checkout: Build) -> None:
+    files = {
+        "Dockerfile": "RUN --mount=type=cache,target=/root/.cache pip install peft\n"
+        "RUN . /opt/x/bin/activate && exec pip3 install trl\nRUN bash -c 'pip install wandb'\nRUN echo pip install nltk\n",
+        "train.py": "loss.backward()\n",
+    }  # fmt: skip
+    assert found(checkout(files)) == ["peft", "trl", "wandb"]
+
+
+def test_a_magic_with_joined_switches_names_a_list(checkout: Build) -> None:
+    cell = '{"cells": [{"cell_type": "code", "source": ["%pip install -qr requirements.txt comet_ml\\n", "!{sys.executable} -m pip install wandb"]}]}'
+    assert found(checkout({"a.ipynb": cell})) == ["comet_ml", "wandb"]

@@ -45,7 +45,7 @@ def wish(*requirements: str, framework: str = "torch", **more: object) -> ImageW
         (wish("torchvision==0.15.2"), "pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime"),
         (wish("torch", "xformers==0.0.28.post3"), "pytorch/pytorch:2.5.1-cuda11.8-cudnn9-runtime".replace("11.8", "12.1")),
         (wish("flash-attn"), "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"),
-        (wish("torch", "git+https://github.com/x/simple-knn.git"), "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"),
+        (wish("torch", "git+https://github.com/x/" "simple-knn.git"), "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"),
         (wish("torch", compiles="its own extension"), "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel"),
         (wish(card=card("B200")), "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime"),
         (wish(python="3.12"), "pytorch/pytorch:2.9.1-cuda12.6-cudnn9-runtime"),
