@@ -27,7 +27,7 @@ _NOT_HARDWARE = re.compile(
 _ABOUT_RUNNING = re.compile(
     r"readme|train|tun|infer|demo|install|start|usage|hardware|require|gpu|model|run|reproduc|recipe", re.IGNORECASE
 )
-_SENTENCE_END = re.compile(r"(?<=[A-Za-z)])[.;!?]\s+|[。；]")
+_SENTENCE_END = re.compile(r"(?<=[A-Za-z)])[.;!?]\s+|。")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:

@@ -19,11 +19,13 @@ def test_weights_and_distances_are_those_that_are_used() -> None:
     assert [float(weight) for weight in weights] == [
         reconcile.WEIGHT_OF_MEMORY,
         reconcile.WEIGHT_OF_CARD,
+        reconcile.WEIGHT_OF_DEMANDED_CARD,
         reconcile.WEIGHT_OF_REMARK,
         reconcile.WEIGHT_OVER_ROUGH,
     ]
     assert reconcile.WEIGHT_OF_REMARK == reconcile.WEIGHT_OF_NAMED_CARD
     assert f"a factor of {reconcile.FURTHEST:g} ({reconcile.FURTHEST_FROM_ROUGH:g} where" in FLAT
+    assert f"{reconcile.FURTHEST_CARD_FROM_ROUGH:g} for a used card where the sum is rough" in FLAT
     assert reconcile.FURTHEST_FROM_ROUGH == reconcile.FURTHEST_CARD
 
 

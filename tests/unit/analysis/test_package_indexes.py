@@ -25,8 +25,7 @@ FRAMEWORK = "https://download." + "pytorch.org" + "/whl"
         "https://data.pyg.org/whl/torch-2.4.0%2Bcu121.html",
         "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html",
         "https://flashinfer.ai/whl/cu124/torch2.4/flashinfer/",
-        "https://pypi.nvidia.com",
-        "https://PYPI.nvidia.com/",
+        "https://FlashInfer.ai/whl/",
     ],
 )
 def test_pages_of_wheels_of_known_projects(url: str) -> None:
@@ -66,13 +65,13 @@ def test_every_other_address_is_strange(url: str) -> None:
 
 def test_known_pages_are_set_and_strange_hosts_are_said(checkout: Build) -> None:
     text = (
-        "torch\n-f https://data.pyg.org/whl/torch-2.4.html\n--extra-index-url https://pypi.nvidia.com\n"
+        "torch\n-f https://data.pyg.org/whl/torch-2.4.html\n--extra-index-url https://flashinfer.ai/whl/cu124/\n"
         "--index-url https://me:secret@packages.corp.example/own\n-f https://wheels.example/x.html\n-f ./wheels\n"
         f"--extra-index-url {USUAL}\n--extra-index-url {FRAMEWORK}/cu121\n--extra-index-url ${{INDEX}}\n"
     )
     spec = analyze(checkout({"requirements.txt": text, "train.py": RUN}))
     assert dict(spec.spec.env) == {
-        "PIP_EXTRA_INDEX_URL": "https://pypi.nvidia.com",
+        "PIP_EXTRA_INDEX_URL": "https://flashinfer.ai/whl/cu124/",
         "PIP_FIND_LINKS": "https://data.pyg.org/whl/torch-2.4.html",
     }
     (said,) = [gap for gap in spec.not_understood if "asks for packages" in gap]
