@@ -212,7 +212,10 @@ def test_json_has_the_keys_that_users_read(checkout: Build) -> None:
         "base_image",
     ]
     assert json.loads(json.dumps(found)) == found
-    assert all({"field", "value", "why", "confidence", "where", "path", "line"} == set(finding) for finding in found["findings"])
+    assert all(
+        {"field", "value", "why", "confidence", "where", "path", "line"} == set(finding)
+        for finding in found["findings"]
+    )
 
 
 def test_every_finding_has_a_place_and_a_sentence(checkout: Build) -> None:
