@@ -222,11 +222,11 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     options = {default.name for default in script.code.defaults if default.is_option}
     if uses_gpu and _SERVING_TARGET.search(script.name) and not options & _TRAINING_OPTIONS:
         return Behavior.INFERS
-    inner = [_behavior(source) for source in closure[1:]]
+    # Asked only as far as the answer needs it: each may have to be parsed.
     may_train = own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path) or options & _TRAINING_OPTIONS
-    if Behavior.TRAINS in inner and may_train:
+    if may_train and any(_behavior(source) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
-    if own is Behavior.NEITHER and Behavior.INFERS in inner:
+    if own is Behavior.NEITHER and any(_behavior(source) is Behavior.INFERS for source in closure[1:]):
         return Behavior.INFERS
     return own
 
