@@ -57,7 +57,7 @@ def remembered(function: Callable[Concatenate[Owner, Asked], Answer]) -> Callabl
     """
 
     @functools.wraps(function)
-    def ask(owner: Owner, *words: Asked.args, **named: Asked.kwargs) -> Answer:
+    def ask(owner: Owner, /, *words: Asked.args, **named: Asked.kwargs) -> Answer:
         answers = owner.effort.answers
         key = (function, owner, words, tuple(named.items()))
         if key not in answers:

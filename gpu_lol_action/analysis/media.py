@@ -123,7 +123,9 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
 @remembered
 def _first_of(source: Source, owners: tuple[str, ...]) -> Call | None:
     """Return a program's first call whose name begins with one of these words."""
-    return next((call for call in (source.code.calls if source.code else ()) if call.name.split(".")[0] in owners), None)
+    return next(
+        (call for call in (source.code.calls if source.code else ()) if call.name.split(".")[0] in owners), None
+    )
 
 
 def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:

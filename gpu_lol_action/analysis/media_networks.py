@@ -25,6 +25,7 @@ MOST_STEPS = 80_000  # of all together
 MOST_TOGETHER = 3
 _BUILDERS = ("__init__", "setup", "build", "__call__")
 
+
 @dataclass(frozen=True, slots=True)
 class OwnNetwork:
     """A network of one's own: parameters, outputs of its layers per sample (per position of a sequence), and where it stands."""

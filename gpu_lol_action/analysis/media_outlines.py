@@ -72,7 +72,9 @@ def _outline(tree: ast.Module, cost: int) -> Outline:
             calls.append((name, node))
         for value in node.__dict__.values():
             if isinstance(value, list):
-                pending.extend((item, is_inside) for item in value if isinstance(item, ast.AST) and type(item) not in _LEAVES)
+                pending.extend(
+                    (item, is_inside) for item in value if isinstance(item, ast.AST) and type(item) not in _LEAVES
+                )
             elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
                 pending.append((value, is_inside))
     functions = tuple(node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
