@@ -4,7 +4,7 @@
     python benchmarks/count_activations.py timm resnet50 vit_base_patch16_224
     python benchmarks/count_activations.py torchvision deeplabv3_resnet50 --size 512
 
-Prints the columns of `gpu_lol_action/data/media_networks.csv`: parameters in millions, then MB per sample saved at 32 bit, saved
+Prints columns of `gpu_lol_action/data/media_networks.csv` (not those of checkpointing): parameters in millions, then MB per sample saved at 32 bit, saved
 with autocast, and at work at once without gradients. Fake tensors have shapes but no storage; hooks on what autograd saves sum
 the storages, each once and the weights never. Attention counts as fused: query, key, value, output and one number per row.
 """

@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.image_choice import fitted, image_for
 from gpu_lol_action.analysis.memory_need import MemoryNeed, best, memory_need
+from gpu_lol_action.analysis.placement import LARGEST_CARD_GIB
 from gpu_lol_action.analysis.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.runs import all_runs, primary_run
 from gpu_lol_action.domain.analysis import Analysis, Profile
@@ -111,7 +112,9 @@ def other_runs(
     found = []
     for run in all_runs(checkout)[1:]:
         spec, need = propose((*detect_run(checkout, run), *tree), model_facts)
-        found.append((profile_of(run, spec, need), spec))
+        # What no card holds was read wrong, or cannot be started here: as a choice it would only mislead.
+        if not spec.needs_gpu or (spec.hardware.vram_required_gb or 0) <= LARGEST_CARD_GIB:
+            found.append((profile_of(run, spec, need), spec))
     return tuple(found)
 
 

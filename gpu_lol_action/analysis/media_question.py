@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -17,6 +18,9 @@ SMALL_PICTURE = 64
 STEM = 4
 DEFAULT_POSITIONS = 256
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
+
+# Before PyTorch 2 attention was fused only by a package beside it.
+_BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
@@ -60,6 +64,7 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         is_text_encoder_elsewhere=_text(known, "media.text_encoder") == "elsewhere",
         are_latents_cached=_text(known, "media.latents") == "cached",
         runtime=_text(known, "media.runtime"),
+        is_attention_fused=not _BEFORE_FUSED_ATTENTION.search(_text(known, "framework.torch")),
         output_classes=_whole(known, "media.classes"),
         sample_elements=_elements(known, question),
     )

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OVER_ROUGH,
     Statement,
     headline,
+    on_the_same_count,
     reconcile,
     statements,
 )
@@ -30,6 +31,8 @@ from gpu_lol_action.estimation.vram import (
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
+# The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
+LEAST_GIB = 2
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
 DEFAULT_TRAINING_LENGTH = 1024
@@ -67,11 +70,9 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if model is None:
         trains = workload is WorkloadType.TRAINING
         return _without_model(findings, statements(findings, trains=trains), stated or 1)
-    question, count, relaxed = place(
-        _question(findings, workload, model), stated, {finding.field for finding in findings}
-    )
+    question, count, relaxed = place(_question(findings, workload, model), stated, _said(findings))
     breakdown = _with_evidence(estimate_vram(question), findings)
-    required = int(breakdown.required_gib)
+    required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
@@ -81,7 +82,8 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
-    agreed = reconcile(breakdown.required_gib, [*said, *_card_of_model(model, where)], is_rough=is_rough)
+    said = (*on_the_same_count(said, findings, count), *_card_of_model(model, where))
+    agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough)
     if agreed is not None:
         required, why, where = agreed.required_gib, f"{why}; {agreed.why}", agreed.evidence
         breakdown = replace(breakdown, required_gib=float(required), high_gib=max(breakdown.high_gib, float(required)),
@@ -153,6 +155,10 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
         numbers[field] = int(float(found.value)) if found else 0
     if not numbers["model.layers"] or not numbers["model.hidden_size"]:
         return None
+    if not numbers["model.vocabulary"] and best(findings, "media.image_size") is not None:
+        facts = shape_model("own vision transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
+                            vocabulary=0, heads=numbers["model.attention_heads"])  # fmt: skip
+        return replace(facts, kind="vision")
     vocabulary = numbers["model.vocabulary"] or 50_304  # GPT-2's, padded
     return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                        vocabulary=vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip
@@ -188,8 +194,19 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
         lora_rank=int(_text(findings, "training.lora_rank") or 16),
+        is_optimizer_offloaded=trains and _text(findings, "training.offload") in {"optimizer", "parameters"},
+        is_parameters_offloaded=trains and _text(findings, "training.offload") == "parameters",
     )
     return with_media(question, findings)
+
+
+def _said(findings: tuple[Finding, ...]) -> frozenset[str]:
+    """Return the fields that somebody decided: a program's own ``off`` or 32 bit is what it starts with when nobody did."""
+    return frozenset(
+        finding.field
+        for finding in findings
+        if not (finding.value in {"off", "fp32"} and finding.evidence.path.endswith((".py", ".ipynb")))
+    )
 
 
 def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:

@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.model_families import guess_family
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Call
-from gpu_lol_action.analysis.settings import look_up_number, scope_of
+from gpu_lol_action.analysis.settings import Scope, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.model_facts import find_model, is_known_model
 
@@ -103,7 +103,9 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
                     continue
                 name = _model_name(setting.text)
                 if name is not None:
-                    yield Finding("model.id", name, f"`{key}` is `{name}`", confidence, setting.evidence)
+                    # A backbone is one part of the model.
+                    sure = min(confidence, Confidence.MEDIUM) if key == "backbone" else confidence
+                    yield Finding("model.id", name, f"`{key}` is `{name}`", sure, setting.evidence)
         yield from _likely(confidence, settings)
 
 
@@ -256,13 +258,33 @@ def _from_config_json(checkout: Checkout) -> Iterator[Finding]:
 
 
 def _shape(checkout: Checkout, run: Run | None) -> list[Finding]:
-    """Return layers, width and vocabulary that the run builds a transformer with, where it names all three."""
+    """Return layers, width and vocabulary that the run builds a transformer with.
+
+    Layers and width have to stand together, in what the run starts with or in one file: those of two files are two models'.
+    """
     scope = scope_of(checkout, run)
-    found = []
+    for part in _places(scope):
+        found = list(_dimensions(part))
+        if {"model.layers", "model.hidden_size"} <= {finding.field for finding in found}:
+            known = {finding.field for finding in found}
+            return [*found, *(finding for finding in _dimensions(scope) if finding.field not in known)]
+    return []
+
+
+def _places(scope: Scope) -> Iterator[Scope]:
+    """Yield what may hold a shape: the run's own settings together, then each further file."""
+    yield Scope(tuple(tier for tier in scope.tiers if tier[0] is Confidence.HIGH))
+    for confidence, settings in scope.tiers:
+        if confidence is not Confidence.HIGH:
+            files: dict[str, list[Setting]] = {}
+            for setting in settings:
+                files.setdefault(setting.evidence.path, []).append(setting)
+            yield from (Scope(((confidence, tuple(found)),)) for found in files.values())
+
+
+def _dimensions(scope: Scope) -> Iterator[Finding]:
     for field, (keys, low, high) in _SHAPES.items():
         number = look_up_number(scope, keys, low, high)
         if number is not None:
             why = f"`{number.setting.key}` is {number.text}"
-            found.append(Finding(field, number.text, why, number.confidence, number.evidence))
-    fields = {finding.field for finding in found}
-    return found if {"model.layers", "model.hidden_size"} <= fields else []
+            yield Finding(field, number.text, why, number.confidence, number.evidence)

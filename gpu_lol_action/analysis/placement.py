@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Any
 
 from gpu_lol_action.domain.gpus import accelerators
-from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram, least_cards, sharded
+from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion, estimate_vram, least_cards, sharded
 
 # The largest card that is rented widely; a run that needs more is divided over several.
 LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
+Placed = tuple[VramQuestion, int, tuple[str, ...]]
+Step = tuple[str, dict[str, Any], str]
 
 
-def place(
-    asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
-) -> tuple[VramQuestion, int, tuple[str, ...]]:
+def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]) -> Placed:
     """Return the question as it is placed, the count of cards, and what was assumed besides.
 
     ``stated`` is the count that something says. An assumption must not ask for what nobody rents, nor for more cards.
 
     Only what nothing says is assumed otherwise: 16-bit numbers, then gradient checkpointing, then one sample at a time.
     """
-    steps = (
+    steps: Sequence[Step] = (
         ("training.precision", {"precision": "bf16"}, "16-bit numbers are assumed"),
         ("training.gradient_checkpointing", {"is_checkpointing": True}, "gradient checkpointing is assumed"),
         ("training.batch_size", {"batch_size": 1}, "one sample at a time is assumed"),
     )
-    chosen: tuple[VramQuestion, int, tuple[str, ...]] = (*_placed(asked, stated), ())
+    chosen: Placed = (*_placed(asked, stated), ())
     if not asked.method.trains:
         return chosen
     said: tuple[str, ...] = ()
@@ -41,7 +43,26 @@ def place(
             question, count = _placed(asked, stated)
             if not _is_rentable(chosen[0]) or count < chosen[1]:
                 chosen = (question, count, said)
+    return chosen if _is_on_any_card(chosen[0]) else _on_some_card(chosen, stated, steps, said_fields)
+
+
+def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], said_fields: AbstractSet[str]) -> Placed:
+    """Return the question with what was read set aside, step by step, until some card holds it: nobody runs what none does."""
+    asked, _, said = chosen
+    asked = replace(asked, sharding=Sharding.NONE) if stated is None else asked
+    length: Step = ("training.sequence_length", {"sequence_length": 4096}, "4096 tokens are assumed")
+    for field, change, words in (*steps, length):
+        if field in said_fields:
+            asked = replace(asked, **change)
+            said = (*said, f"{words} against what was read: no card holds the run otherwise")
+            question, count = _placed(asked, stated)
+            if _is_on_any_card(question):
+                return question, count, said
     return chosen
+
+
+def _is_on_any_card(question: VramQuestion) -> bool:
+    return estimate_vram(question).required_gib <= LARGEST_CARD_GIB
 
 
 def _is_rentable(question: VramQuestion) -> bool:

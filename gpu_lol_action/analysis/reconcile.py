@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
@@ -23,6 +23,8 @@ WEIGHT_OVER_ROUGH = 0.9
 # A statement further off than this factor speaks of another run (a larger model, several cards together).
 FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
+LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
+VOTES_FOR_COUNT = 20
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
 FURTHEST_CARD_FROM_ROUGH = 24.0
 FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
@@ -32,7 +34,7 @@ FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 class Statement:
     """One stated amount per GPU in GiB. ``is_card``: the size of a card that was used, not an amount that was asked for.
 
-    ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
+    ``is_counted``: it stands beside the count of GPUs that the run takes. ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
     """
 
     memory_gib: float
@@ -40,6 +42,7 @@ class Statement:
     weight: float
     rank: int
     finding: Finding
+    is_counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,17 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
     return Statement(float(finding.value), False, weight, rank, finding)
 
 
+def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], count: int) -> tuple[Statement, ...]:
+    """Return the statements, those on cards marked that stand beside the very count of GPUs that the run takes."""
+    counted = {f.evidence for f in findings if f.field == "documented.gpu_count" and f.value == str(count)}
+    return tuple(
+        replace(s, is_counted=True) if count > 1 and s.is_card and s.finding.evidence in counted else s for s in stated
+    )
+
+
 def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: bool) -> Agreement | None:
     """Return what sum and documentation ask for together; None where no statement is near enough to be about this run."""
+    stated = _without_totals(stated)
     near = [s for s in stated if s.rank < 2 and _is_near(s, computed_gib, is_rough=is_rough)]
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
@@ -106,7 +118,15 @@ def _card_named_most(cards: list[Statement]) -> Statement | None:
     votes: dict[str, int] = {}
     for card in cards:
         votes[card.finding.value] = votes.get(card.finding.value, 0) + (2 - min(card.rank, 1)) * card.finding.confidence
+        votes[card.finding.value] += VOTES_FOR_COUNT * card.is_counted
     return max(cards, key=lambda card: (votes[card.finding.value], card.weight), default=None)
+
+
+def _without_totals(stated: Iterable[Statement]) -> list[Statement]:
+    """Return the statements without amounts that no card holds which is said to have run it: they add up several cards'."""
+    said = list(stated)
+    largest = max((s.memory_gib for s in said if s.is_card and s.weight >= WEIGHT_OF_CARD), default=math.inf)
+    return [s for s in said if s.is_card or s.memory_gib <= largest * 1.1]
 
 
 def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bool:
@@ -114,6 +134,8 @@ def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bo
     if not statement.is_card:
         furthest = FURTHEST_FROM_ROUGH if is_rough else FURTHEST
         return 1 / furthest <= factor <= furthest
+    if statement.is_counted and computed_gib > LARGEST_CARD_GIB:
+        return True  # no card holds the sum, and the authors' did: the sum is wrong
     is_used = statement.weight >= WEIGHT_OF_CARD
     furthest = FURTHEST_CARD_FROM_ROUGH if is_rough and is_used else FURTHEST_CARD
     # A smaller card that is only named somewhere disproves nothing.

@@ -22,6 +22,7 @@ _OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
+_OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
 _TAKES_A_MODELS_DTYPE = re.compile(
     r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
 )
@@ -39,6 +40,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         _precision(checkout, run, scope),
         _bits(scope),
         _sharding(checkout, run, scope),
+        _offload(scope),
     ]
     found += [_number("training.sequence_parallel", scope, _PARALLEL, 2, 64)]
     found += [
@@ -199,6 +201,23 @@ def _sharding(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         )
     where = _call(checkout, run, "FullyShardedDataParallel", "fully_shard", "FSDP")
     return Finding("training.sharding", "zero-3", "FSDP is used", Confidence.MEDIUM, where) if where else None
+
+
+def _offload(scope: Scope) -> Finding | None:
+    """Return what is kept in main memory: FSDP's and DeepSpeed's parameters, or DeepSpeed's optimizer state alone."""
+    switch = look_up(scope, _OFFLOADS_PARAMETERS)
+    if is_on(switch) and switch is not None:
+        why = f"`{switch.setting.key}` is on"
+        return Finding("training.offload", "parameters", why, switch.confidence, switch.evidence)
+    kept: dict[str, Finding] = {}
+    for confidence, settings in scope.tiers:
+        for setting in settings:
+            found = re.search(r"offload_(param|optimizer)(?:\.|_)device$", setting.path)
+            if found is not None and setting.text.strip("\"'").lower() in {"cpu", "nvme"}:
+                what = "parameters" if found[1] == "param" else "optimizer"
+                why = f"`{setting.path[-60:]}` is {setting.text}"
+                kept.setdefault(what, Finding("training.offload", what, why, confidence, setting.evidence))
+    return kept.get("parameters") or kept.get("optimizer")
 
 
 def _checkpointing(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

@@ -44,13 +44,20 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     if any(source.code and source.code.imports for source in programs):
         return ()
     found: list[TrainingConfig] = []
-    for source in sorted((*checkout.of(Form.YAML, Form.JSON), *programs), key=lambda s: (s.depth, s.path)):
+    for source in sorted((*checkout.of(Form.YAML, Form.JSON), *programs), key=_order):
         config = _training_config(source)
         if config is not None:
             found.append(config)
         if len(found) >= MAX_CONFIGS:
             break
     return tuple(found)
+
+
+def _order(source: Source) -> tuple[int, str, int, str]:
+    """Return a file's place: shallow first; of variants of one recipe in a folder LoRA's, which most readers can run."""
+    stem = source.name.rpartition(".")[0]
+    is_lora = bool(re.search(r"(?:^|[^a-z])lora(?:[^a-z]|$)", stem))
+    return source.depth, source.folder, 0 if is_lora else 1, source.path
 
 
 def _training_config(source: Source) -> TrainingConfig | None:

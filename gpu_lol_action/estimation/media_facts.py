@@ -1,8 +1,9 @@
 """What networks for pictures, video and sound keep per sample, and of what parts a diffusion pipeline is made.
 
 ``data/media_networks.csv`` holds, per network, what its layers save for the backward pass and have at work at once without it,
-counted once from the public architecture (``benchmarks/count_activations.py``); ``data/media_pipelines.csv`` the parts of
-diffusion pipelines and which network's activations each denoiser has. ``data/SOURCES.md`` names the sources.
+counted once from the public architecture (``benchmarks/count_activations.py`` can count most of timm's and torchvision's again);
+``data/media_pipelines.csv`` the parts of diffusion pipelines and which network's activations each denoiser has.
+``data/SOURCES.md`` names the sources.
 """
 
 from __future__ import annotations

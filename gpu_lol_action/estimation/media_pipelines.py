@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.memory import MemoryTerm
+from gpu_lol_action.estimation.media_besides import Pictures, kept_gb, unfused_gb
 from gpu_lol_action.estimation.media_facts import Pipeline, find_pipeline
 from gpu_lol_action.estimation.vram_question import GB, VramQuestion
 from gpu_lol_action.estimation.vram_states import trained_bytes
@@ -62,6 +63,21 @@ def state_terms(question: VramQuestion) -> list[MemoryTerm]:
     return weight_terms(replace(question, model=replace(question.model, parameters_b=whole / 1000)))
 
 
+def possible_gb(question: VramQuestion) -> float:
+    """Return GB that some trainers of a pipeline keep besides the terms and others do not; 0 for a model that is no pipeline."""
+    pipeline = pipeline_of(question)
+    return kept_gb(question, pipeline) if pipeline is not None else 0.0
+
+
+def scores_gb(question: VramQuestion) -> float:
+    """Return GB of attention scores that training a pipeline keeps where attention is not fused, if nothing says which it is."""
+    pipeline = pipeline_of(question)
+    is_known = question.is_attention_eager or question.is_attention_fused
+    if pipeline is None or is_known or not question.method.trains:
+        return 0.0
+    return unfused_gb(question, pipeline, _pictures(question, pipeline))
+
+
 def pipeline_activations(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTerm]:
     """Return a denoising step or the decoder, whichever is larger; in training what the denoiser saves."""
     shown = _shown(question, pipeline)
@@ -111,6 +127,11 @@ def _size(question: VramQuestion, pipeline: Pipeline) -> tuple[int, int, int]:
     return height, width, question.frames or pipeline.frames
 
 
+def _pictures(question: VramQuestion, pipeline: Pipeline) -> Pictures:
+    height, width, frames = _size(question, pipeline)
+    return Pictures(question.batch_size * _latents(pipeline, frames), height, width)
+
+
 def _shown(question: VramQuestion, pipeline: Pipeline) -> str:
     height, width, frames = _size(question, pipeline)
     return f"{question.batch_size} x {height} x {width} pixels" + (f" x {frames} frames" if frames > 1 else "")
@@ -135,6 +156,8 @@ def _training_term(question: VramQuestion, pipeline: Pipeline, shown: str) -> Me
     # Depth and width both grow: what is saved goes with parameters to the power of three quarters.
     at_work = network.inference_fp32_mb * scale / 1000 * (1.0 if question.is_float32 else 0.5) * _growth(pipeline)
     amount = IN_FLIGHT * saved * share * scale / 1000 * _growth(pipeline) ** 1.5 + at_work
+    if question.is_attention_eager:
+        amount += unfused_gb(question, pipeline, _pictures(question, pipeline))
     encode = 0.0
     if pipeline.decoder_m and frames == 1 and not question.are_latents_cached:
         wide_bytes = 4 if pipeline.decode_bits == 32 or question.is_float32 else 2
@@ -147,14 +170,14 @@ def _training_term(question: VramQuestion, pipeline: Pipeline, shown: str) -> Me
 def _latent_scale(pipeline: Pipeline, height: int, width: int, frames: int) -> float:
     """Return how many times the latent positions of the counted network a sample has."""
     network = pipeline.network
-
-    def latents(count: int) -> float:
-        step = pipeline.frames_per_latent
-        return 1 + (count - 1) / step if count > 1 else 1.0
-
-    positions = height * width * latents(frames)
-    counted = network.height * network.width * (latents(network.frames) if network.frames > 1 else 1.0)
+    positions = height * width * _latents(pipeline, frames)
+    counted = network.height * network.width * _latents(pipeline, network.frames)
     return positions / counted
+
+
+def _latents(pipeline: Pipeline, frames: int) -> float:
+    """Return how many latents a clip of so many frames has; a picture has one."""
+    return 1 + (frames - 1) / pipeline.frames_per_latent if frames > 1 else 1.0
 
 
 def _trained_terms(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTerm]:

@@ -78,7 +78,8 @@ class VramQuestion:
     ``precision`` is the one of the arithmetic: bf16, fp16, fp32. ``weight_bits`` (2, 3, 4, 8, 16 or 32) is how frozen weights lie
     in memory, ``quantization`` which scheme did it where that is known (``nf4``, ``nf4-dq``, ``int8``, ``gptq``, ...).
     ``is_pure_low_precision``: trained at 16 bit throughout, without 32-bit copies. ``batch_size`` 0 asks for the model's
-    states alone: no activations, no buffers, no context.
+    states alone: no activations, no buffers, no context. ``is_attention_eager`` and ``is_attention_fused`` are what is known of
+    attention; neither, and networks that run both ways have the scores in ``high``.
 
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
     ``audio_seconds`` of a sample. ``trained_part`` is what is trained beside a frozen diffusion model (``controlnet``,
@@ -108,6 +109,7 @@ class VramQuestion:
     is_parameters_offloaded: bool = False
     is_activations_offloaded: bool = False
     is_attention_eager: bool = False
+    is_attention_fused: bool = False
     is_gradient_freed: bool = False
     image_height: int = 0
     image_width: int = 0

@@ -240,5 +240,6 @@ def _with_savings(reader: _Reader, question: VramQuestion) -> VramQuestion:
             re.search(r"chunk\w* (?:loss|cross|output)|fused (?:loss|cross|linear)|liger|cut.?cross", said)
         ),
         is_attention_eager=attention == "eager",
+        is_attention_fused=attention == "fused",
         is_gradient_freed=bool(re.search(r"in[_ -]b(?:ac)?k?wa?r?d|(?:in|into) (?:the )?backward", said)),
     )

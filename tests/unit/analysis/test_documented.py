@@ -6,7 +6,7 @@ import pytest
 
 from gpu_lol_action.analysis import declared_hardware, documented
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
-from gpu_lol_action.analysis.reconcile import headline, reconcile, statements
+from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -27,6 +27,8 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("saves 10 GB of memory", []),
         ("300B tokens, 16bit, batch 256", []),
         ("requires 900 GB of GPU memory", []),
+        ("Finetune Llama-2 70B on Dual 24GB GPUs", [(24, False)]),
+        ("a 65B model on a single 48 GB GPU", [(48, False)]),
     ],
 )
 def test_amount_that_a_sentence_asks_for(line, expected):
@@ -164,6 +166,8 @@ MEDIUM, LOW, HIGH = Confidence.MEDIUM, Confidence.LOW, Confidence.HIGH
         (30, [("documented.card", "RTX4090", LOW)], None),
         # What is stated for inference says nothing of training.
         (10, [("documented.inference.memory_gb", "12", HIGH)], None),
+        # Several cards' memory added up.
+        (51, [("documented.training.card", "A100-80GB", MEDIUM), ("documented.training.memory_gb", "112", HIGH)], 69),
         # A card named once beside one that is named often.
         (20, [("documented.card", "A100", MEDIUM), ("documented.card", "A100", MEDIUM), ("documented.card", "H100", MEDIUM)], 32),
     ],
@@ -171,6 +175,22 @@ MEDIUM, LOW, HIGH = Confidence.MEDIUM, Confidence.LOW, Confidence.HIGH
 def test_sum_and_statement_are_averaged_as_factors(computed, stated, expected):
     agreed = reconcile(computed, said(*stated), is_rough=False)
     assert (agreed.required_gib if agreed else None) == expected
+
+
+def test_card_beside_the_count_of_the_run_is_the_one_it_took():
+    findings = [
+        Finding("documented.training.card", "A10", "", MEDIUM, Evidence("README.md", 1)),
+        Finding("documented.training.card", "A10", "", MEDIUM, Evidence("README.md", 2)),
+        Finding("documented.training.card", "A100-80GB", "", MEDIUM, Evidence("README.md", 3)),
+        Finding("documented.gpu_count", "4", "", MEDIUM, Evidence("README.md", 3)),
+        Finding("documented.gpu_count", "2", "", MEDIUM, Evidence("README.md", 1)),
+    ]
+    stated = statements(findings, trains=True)
+    assert reconcile(30, on_the_same_count(stated, findings, 4), is_rough=False).evidence.line == 3
+    assert reconcile(30, on_the_same_count(stated, findings, 8), is_rough=False).evidence.line == 1
+    # The sum of a run that its authors fitted there cannot be over what any card holds.
+    assert reconcile(400, on_the_same_count(stated, findings, 4), is_rough=False).required_gib == 79
+    assert reconcile(400, on_the_same_count(stated, findings, 8), is_rough=False) is None
 
 
 def test_rough_sum_gives_way_to_what_is_asked_for():

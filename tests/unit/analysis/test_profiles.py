@@ -95,3 +95,9 @@ def test_a_profile_with_fewer_machines_is_written_so(checkout: Build) -> None:
     spec = analyze(checkout(files)).spec
     many = replace(spec, hardware=replace(spec.hardware, num_nodes=2), profiles={"one": replace(spec, profiles={})})
     assert parse_spec_file(write_spec(many), ".gpu-lol.yaml").spec.profiles["one"].hardware.num_nodes == 1
+
+
+def test_a_run_that_no_card_holds_is_no_choice(checkout: Build) -> None:
+    huge = {**FILES, "chat.py": CHAT.format(model="deepseek-ai/DeepSeek-R1")}
+    huge["README.md"] = "```\ntorchrun --nproc_per_node=8 train.py\ntorchrun --nproc_per_node=2 chat.py\n```\n"
+    assert analyze(checkout(huge)).profiles == ()
