@@ -33,6 +33,7 @@ _LISTED = re.compile(r"[ \t]*(\([^()]*\)|[^\n#(]+)")
 _MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:[ \t]+as[ \t]+\w+)?")
 _NAME = re.compile(r"([A-Za-z_]\w*|\*)(?:\s+as\s+\w+)?")
 _MAIN = re.compile(r"[ \t]*if\b[ \t]*\(?[ \t]*__name__[ \t]*==[ \t]*(?:\"\w*\"|'\w*')[ \t]*\)?[ \t]*:")
+_OWNED = re.compile(r"(?:\w|\.[ \t]*)\Z")
 _IF = re.compile(r"\bif\b")
 _DEFINES = re.compile(r"(?:^|\s)(?:def|class)[ \t]+\w*\Z")
 # What stands behind a name that is called: its arguments, or an index before them; a comment may hide both.
@@ -86,6 +87,9 @@ def scan_main(text: str, quoted: Quoted) -> bool | None:
     is_open = False
     for found in re.finditer("__name__", text):
         start = text.rfind("\n", 0, found.start()) + 1
+        # An attribute (`type(x).__name__`), or the end of a longer name, is no guard.
+        if _OWNED.search(text, start, found.start()):
+            continue
         # Most programs name a logger so: no condition, and where the strings lie need not be known.
         if not _IF.search(text, start, found.start()) or found.start() in quoted:
             continue

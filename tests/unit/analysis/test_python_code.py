@@ -112,3 +112,20 @@ def test_an_option_is_the_default_before_an_assignment_of_the_same_name() -> Non
     found = code.default("size")
     assert found is not None
     assert (found.text, found.line, code.default("other")) == ("2", 2, None)
+
+
+@pytest.mark.parametrize(
+    ("program", "has_main"),
+    [
+        ("if type(x).__name__ == 'X':\n  pass\n", False),
+        ("if x . __name__ == '__main__':\n  pass\n", False),
+        ("if my__name__ == '__main__':\n  pass\n", False),
+        ("if type(x).__name__ == 'X':\n  pass\nif __name__ == '__main__':\n  pass\n", True),
+    ],
+)
+def test_a_name_of_something_else_is_no_main_guard_and_needs_no_tree(program: str, has_main: bool) -> None:
+    budget = ParseBudget(1000)
+    code = PythonCode(program, (), budget)
+    assert code.has_main is has_main
+    assert budget.taken_bytes == 0
+    assert read_python(program).has_main is has_main
