@@ -88,7 +88,7 @@ def scan_main(text: str, quoted: Quoted) -> bool | None:
     for found in re.finditer("__name__", text):
         start = text.rfind("\n", 0, found.start()) + 1
         # An attribute (`type(x).__name__`), or the end of a longer name, is no guard.
-        if _OWNED.search(text, start, found.start()):
+        if _OWNED.search(text, max(start, found.start() - 16), found.start()):
             continue
         # Most programs name a logger so: no condition, and where the strings lie need not be known.
         if not _IF.search(text, start, found.start()) or found.start() in quoted:
