@@ -156,7 +156,7 @@ def _compilers(checkout: Checkout) -> list[Finding]:
     run = primary_run(checkout)
     sources = import_closure(checkout, run.script) if run and run.script else ()
     for source in sources:
-        for call in source.code.calls if source.code else ():
+        for call in source.code.calls_named("load", "load_inline", "compile") if source.code else ():
             if call.name.endswith(("cpp_extension.load", "cpp_extension.load_inline")):
                 why = "an extension is compiled while the program runs"
                 where = Evidence(source.path, call.line)

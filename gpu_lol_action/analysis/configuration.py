@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections import deque
@@ -13,6 +12,7 @@ from typing import Any
 import yaml
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
 
@@ -44,7 +44,7 @@ def read_settings(source: Source) -> tuple[Setting, ...]:
     return _read(source) if source.form in {Form.JSON, Form.YAML} else ()
 
 
-@functools.lru_cache(maxsize=128)
+@remembered
 def _read(source: Source) -> tuple[Setting, ...]:
     if len(source.text) > MAX_CONFIG_BYTES:
         source.effort.failures.setdefault(source.path, TOO_LARGE)

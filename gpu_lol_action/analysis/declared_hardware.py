@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card, memory_phrases
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -58,11 +59,19 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     found: list[Finding] = []
     for source in _files(checkout, run):
-        for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
-            if len(line) <= MAX_LINE_CHARACTERS:
-                where = Evidence(source.path, number)
-                found.extend(list(_ordered(line, where)) or _remarked(line, where))
+        found.extend(_of_file(source))
     return found
+
+
+@remembered
+def _of_file(source: Source) -> tuple[Finding, ...]:
+    """Return what one file says: orders, else remarks, by line."""
+    found: list[Finding] = []
+    for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+        if len(line) <= MAX_LINE_CHARACTERS:
+            where = Evidence(source.path, number)
+            found.extend(list(_ordered(line, where)) or _remarked(line, where))
+    return tuple(found)
 
 
 def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:

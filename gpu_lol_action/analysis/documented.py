@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.documented_phrases import (
     purpose,
 )
 from gpu_lol_action.analysis.documented_tables import table_figures
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -28,6 +29,8 @@ _ABOUT_RUNNING = re.compile(
     r"readme|train|tun|infer|demo|install|start|usage|hardware|require|gpu|model|run|reproduc|recipe", re.IGNORECASE
 )
 _SENTENCE_END = re.compile(r"(?<=[A-Za-z)])[.;!?]\s+|。")
+# Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
+_MAY_STATE = re.compile(r"\d|GPU", re.IGNORECASE)
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -37,20 +40,25 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     ``documented.training.…`` and ``documented.inference.…`` where sentence or heading says what they are for, and as
     ``documented.quantized.…`` where they hold for quantized weights.
     """
+    return [finding for source in _documents(checkout, run) for finding in _of_document(source)]
+
+
+@remembered
+def _of_document(source: Source) -> tuple[Finding, ...]:
+    """Return the statements of one document, those of its sentences first, then those of its tables."""
     found: list[Finding] = []
-    for source in _documents(checkout, run):
-        lines = source.text.split("\n")[:MAX_LINES]
-        headings = _headings(lines)
-        for number, line in enumerate(lines, 1):
-            if "|" not in line[:3] and len(line) < MAX_LINE_CHARACTERS:
-                found.extend(_statements(line, headings[number - 1], Evidence(source.path, number)))
-        for figure in table_figures(lines, headings):
-            why = f"a table of the documentation says {figure.memory_gb:g} GB for {figure.label or 'a row'}"
-            field = _field("memory_gb", _table_use(figure.label, headings[figure.line - 1]))
-            found.append(
-                Finding(field, f"{figure.memory_gb:g}", why, Confidence.MEDIUM, Evidence(source.path, figure.line))
-            )
-    return found
+    lines = source.text.split("\n")[:MAX_LINES]
+    headings = _headings(lines)
+    for number, line in enumerate(lines, 1):
+        if "|" not in line[:3] and len(line) < MAX_LINE_CHARACTERS:
+            found.extend(_statements(line, headings[number - 1], Evidence(source.path, number)))
+    for figure in table_figures(lines, headings):
+        why = f"a table of the documentation says {figure.memory_gb:g} GB for {figure.label or 'a row'}"
+        field = _field("memory_gb", _table_use(figure.label, headings[figure.line - 1]))
+        found.append(
+            Finding(field, f"{figure.memory_gb:g}", why, Confidence.MEDIUM, Evidence(source.path, figure.line))
+        )
+    return tuple(found)
 
 
 def _table_use(label: str, heading: str) -> str:
@@ -99,6 +107,8 @@ def _field(name: str, use: str) -> str:
 
 
 def _statements(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
+    if not _MAY_STATE.search(line):
+        return
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use

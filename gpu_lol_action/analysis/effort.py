@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from gpu_lol_action.analysis.python_code import ParseBudget
 
 MAX_PARSED_BYTES = 12 * 2**20
 MAX_SETTINGS_BYTES = 4 * 2**20
 TOO_MANY = "not read as configuration, for other files came first"
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True)
@@ -23,6 +28,8 @@ class Effort:
     bytes_read: int = 0
     settings_bytes: int = MAX_SETTINGS_BYTES
     failures: dict[str, str] = field(default_factory=dict)
+    answers: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    """What was found out of the checkout's files and is asked again by every run; goes when the checkout goes."""
 
     def take_settings(self, path: str, size: int) -> bool:
         """Whether a configuration file of that size may still be read."""
@@ -31,3 +38,31 @@ class Effort:
             return False
         self.settings_bytes -= size
         return True
+
+
+class _Owner(Hashable, Protocol):
+    """A file or a whole checkout, which carry what is spent on them."""
+
+    @property
+    def effort(self) -> Effort: ...
+
+
+Owner = TypeVar("Owner", bound=_Owner)
+
+
+def remembered(function: Callable[Concatenate[Owner, Asked], Answer]) -> Callable[Concatenate[Owner, Asked], Answer]:
+    """Answer a question about a file or checkout once, as long as the checkout is in use: nothing outlives it.
+
+    The other arguments are values that can be compared; the same ones get the same answer.
+    """
+
+    @functools.wraps(function)
+    def ask(owner: Owner, /, *words: Asked.args, **named: Asked.kwargs) -> Answer:
+        answers = owner.effort.answers
+        key = (function, owner, words, tuple(named.items()))
+        if key not in answers:
+            answers[key] = function(owner, *words, **named)
+        answer: Answer = answers[key]
+        return answer
+
+    return ask

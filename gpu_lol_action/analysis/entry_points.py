@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.console_scripts import console_scripts
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
@@ -209,26 +209,32 @@ def _plain(path: str) -> str:
     return "/".join(parts)
 
 
-@functools.lru_cache(maxsize=2048)
+@remembered
 def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
     if script.code is None:
         return Behavior.NEITHER
     closure = import_closure(checkout, script)
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
-    own = behavior_of(script.code, uses_gpu=uses_gpu)[0]
+    own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS:
         return own
     options = {default.name for default in script.code.defaults if default.is_option}
     if uses_gpu and _SERVING_TARGET.search(script.name) and not options & _TRAINING_OPTIONS:
         return Behavior.INFERS
-    inner = [behavior_of(source.code)[0] for source in closure[1:] if source.code]
+    # Asked only as far as the answer needs it: each may have to be parsed.
     may_train = own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path) or options & _TRAINING_OPTIONS
-    if Behavior.TRAINS in inner and may_train:
+    if may_train and any(_behavior(source) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
-    if own is Behavior.NEITHER and Behavior.INFERS in inner:
+    if own is Behavior.NEITHER and any(_behavior(source) is Behavior.INFERS for source in closure[1:]):
         return Behavior.INFERS
     return own
+
+
+@remembered
+def _behavior(source: Source, *, uses_gpu: bool = False) -> Behavior:
+    """Return what one program does by itself."""
+    return behavior_of(source.code, uses_gpu=uses_gpu)[0] if source.code is not None else Behavior.NEITHER
 
 
 def _by_verb(command: LaunchCommand) -> Behavior | None:

@@ -30,6 +30,8 @@ _TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorker
                         "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
+# The last words of all that spreads, for a first look at a program's calls.
+_SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
 _ASSERTED = re.compile(
     r"^[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE
 )
@@ -134,9 +136,7 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
 def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count of another command of the same program, where the program divides its model over several GPUs."""
     if run.command is None or not any(
-        call.last in _DIVIDES
-        for source in _sources(checkout, run)
-        for call in (source.code.calls if source.code else ())
+        source.code.calls_named(*sorted(_DIVIDES)) for source in _sources(checkout, run) if source.code
     ):
         return []
     for command in launch_commands(checkout):
@@ -149,7 +149,7 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:
     """Whether the program can run on several GPUs; ``alone``: by itself, without a launcher or a trainer that decides."""
     for source in _sources(checkout, run):
-        for call in source.code.calls if source.code else ():
+        for call in source.code.calls_named(*_SPREADING_WORDS) if source.code else ():
             is_trainer = _TRAINERS.fullmatch(call.last) or _TRAINERS.fullmatch(call.name)
             if call.last in _TAKES_ALL or (not alone and (call.last in _SPREADS or is_trainer)):
                 return True

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
 
 MAX_CLOSURE = 60
 STEPS = 3
 MAX_DOTS = 12
 
 
-@functools.lru_cache(maxsize=512)
+@remembered
 def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the script and the files of this checkout that it imports, directly or over two others; at most 60."""
     found = {script: None}
@@ -25,7 +24,7 @@ def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     return tuple(found)[:MAX_CLOSURE]
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered
 def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the files of this checkout that a script imports directly."""
     if script.code is None:

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
 from gpu_lol_action.analysis.media_sizes import image_size, size_findings
-from gpu_lol_action.analysis.python_code import Call
+from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.media_facts import find_network
@@ -42,6 +43,7 @@ _PARTS = (
     (r"t2i.?adapter", "t2i-adapter", ("T2IAdapter",)),
     (r"textual.?inversion", "textual inversion", ()),
 )
+MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
 _POLICIES = re.compile(r"^(?:MlpPolicy|CnnPolicy|MultiInputPolicy|MlpLstmPolicy)$")
 # Parameters of stable-baselines3's default policies: two layers of 64 for actor and critic; Mnih et al. 2015 for pictures.
 _POLICY_PARAMETERS = {
@@ -67,15 +69,15 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     return found
 
 
-def _calls(sources: Sequence[Source]) -> Iterator[tuple[Source, Call]]:
+def _calls(sources: Sequence[Source], *names: str) -> Iterator[tuple[Source, Call]]:
     for source in sources:
-        for call in source.code.calls if source.code else ():
+        for call in source.code.calls_named(*names) if source.code else ():
             yield source, call
 
 
 def _offload(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield that parts of a pipeline wait in main memory: the call, or a switch that is on."""
-    for source, call in _calls(sources):
+    for source, call in _calls(sources, "enable_model_cpu_offload", "enable_sequential_cpu_offload"):
         kind = {"enable_model_cpu_offload": "parts", "enable_sequential_cpu_offload": "layers"}.get(call.last)
         if kind is not None:
             where = Evidence(source.path, call.line)
@@ -105,10 +107,8 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
         return
     for pattern, part, builders in _PARTS:
         named = re.search(pattern, run.script.path, re.IGNORECASE)
-        built = next(
-            ((source, call) for source, call in _calls(sources) if builders and call.name.split(".")[0] in builders),
-            None,
-        )
+        calls = ((source, _first_of(source, builders)) for source in sources if builders)
+        built = next(((source, call) for source, call in calls if call is not None), None)
         if built is not None:
             where = Evidence(built[0].path, built[1].line)
             yield Finding("media.trained_part", part, f"`{built[1].name}` builds it", Confidence.HIGH, where)
@@ -120,8 +120,16 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
             return
 
 
+@remembered
+def _first_of(source: Source, owners: tuple[str, ...]) -> Call | None:
+    """Return a program's first call whose name begins with one of these words."""
+    return next(
+        (call for call in (source.code.calls if source.code else ()) if call.name.split(".")[0] in owners), None
+    )
+
+
 def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:
-    for source, call in _calls(sources):
+    for source, call in _calls(sources, "load_model"):
         if call.name == "whisper.load_model":
             why = "OpenAI's package loads weights at 32 bit"
             yield Finding("media.runtime", "openai-whisper", why, Confidence.HIGH, Evidence(source.path, call.line))
@@ -130,13 +138,15 @@ def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:
 
 def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
-    for rank, (source, call) in enumerate(_calls(sources)):
-        name = _network_of(source, call)
-        if name is not None:
-            confidence = Confidence.HIGH if sources and source is sources[0] else Confidence.MEDIUM
-            why = f"`{call.name[:60]}` builds {name}"
-            yield Finding("media.network", name, why, confidence, Evidence(source.path, call.line))
-        if rank > 20_000:
+    before = 0
+    for source in sources:
+        confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
+        for place, call, name in _networks_of(source):
+            if before + place < MAX_CALLS:
+                why = f"`{call.name[:60]}` builds {name}"
+                yield Finding("media.network", name, why, confidence, Evidence(source.path, call.line))
+        before += len(source.code.calls) if source.code else 0
+        if before >= MAX_CALLS:
             break
     for confidence, settings in scope.tiers[:3]:
         for setting in settings:
@@ -159,12 +169,24 @@ def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
                 yield Finding("media.network", network.name, why, min(confidence, Confidence.MEDIUM), setting.evidence)
 
 
-def _network_of(source: Source, call: Call) -> str | None:
-    """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
+@remembered
+def _networks_of(source: Source) -> tuple[tuple[int, Call, str], ...]:
+    """Return the counted networks that a program builds: the call's place among all of them, the call, and the name."""
     code = source.code
     if code is None:
-        return None
-    owner = call.name.rpartition(".")[0]
+        return ()
+    modules = {item.module for item in code.imports}
+    libraries = frozenset(module for module in modules if _LIBRARIES.match(module))
+    imports_networks = any(_OF_NETWORKS.search(module) for module in modules)
+    named = (
+        (place, call, _network_of(code, call, libraries, imports_networks=imports_networks))
+        for place, call in enumerate(code.calls)
+    )
+    return tuple((place, call, name) for place, call, name in named if name is not None)
+
+
+def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, imports_networks: bool) -> str | None:
+    """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
     if call.last in {"create_model", "get_model", "YOLO", "RTDETR"}:
         first = (
             code.resolve(call.arguments[0])
@@ -173,10 +195,7 @@ def _network_of(source: Source, call: Call) -> str | None:
         )
         network = find_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
-    is_library = bool(_LIBRARIES.match(call.name)) or any(
-        item.module == owner for item in code.imports if _LIBRARIES.match(item.module)
-    )
-    imports_networks = any(_OF_NETWORKS.search(item.module) for item in code.imports)
+    is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
     if call.last in _SEGMENTERS and (is_library or imports_networks):
         return "unet3d-128" if call.last in _VOLUMES else _segmenter(call)
     bare = call.last.lower()
@@ -202,7 +221,13 @@ def _own(sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
     network = own_network(sources, size[0] or 224) if sources else None
     if network is not None:
         return _own_findings(network)
-    for source, call in _calls(sources):
+    return list(next((policy for source in sources if (policy := _policy_of(source))), ()))
+
+
+@remembered
+def _policy_of(source: Source) -> tuple[Finding, ...]:
+    """Return the network of the first policy that a program starts an agent with."""
+    for call in source.code.calls if source.code else ():
         first = call.arguments[0].text if call.arguments else None
         if first is not None and _POLICIES.match(first):
             where = Evidence(source.path, call.line)
@@ -212,8 +237,8 @@ def _own(sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
                 ("own_parameters", str(_POLICY_PARAMETERS[first])),
                 ("own_outputs", str(_POLICY_OUTPUTS[first])),
             )
-            return [Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values]
-    return []
+            return tuple(Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values)
+    return ()
 
 
 def _own_findings(network: OwnNetwork) -> list[Finding]:

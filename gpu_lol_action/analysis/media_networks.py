@@ -7,34 +7,23 @@ each with the arguments of its call. It is bounded in steps and depth, and says 
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.media_layers import Count, Given, add_layer, is_layer
 from gpu_lol_action.analysis.media_numbers import MAX_DEPTH, MAX_LOOP, Number, Numbers, arithmetic, last_word
+from gpu_lol_action.analysis.media_outlines import Function, Outline, outline_of
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_SOURCES = 40
-MAX_CHARACTERS = 200_000
+MAX_TOGETHER = 4 * 2**20
+"""What parsing all programs of a run together may cost, in bytes of ordinary code."""
 MAX_STEPS = 8_000  # of one network
 MOST_STEPS = 80_000  # of all together
 MOST_TOGETHER = 3
-_BASES = (
-    "Module",
-    "LightningModule",
-    "Model",
-    "Layer",
-    "Sequential",
-    "TorchModelV2",
-    "BaseFeaturesExtractor",
-    "MessagePassing",
-    "ModelMixin",
-)
 _BUILDERS = ("__init__", "setup", "build", "__call__")
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +50,31 @@ class _World:
     steps: int = MAX_STEPS
     left: int = MOST_STEPS
     seen: list[str] = field(default_factory=list)
+    pools: dict[Function, int] = field(default_factory=dict)
+    options: dict[str, Number | list[Number] | None] = field(default_factory=dict)
+
+    def pools_in(self, function: Function) -> int:
+        """Return how many pools a function calls."""
+        if function not in self.pools:
+            calls = (last_word(call.func) for call in ast.walk(function) if isinstance(call, ast.Call))
+            self.pools[function] = sum(name.endswith(("max_pool2d", "avg_pool2d")) for name in calls)
+        return self.pools[function]
 
 
 def own_network(sources: Sequence[Source], image_size: int) -> OwnNetwork | None:
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
-    trees = [
-        (source, tree)
-        for source in sources[:MAX_SOURCES]
-        if (tree := _parsed(source, is_script=source is sources[0])) is not None
-    ]
+    left = MAX_TOGETHER
+    trees = []
+    for source in sources[:MAX_SOURCES]:
+        if source is sources[0] or _may_hold_layers(source):
+            outline = outline_of(source)
+            left -= outline.cost if outline is not None else 0
+            if outline is not None and left >= 0:
+                trees.append((source, outline))
     if not trees:
         return None
-    classes = {
-        node.name: (node, source) for source, tree in reversed(trees) for node in ast.walk(tree) if _is_network(node)
-    }
-    functions = {node.name: node for _, tree in reversed(trees) for node in tree.body if isinstance(node, Function)}
+    classes = {node.name: (node, source) for source, outline in reversed(trees) for node in outline.classes}
+    functions = {node.name: node for _, outline in reversed(trees) for node in outline.functions}
     world = _World(classes, functions, sources, image_size)
     near = _roots(world, *trees[0], names=classes) or _roots(world, *trees[0], names=functions)
     if 1 < len(near) <= MOST_TOGETHER:
@@ -96,38 +95,21 @@ def _together(found: Sequence[OwnNetwork]) -> OwnNetwork:
     )
 
 
-def _parsed(source: Source, *, is_script: bool) -> ast.Module | None:
-    """Return the tree of the script, and of other programs where they may hold layers."""
+@remembered
+def _may_hold_layers(source: Source) -> bool:
     text = source.text
-    if source.code is None or len(text) > MAX_CHARACTERS:
-        return None
-    if not is_script and not any(word in text for word in ("nn.", "keras", "Dense(", "Linear(")):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return any(word in text for word in ("nn.", "keras", "Dense(", "Linear("))
 
 
-def _is_network(node: ast.AST) -> TypeGuard[ast.ClassDef]:
-    return isinstance(node, ast.ClassDef) and any(last_word(base).endswith(_BASES) for base in node.bases)
-
-
-def _roots(world: _World, source: Source, tree: ast.Module, *, names: Container[str]) -> list[OwnNetwork]:
+def _roots(world: _World, source: Source, outline: Outline, *, names: Container[str]) -> list[OwnNetwork]:
     """Return networks that are built outside of any network's class, by classes or functions of these names, or as a row of layers."""
     found: dict[str, OwnNetwork] = {}
     lost = 0  # layers of networks of which nothing could be sized
-    inside = {id(inner) for node in tree.body if _is_network(node) for inner in ast.walk(node)}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or id(node) in inside:
-            continue
-        name = last_word(node.func)
+    for name, node in outline.calls:
         if name in names or name == "Sequential":
             world.steps, world.left = min(MAX_STEPS, world.left), world.left - MAX_STEPS // 4
             count = Count(size=float(world.size), channels=0)
-            reader = _Reader(world, count, Numbers(world.sources))
+            reader = _Reader(world, count, Numbers(world.sources, options=world.options))
             reader.call(node, 0)
             if not count.parameters and name in world.classes and count.unknown:
                 lost += count.unknown
@@ -187,6 +169,8 @@ class _Reader:
         if depth > MAX_DEPTH or self.world.steps < 0:
             return
         self.world.steps -= 1
+        if isinstance(node, (ast.Name, ast.Constant)):
+            return
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             first = node.generators[0]
             for value in self.numbers.items(first.iter):
@@ -266,17 +250,14 @@ class _Reader:
             if built is None or (name == "__call__" and "setup" in methods):
                 continue
             bound, aliases = self._bound(built, node), self._aliases(built, node)
-            reader = _Reader(self.world, self.count, Numbers(self.world.sources, dict(bound)), methods, aliases)
+            numbers = Numbers(self.world.sources, dict(bound), options=self.world.options)
+            reader = _Reader(self.world, self.count, numbers, methods, aliases)
             reader.body(built.body, depth + 1)
             break
         forward = methods.get("forward")
         if forward is not None and self.count.size > 1:
-            pools = sum(
-                last_word(call.func).endswith(("max_pool2d", "avg_pool2d"))
-                for call in ast.walk(forward)
-                if isinstance(call, ast.Call)
-            )
-            self.count.outputs /= 1.0 + pools  # pools between the layers that the constructor does not show
+            # Pools between the layers that the constructor does not show.
+            self.count.outputs /= 1.0 + self.world.pools_in(forward)
         self.world.seen.pop()
 
     def _bound(self, function: Function, node: ast.Call) -> dict[str, Number | list[Number]]:

@@ -25,10 +25,12 @@ class Numbers:
     sources: Sequence[Source]
     names: dict[str, Number | list[Number]] = field(default_factory=dict)
     own: dict[str, Number | list[Number]] = field(default_factory=dict)
+    options: dict[str, Number | list[Number] | None] = field(default_factory=dict)
+    """The options' defaults that were asked for: of the same sources, so that all readers of a program may share them."""
 
     def inner(self, names: dict[str, Number | list[Number]]) -> Numbers:
         """Return the numbers of a helper's body: its own names, the same object."""
-        return Numbers(self.sources, names, self.own)
+        return Numbers(self.sources, names, self.own, self.options)
 
     def items(self, node: ast.expr) -> list[Number | None]:
         """Return what a loop runs over: a range, a list of numbers, an enumeration; one unknown round where it is not known."""
@@ -118,6 +120,11 @@ class Numbers:
 
     def _option(self, name: str) -> Number | list[Number] | None:
         """Return the default of an option or constant of that name in any of the programs."""
+        if name not in self.options:
+            self.options[name] = self._default(name)
+        return self.options[name]
+
+    def _default(self, name: str) -> Number | list[Number] | None:
         for source in self.sources:
             default = source.code.default(name) if source.code else None
             if default is not None:

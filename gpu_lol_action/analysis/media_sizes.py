@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -113,10 +114,9 @@ def _pair(scope: Scope) -> tuple[str, Found] | None:
 
 def _from_transforms(sources: Sequence[Source]) -> Iterator[Finding]:
     for source in sources:
-        calls = source.code.calls if source.code else ()
         for name in _TRANSFORMS:
-            for call in calls:
-                if call.last != name or source.code is None:
+            for call in source.code.calls_named(name) if source.code else ():
+                if source.code is None:
                     continue
                 given = call.arguments[0] if call.arguments else call.keyword("size", "height")
                 text = source.code.resolve(given) or ""
@@ -129,16 +129,24 @@ def _from_transforms(sources: Sequence[Source]) -> Iterator[Finding]:
 
 def _from_datasets(sources: Sequence[Source]) -> Iterator[Finding]:
     for source in sources:
-        for call in source.code.calls if source.code else ():
-            word = call.last.lower().replace("_", "")
-            if word == "loaddata":
-                word = call.name.rpartition(".")[0].rpartition(".")[2].lower().replace("_", "")
-            if word == "loaddataset" and call.arguments and call.arguments[0].text:
-                word = call.arguments[0].text.rsplit("/", 1)[-1].lower().replace("_", "").replace("-", "")
-            if word in _DATASETS:
-                where = Evidence(source.path, call.line)
-                why = f"pictures of `{call.last}`"
-                yield Finding("media.image_size", str(_DATASETS[word]), why, Confidence.LOW, where)
+        yield from _datasets_of(source)
+
+
+@remembered
+def _datasets_of(source: Source) -> tuple[Finding, ...]:
+    """Return the pictures' sizes of the well-known data sets that a program loads."""
+    found: list[Finding] = []
+    for call in source.code.calls if source.code else ():
+        word = call.last.lower().replace("_", "")
+        if word == "loaddata":
+            word = call.name.rpartition(".")[0].rpartition(".")[2].lower().replace("_", "")
+        if word == "loaddataset" and call.arguments and call.arguments[0].text:
+            word = call.arguments[0].text.rsplit("/", 1)[-1].lower().replace("_", "").replace("-", "")
+        if word in _DATASETS:
+            where = Evidence(source.path, call.line)
+            why = f"pictures of `{call.last}`"
+            found.append(Finding("media.image_size", str(_DATASETS[word]), why, Confidence.LOW, where))
+    return tuple(found)
 
 
 def _finding(field: str, value: str, found: Found) -> Finding:

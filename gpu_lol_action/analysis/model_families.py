@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -59,16 +60,25 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     closure = import_closure(checkout, run.script)
     for source in closure:
-        for call in source.code.calls if source.code else ():
-            owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
-            if owner and not _NOT_MODELS.search(owner) and (model := _family(owner)) is not None:
-                why = f"`{call.name[:60]}` is of the family of {model}"
-                return [Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))]
+        made = _made(source)
+        if made is not None:
+            return [made]
     for source in closure[:12]:
         if (model := _family(f"/{source.path}")) is not None:
             why = f"the file's name says the family of {model}"
             return [Finding("model.family", model, why, Confidence.LOW, Evidence(source.path))]
     return []
+
+
+@remembered
+def _made(source: Source) -> Finding | None:
+    """Return the family of the first model that a program makes, by its class."""
+    for call in source.code.calls if source.code else ():
+        owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
+        if owner and not _NOT_MODELS.search(owner) and (model := _family(owner)) is not None:
+            why = f"`{call.name[:60]}` is of the family of {model}"
+            return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))
+    return None
 
 
 def _family(text: str) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, read_settings
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.model_families import guess_family
@@ -192,8 +193,16 @@ def unknown_ids(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 
 def _loads(source: Source, confidence: Confidence) -> Iterator[Finding]:
+    for name, loader, line in _loaded_models(source):
+        yield Finding("model.id", name, f"`{loader}` loads `{name}`", confidence, Evidence(source.path, line))
+
+
+@remembered
+def _loaded_models(source: Source) -> tuple[tuple[str, str, int], ...]:
+    """Return the models that a program loads, by what and on which line."""
     if source.code is None:
-        return
+        return ()
+    found: list[tuple[str, str, int]] = []
     # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
     is_any = _OWNED.search(source.text) is not None
     for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS)):
@@ -202,8 +211,8 @@ def _loads(source: Source, confidence: Confidence) -> Iterator[Finding]:
         for text in _loaded(call, source):
             name = _model_name(text)
             if name is not None:
-                where = Evidence(source.path, call.line)
-                yield Finding("model.id", name, f"`{call.last}` loads `{name}`", confidence, where)
+                found.append((name, call.last, call.line))
+    return tuple(found)
 
 
 def _loaded(call: Call, source: Source) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -107,7 +107,8 @@ class PythonCode:
     order get the same answers.
     """
 
-    __slots__ = ("_budget", "_checked", "_content", "_edges", "_facts", "_has_main", "_imports", "_lines", "_names")
+    __slots__ = ("_budget", "_checked", "_content", "_defaults", "_edges", "_facts", "_has_main", "_imported", "_imports",
+                 "_lines", "_names", "_places")  # fmt: skip
 
     def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
         self._content, self._lines, self._budget = content, lines, budget
@@ -117,6 +118,9 @@ class PythonCode:
         self._has_main: bool | None = None
         self._edges: array[int] | None = None
         self._names: dict[tuple[str, ...], bool] = {}
+        self._imported: frozenset[str] | None = None
+        self._places: dict[str, array[int]] | None = None
+        self._defaults: dict[str, Default] | None = None
 
     @property
     def imports(self) -> tuple[Import, ...]:
@@ -167,7 +171,10 @@ class PythonCode:
 
     def imported(self) -> frozenset[str]:
         """Return the top-level names of all modules imported."""
-        return frozenset(item.module.split(".")[0] for item in self.imports if not item.module.startswith("."))
+        if self._imported is None:
+            modules = (item.module for item in self.imports)
+            self._imported = frozenset(module.split(".")[0] for module in modules if not module.startswith("."))
+        return self._imported
 
     def calls_named(self, *names: str) -> tuple[Call, ...]:
         """Return the calls whose last word is one of these, by line; ``*Trainer`` stands for every word that ends so.
@@ -176,14 +183,24 @@ class PythonCode:
         """
         if self._facts is None and not self._has_names(names):
             return ()
-        exact = frozenset(names)
+        by_word = self._by_word()
+        words = {name for name in names if name in by_word}
         endings = tuple(name[1:] for name in names if name.startswith("*"))
-        return tuple(c for c in self.calls if c.last in exact or (endings and c.last.endswith(endings)))
+        if endings:
+            words.update(word for word in by_word if word.endswith(endings))
+        calls = self.calls
+        return tuple(calls[place] for place in sorted(place for word in words for place in by_word[word]))
 
     def default(self, name: str) -> Default | None:
         """Return the default of that name: an option's (parser, dataclass) before a plain assignment."""
-        found = [item for item in self.defaults if item.name == name]
-        return next((item for item in found if item.is_option), found[0] if found else None)
+        if self._defaults is None:
+            first: dict[str, Default] = {}
+            for item in self.defaults:
+                known = first.setdefault(item.name, item)
+                if item.is_option and not known.is_option:
+                    first[item.name] = item
+            self._defaults = first
+        return self._defaults.get(name)
 
     def resolve(self, value: Value | None) -> str | None:
         """Return a value's text, following a name to its default in the same program."""
@@ -191,6 +208,15 @@ class PythonCode:
             return value.text if value else None
         default = self.default(value.reference)
         return default.text if default else None
+
+    def _by_word(self) -> Mapping[str, array[int]]:
+        """Return the places of calls by their last word: asked of the same programs by every run that imports them."""
+        if self._places is None:
+            places: dict[str, array[int]] = {}
+            for place, call in enumerate(self.calls):
+                places.setdefault(call.last, array("I")).append(place)
+            self._places = places
+        return self._places
 
     def _text(self) -> str:
         # Decoded each time: kept as text, one emoji in a program would make each of its characters four bytes.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import PythonCode
@@ -110,7 +111,7 @@ def is_on(found: Found | None) -> bool:
     return found is not None and found.text.strip().strip("\"'").lower() in {"true", "1", "yes", "on", "auto"}
 
 
-@functools.lru_cache(maxsize=1024)
+@remembered
 def _of_code(source: Source) -> tuple[Setting, ...]:
     """Return a program's settings: arguments of constructors first, then options' defaults, then the rest."""
     code = source.code

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import dotted_name
@@ -52,6 +53,7 @@ class _Reader:
     steps: int = 0
 
 
+@remembered
 def read_setup_py(source: Source) -> SetupProgram:
     """Read ``install_requires`` and ``extras_require``: lists, sums, tables, comprehensions over them, and files that it reads."""
     tree = parse_program(source.text)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_lol_action.analysis.python_code import PythonCode, read_python
+from gpu_lol_action.analysis.python_code import ParseBudget, PythonCode, read_python
 
 
 def resolved(program: str, call: str, keyword: str) -> str | None:
@@ -73,3 +73,59 @@ def product(depth: int) -> str:
 )
 def test_numbers_that_python_would_not_write_out_or_divide_are_no_values(expression: str) -> None:
     assert resolved(f"f(x={expression})", "f", "x") is None
+
+
+NAMES = ("fit", "generate", "*Trainer")
+
+
+@pytest.mark.parametrize(
+    ("program", "lines"),
+    [
+        ("model.fit(1)", [1]),
+        ("x = [\n  model.fit (1),\n  model.fit \\\n  (2)]", [2, 3]),
+        ("(model.fit)(1)", [1]),
+        ("(model.fit  # now\n)(1)", [1]),
+        ("models.fit[0](1)", [1]),
+        ("SFTTrainer(model)\nTrainers(model)", [1]),
+        ("refit(1)\nfits(1)\nfit_all(1)\nfit.one(1)", []),
+        ("from trl import SFTTrainer\nclass Mine(SFTTrainer):\n  def fit(self): pass\n  run = fit", []),
+        ("'''fit(1)'''  # generate(1)\ndef generate(): pass", []),
+        ("b.generate(1); a.fit(generate(2))\nfit(3)", [1, 1, 1, 2]),
+    ],
+)
+def test_calls_by_name_are_found_with_and_without_a_tree(program: str, lines: list[int]) -> None:
+    fresh, parsed = read_python(program), read_python(program)
+    said = [call for call in parsed.calls if call.last in NAMES or call.last.endswith("Trainer")]
+    assert list(fresh.calls_named(*NAMES)) == list(parsed.calls_named(*NAMES)) == said
+    assert [call.line for call in said] == lines
+
+
+def test_a_program_that_only_mentions_names_is_not_parsed() -> None:
+    budget = ParseBudget(1000)
+    code = PythonCode("from trl import SFTTrainer\n\n\ndef generate(trainer: SFTTrainer): return trainer\n", (), budget)
+    assert code.calls_named(*NAMES) == ()
+    assert budget.taken_bytes == 0
+
+
+def test_an_option_is_the_default_before_an_assignment_of_the_same_name() -> None:
+    code = read_python("size = 1\np.add_argument('--size', default=2)\nsize = 3\np.add_argument('--size', default=4)")
+    found = code.default("size")
+    assert found is not None
+    assert (found.text, found.line, code.default("other")) == ("2", 2, None)
+
+
+@pytest.mark.parametrize(
+    ("program", "has_main"),
+    [
+        ("if type(x).__name__ == 'X':\n  pass\n", False),
+        ("if x . __name__ == '__main__':\n  pass\n", False),
+        ("if my__name__ == '__main__':\n  pass\n", False),
+        ("if type(x).__name__ == 'X':\n  pass\nif __name__ == '__main__':\n  pass\n", True),
+    ],
+)
+def test_a_name_of_something_else_is_no_main_guard_and_needs_no_tree(program: str, has_main: bool) -> None:
+    budget = ParseBudget(1000)
+    code = PythonCode(program, (), budget)
+    assert code.has_main is has_main
+    assert budget.taken_bytes == 0
+    assert read_python(program).has_main is has_main
