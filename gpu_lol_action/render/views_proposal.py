@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.environment import EnvironmentRecord
-from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH, Policy
 from gpu_lol_action.domain.spec import SpecDifference
@@ -16,7 +15,7 @@ from gpu_lol_action.render import formats
 from gpu_lol_action.render.cause import select_cause
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.telling import is_assumption
-from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, accelerator_label, billing_view, short_sha
+from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, billing_view, short_sha
 from gpu_lol_action.render.views_documented import DocumentedView, documented_view, notes_beside
 from gpu_lol_action.render.views_evidence import (
     MAX_FITTING,
@@ -31,6 +30,7 @@ from gpu_lol_action.render.views_evidence import (
     profile_view,
     rejected_view,
 )
+from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +57,6 @@ class ProposalCase:
     is_installing: bool = False
     is_level_one: bool = False
     idle: BillingView = NOTHING_RUNNING
-
-
-@dataclass(frozen=True, slots=True)
-class NeedView:
-    """One side of the comparison: what that commit needs and what it costs; dashes where nothing fits."""
-
-    sha: Safe
-    is_cpu_only: bool
-    memory: Safe
-    memory_range: Safe
-    machine: Safe
-    price: Safe
-    session: Safe
-    cloud: str
-    why: str
-    has_offer: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +142,10 @@ class ProposalView:
 def proposal_view(case: ProposalCase) -> ProposalView:
     """Return what the proposal says."""
     analysis, ladder = case.analysis, case.ladder
-    head = _need(case.place.sha, analysis, ladder)
+    head = need_view(case.place.sha, analysis, ladder)
     base = None
     if case.base_analysis is not None and case.base_ladder is not None:
-        base = _need(case.base_sha or "", case.base_analysis, case.base_ladder)
+        base = need_view(case.base_sha or "", case.base_analysis, case.base_ladder)
     old, new = _price(case.base_ladder), _price(ladder)
     is_running = case.environment is not None and case.environment.is_open
     breakdown = analysis.breakdown
@@ -177,11 +161,11 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         price_difference=formats.usd_per_hour_difference(new - old),
         percent_difference=formats.percent_difference(old, new) if head.has_offer else EMPTY,
         cause=_cause(case),
-        needed=_gb(analysis.proposed.hardware.vram_required_gb),
-        asked=_gb(analysis.spec.hardware.vram_required_gb),
-        required=_required(ladder),
+        needed=size_text(analysis.proposed.hardware.vram_required_gb),
+        asked=size_text(analysis.spec.hardware.vram_required_gb),
+        required=required_text(ladder),
         spec_path=analysis.spec_path or "",
-        largest=_largest_term(breakdown),
+        largest=largest_term(breakdown),
         chart=memory_chart(breakdown) if breakdown else "",
         memory_notes=notes_beside(breakdown) if breakdown else (),
         method=breakdown.method if breakdown else "",
@@ -259,55 +243,9 @@ def _price(ladder: Ladder | None) -> Decimal:
     return best.price_usd_per_hour if best else Decimal(0)
 
 
-def _need(sha: str, analysis: Analysis, ladder: Ladder) -> NeedView:
-    best = ladder.best
-    none = Safe("–")
-    memory, spread = _memory(analysis)
-    return NeedView(
-        sha=short_sha(sha) if sha else EMPTY,
-        is_cpu_only=not analysis.spec.needs_gpu,
-        memory=memory,
-        memory_range=spread,
-        machine=accelerator_label(best.offer.accelerator, best.offer.accelerator_count) if best else none,
-        price=formats.usd_per_hour(best.price_usd_per_hour) if best else none,
-        session=formats.usd(best.lease_usd) if best else none,
-        cloud=formats.cloud_name(best.offer.cloud) if best else "",
-        why=best.why if best else "",
-        has_offer=best is not None,
-    )
-
-
-def _memory(analysis: Analysis) -> tuple[Safe, Safe]:
-    """Return the figure that decides and its range: the estimate's, else what the spec asks for."""
-    breakdown = analysis.breakdown
-    if not analysis.spec.needs_gpu:
-        return Safe("none"), Safe("")
-    if breakdown is not None and _is_memory_claimed(analysis):
-        computed = Safe(f"computed: {formats.gib(breakdown.expected_gib)}")
-        return _gb(analysis.spec.hardware.vram_required_gb), computed
-    if breakdown is not None:
-        return formats.gib(breakdown.expected_gib), formats.gib_range(breakdown.low_gib, breakdown.high_gib)
-    return _gb(analysis.spec.hardware.vram_required_gb), Safe("")
-
-
-def _is_memory_claimed(analysis: Analysis) -> bool:
-    """Whether a language model's word took the place of the computed figure."""
-    override = analysis.override
-    return override is not None and any(key == "hardware.vram_required_gb" for key, _, _ in override.changes)
-
-
 def _override(analysis: Analysis) -> OverrideView | None:
     override = analysis.override
     return None if override is None else OverrideView(override.model, override.reason, override.changes)
-
-
-def _required(ladder: Ladder) -> Safe:
-    count, size = ladder.requirement.gpu_count, formats.gib(ladder.requirement.memory_gib_per_gpu)
-    return Safe(f"{formats.plural(count, 'GPU')} with {size}{' each' if count > 1 else ''}")
-
-
-def _gb(size: int | None) -> Safe:
-    return Safe("unknown") if size is None else Safe(f"{size} GiB")
 
 
 def _cause(case: ProposalCase) -> CauseView | None:
@@ -321,13 +259,6 @@ def _cause(case: ProposalCase) -> CauseView | None:
         why=cause.finding.why,
         where=case.place.link(cause.finding.evidence),
     )
-
-
-def _largest_term(breakdown: MemoryBreakdown | None) -> str:
-    if breakdown is None or not breakdown.terms:
-        return ""
-    term = max(breakdown.terms, key=lambda each: each.gib)
-    return f"{term.name} {term.gib:.1f} GiB: {term.basis}"
 
 
 def _difference(difference: SpecDifference) -> DifferenceView:

@@ -1,0 +1,85 @@
+"""One side of a proposal: what a commit needs, what it costs, and the words for its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.offer import Ladder
+from gpu_lol_action.render import formats
+from gpu_lol_action.render.markdown import Safe
+from gpu_lol_action.render.views import EMPTY, accelerator_label, short_sha
+
+
+@dataclass(frozen=True, slots=True)
+class NeedView:
+    """One side of the comparison: what that commit needs and what it costs; dashes where nothing fits."""
+
+    sha: Safe
+    is_cpu_only: bool
+    memory: Safe
+    memory_range: Safe
+    machine: Safe
+    price: Safe
+    session: Safe
+    cloud: str
+    why: str
+    has_offer: bool
+
+
+def need_view(sha: str, analysis: Analysis, ladder: Ladder) -> NeedView:
+    """Return what a commit needs, at a glance."""
+    best = ladder.best
+    none = Safe("–")
+    memory, spread = _memory(analysis)
+    return NeedView(
+        sha=short_sha(sha) if sha else EMPTY,
+        is_cpu_only=not analysis.spec.needs_gpu,
+        memory=memory,
+        memory_range=spread,
+        machine=accelerator_label(best.offer.accelerator, best.offer.accelerator_count) if best else none,
+        price=formats.usd_per_hour(best.price_usd_per_hour) if best else none,
+        session=formats.usd(best.lease_usd) if best else none,
+        cloud=formats.cloud_name(best.offer.cloud) if best else "",
+        why=best.why if best else "",
+        has_offer=best is not None,
+    )
+
+
+def _memory(analysis: Analysis) -> tuple[Safe, Safe]:
+    """Return the figure that decides and its range: the estimate's, else what the spec asks for."""
+    breakdown = analysis.breakdown
+    if not analysis.spec.needs_gpu:
+        return Safe("none"), Safe("")
+    if breakdown is not None and _is_memory_claimed(analysis):
+        computed = Safe(f"computed: {formats.gib(breakdown.expected_gib)}")
+        return size_text(analysis.spec.hardware.vram_required_gb), computed
+    if breakdown is not None:
+        return formats.gib(breakdown.expected_gib), formats.gib_range(breakdown.low_gib, breakdown.high_gib)
+    return size_text(analysis.spec.hardware.vram_required_gb), Safe("")
+
+
+def _is_memory_claimed(analysis: Analysis) -> bool:
+    """Whether a language model's word took the place of the computed figure."""
+    override = analysis.override
+    return override is not None and any(key == "hardware.vram_required_gb" for key, _, _ in override.changes)
+
+
+def required_text(ladder: Ladder) -> Safe:
+    """Return the requirement in words: count and memory of each."""
+    count, size = ladder.requirement.gpu_count, formats.gib(ladder.requirement.memory_gib_per_gpu)
+    return Safe(f"{formats.plural(count, 'GPU')} with {size}{' each' if count > 1 else ''}")
+
+
+def size_text(size: int | None) -> Safe:
+    """Return a stated size of memory; unknown where there is none."""
+    return Safe("unknown") if size is None else Safe(f"{size} GiB")
+
+
+def largest_term(breakdown: MemoryBreakdown | None) -> str:
+    """Return the largest term of the memory in words; empty without one."""
+    if breakdown is None or not breakdown.terms:
+        return ""
+    term = max(breakdown.terms, key=lambda each: each.gib)
+    return f"{term.name} {term.gib:.1f} GiB: {term.basis}"
