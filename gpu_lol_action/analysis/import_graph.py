@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.paths import Form
 
 MAX_CLOSURE = 60
 STEPS = 3
@@ -38,6 +39,21 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         paths = [f"{base}{tail}{end}" for base in dict.fromkeys(bases) for end in (".py", "/__init__.py")]
         found.extend(source for path in paths if (source := checkout.find(path)) is not None)
     return tuple(dict.fromkeys(found))
+
+
+@remembered
+def is_imported(checkout: Checkout, source: Source) -> bool:
+    """Whether another program of this checkout imports it.
+
+    Shallow files are looked at first, for they import most; and only those in which the module's name stands somewhere.
+    """
+    folder, _, name = source.path.rpartition("/")
+    stem = name.removesuffix(".py")
+    words = [stem] if stem != "__init__" else [stem, folder.rpartition("/")[2]]
+    return any(
+        other is not source and any(other.mentions(word) for word in words) and source in local_imports(checkout, other)
+        for other in checkout.of(Form.PYTHON)
+    )
 
 
 def module_source(checkout: Checkout, module: str) -> Source | None:

@@ -100,9 +100,28 @@ def read_tree(text: str, place: Callable[[int], int]) -> Facts:
     )
 
 
-def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int]]:
+def read_block(block: str, guard: int) -> tuple[Import, ...] | None:
+    """Return what one statement imports that runs when ``guard`` says, with lines from 1; None where it is not one whole statement."""
+    is_inner = block[:1] in " \t"
+    tree = parse_program(f"if 1:\n{block}" if is_inner else block)
+    if isinstance(tree, str):
+        return None
+    outer = tree.body[0] if tree.body else tree
+    statements = outer.body if is_inner and isinstance(outer, ast.If) else tree.body
+    if len(statements) != 1:
+        return None
+    found = [
+        Import(name, node.lineno - is_inner, inner > ALWAYS, inner == IN_FUNCTION)
+        for node, inner in _walk(statements[0], guard)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in _modules(node)
+    ]
+    return tuple(sorted(found, key=lambda item: item.line))
+
+
+def _walk(tree: ast.AST, guard: int = ALWAYS) -> Iterator[tuple[ast.AST, int]]:
     """Yield each node that may say something with when it runs; no recursion, bounded."""
-    pending: list[tuple[ast.AST, int]] = [(tree, ALWAYS)]
+    pending: list[tuple[ast.AST, int]] = [(tree, guard)]
     count = 0
     while pending and count < MAX_NODES:
         node, guard = pending.pop()
