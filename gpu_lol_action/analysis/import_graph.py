@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
@@ -45,15 +47,19 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 def is_imported(checkout: Checkout, source: Source) -> bool:
     """Whether another program of this checkout imports it.
 
-    Shallow files are looked at first, for they import most; and only those in which the module's name stands somewhere.
+    Its neighbors are looked at first, for they import most; and only files in which the module's name stands somewhere.
     """
-    folder, _, name = source.path.rpartition("/")
-    stem = name.removesuffix(".py")
-    words = [stem] if stem != "__init__" else [stem, folder.rpartition("/")[2]]
+    stem = source.path.rpartition("/")[2].removesuffix(".py")
+    words = [stem] if stem != "__init__" else [stem, source.folder.rpartition("/")[2]]
     return any(
         other is not source and any(other.mentions(word) for word in words) and source in local_imports(checkout, other)
-        for other in checkout.of(Form.PYTHON)
+        for other in itertools.chain(_neighbors(checkout, source.folder), checkout.of(Form.PYTHON))
     )
+
+
+@remembered
+def _neighbors(checkout: Checkout, folder: str) -> tuple[Source, ...]:
+    return tuple(source for source in checkout.of(Form.PYTHON) if source.folder == folder)
 
 
 def module_source(checkout: Checkout, module: str) -> Source | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,8 @@ from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import Value, dotted_name, value_of
 
 MAX_NODES = 200_000
+_FLAGS = ("string", "integer", "float", "bool", "boolean", "enum")  # of absl
+_OPTIONS = frozenset({"add_argument", "option", *(f"DEFINE_{kind}" for kind in _FLAGS)})
 # except* came with Python 3.11
 _TRIES = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try)})
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
@@ -24,7 +25,12 @@ _HOLDERS = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.C
             ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred,
             ast.UnaryOp, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.FormattedValue,
             ast.keyword, ast.withitem, ast.ExceptHandler, ast.arguments, ast.match_case)  # fmt: skip
-_INNER = frozenset(_HOLDERS) | frozenset(ast.stmt.__subclasses__())
+_INNER: frozenset[type[ast.AST]] = frozenset(_HOLDERS) | frozenset(ast.stmt.__subclasses__())
+# Their fields that may hold such: names, operators, contexts and type comments are never looked at.
+_PLAIN = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "name", "names", "module", "level", "type_comment", "kind", "conversion",
+                    "simple", "asname", "is_async", "type_params", "type_ignores", "lineno"})  # fmt: skip
+_WALKED: frozenset[type[ast.AST]] = _INNER | {ast.Module}
+_FIELDS = {kind: tuple(field for field in kind._fields if field not in _PLAIN) for kind in _WALKED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +140,11 @@ def _walk(tree: ast.AST, guard: int = ALWAYS) -> Iterator[tuple[ast.AST, int]]:
             inner = max(guard, IN_FUNCTION)
         elif (kind in _TRIES and not _raises_again(node)) or (kind is ast.If and not _is_main(node)):
             inner = SOMETIMES
-        for field in node._fields:
+        for field in _FIELDS[kind]:
             child: Any = getattr(node, field, None)
             if type(child) is list:
-                pending += [(item, inner) for item in child if type(item) in _INNER]
+                if child:
+                    pending += [(item, inner) for item in child if type(item) in _INNER]
             elif type(child) in _INNER:
                 pending.append((child, inner))
 
@@ -175,7 +182,10 @@ def _call(node: ast.Call, line: int) -> Call | None:
 
 def _option(call: Call) -> list[Default]:
     """Return the default that a parser's option gives: argparse, click, typer, absl."""
-    if call.last == "add_argument" and call.arguments:
+    last = call.last
+    if not call.arguments or last not in _OPTIONS:
+        return []
+    if last == "add_argument":
         value = call.keyword("default")
         flags = [argument.text for argument in call.arguments if argument.text]
         longest = max(flags, key=len, default="")
@@ -184,13 +194,14 @@ def _option(call: Call) -> list[Default]:
         destination = call.keyword("dest")
         name = (destination.text if destination and destination.text else longest).lstrip("-").replace("-", "_")
         return [Default(name, text, call.line, is_option=True)] if text is not None and name else []
-    if call.last == "option" and call.arguments and call.arguments[0].text:
+    first = call.arguments[0].text
+    if last == "option" and first:
         value = call.keyword("default")
-        name = call.arguments[0].text.split("/")[0].strip().lstrip("-").replace("-", "_")  # click: --x/--no-x
+        name = first.split("/")[0].strip().lstrip("-").replace("-", "_")  # click: --x/--no-x
         return [Default(name, value.text, call.line, is_option=True)] if value and value.text is not None else []
-    if re.fullmatch(r"DEFINE_(?:string|integer|float|bool|boolean|enum)", call.last) and len(call.arguments) >= 2:
-        flag, start = call.arguments[0].text, call.arguments[1].text
-        return [Default(flag, start, call.line, is_option=True)] if flag and start is not None else []
+    if last.startswith("DEFINE_") and len(call.arguments) >= 2:
+        start = call.arguments[1].text
+        return [Default(first, start, call.line, is_option=True)] if first and start is not None else []
     return []
 
 
