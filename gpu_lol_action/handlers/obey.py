@@ -7,6 +7,7 @@ from gpu_lol_action.domain.request import Outcome, PullRequestChanged, PullReque
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
 from gpu_lol_action.handlers.estimate import handle_estimate
+from gpu_lol_action.handlers.extend import handle_extend
 from gpu_lol_action.handlers.propose import handle_propose
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
@@ -34,6 +35,8 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
         case "up":
             plan = answer_without_cloud(context, order)
             return plan if isinstance(plan, Outcome) else DEFERRED
+        case "extend":
+            return handle_extend(context, order) if may_use_cloud else DEFERRED
         case "down" if may_use_cloud or not mark_down(context, order):
             return handle_down(context, order)
         case "down":

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
+from gpu_lol_action.domain.leases import End, Keep, Warn, decide_lease
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.machine import Machine
 from gpu_lol_action.domain.names import environment_name, repository_prefix
@@ -21,6 +22,8 @@ from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.teardown import Ended, end_environment
+from gpu_lol_action.handlers.tell_machine import look_at
+from gpu_lol_action.handlers.warn import warn_requester
 from gpu_lol_action.render import comments
 
 BOOT_GRACE = timedelta(minutes=20)
@@ -38,6 +41,7 @@ class Verdict(enum.Enum):
     UNPROVEN = "could not be proven gone"
     HELD = "held: its record cannot be read"
     LEFT = "left alone"
+    WARNED = "left alone, its requester is told"
     SILENT = "does not answer: nothing concluded"
 
 
@@ -120,7 +124,13 @@ def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run:
     record = entry.record
     reason = reason_to_end(context, record)
     if reason is None:
-        return SweepLine(record.name, Verdict.LEFT, f"lease until {record.lease.expires_at:%H:%M} UTC")
+        look = look_at(context, record)
+        due = decide_lease(record, look, policy, context.clock.now())
+        if isinstance(due, Warn) and not is_dry_run:
+            warn_requester(context, entry, due, look)
+        if not isinstance(due, End):
+            return _kept(record, due)
+        reason = due.reason
     if is_dry_run:
         return SweepLine(record.name, Verdict.WOULD_END, reason)
     tombstone = record.tombstone or Tombstone(SWEEPER, reason, context.clock.now())
@@ -132,6 +142,15 @@ def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run:
     if isinstance(end, Ended):
         return SweepLine(record.name, Verdict.ENDED, reason)
     return SweepLine(record.name, Verdict.UNPROVEN, end.why)
+
+
+def _kept(record: EnvironmentRecord, due: Keep | Warn) -> SweepLine:
+    until = f"lease until {record.lease.expires_at:%H:%M} UTC"
+    if isinstance(due, Keep):
+        return SweepLine(record.name, Verdict.LEFT, until)
+    return SweepLine(
+        record.name, Verdict.WARNED, f"{until}; {'nobody uses it' if due.of == 'idle' else 'it ends soon'}"
+    )
 
 
 def _sweep_orphans(context: Context, cloud: str, prefix: str, *, is_dry_run: bool) -> list[SweepLine]:

@@ -6,33 +6,15 @@ It is one layer of several and trusted by none of the others: whoever is root on
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gpu_lol_action.domain.environment import Lease
+from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, marked_lines, read_remote
 
 WATCH_INTERVAL = timedelta(seconds=20)
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What one look at a machine saw; None where it could not tell.
-
-    ``changed`` and ``untracked`` count files of the checkout, ``unpushed`` commits that no remote has.
-    """
-
-    idle: timedelta | None = None
-    changed: int | None = None
-    untracked: int | None = None
-    unpushed: int | None = None
-
-    @property
-    def has_unsaved_work(self) -> bool:
-        """Whether something would be lost with the machine; what could not be counted may be something."""
-        return any(count is None or count > 0 for count in (self.changed, self.untracked, self.unpushed))
 
 
 def build_lease_script(lease: Lease, now: datetime, nonce: str, *, watch_every: timedelta = WATCH_INTERVAL) -> str:

@@ -17,8 +17,8 @@ import pytest
 
 from gpu_lol_action.adapters.ssh import OpenSsh
 from gpu_lol_action.domain.environment import Lease
+from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.launch.lease import (
-    Look,
     build_lease_script,
     build_look_script,
     parse_lease_output,
