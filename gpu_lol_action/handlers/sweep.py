@@ -6,8 +6,9 @@ ended only when two looks, apart in time, agree and it has been up for longer th
 
 from __future__ import annotations
 
+import contextlib
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -76,12 +77,13 @@ def handle_sweep(
     """
     prefix = f"{environment_name(repository_id, None, '', owner)}-" if owner else repository_prefix(repository_id)
     found = Findings()
+    listed = _listed(context, prefix)
     for entry in context.ledger.entries():
         if isinstance(entry, UnreadableEntry):
             found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
         elif entry.record.is_open:
             try:
-                found.lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
+                found.lines.append(_sweep_record(context, entry, policy, listed, is_dry_run=is_dry_run))
             except GpuLolError as error:
                 # The next record's machine costs money all the same.
                 found.lines.append(SweepLine(entry.record.name, Verdict.UNPROVEN, error.explanation.what))
@@ -106,6 +108,22 @@ def handle_sweep(
     return Outcome("failed", "sweep_incomplete", text=body)
 
 
+def _listed(context: Context, prefix: str) -> Mapping[str, frozenset[str]]:
+    """Return the names of this repository's machines on each cloud that answers; one that is silent is not in it."""
+    found = {}
+    for cloud in context.settings.clouds:
+        with contextlib.suppress(GpuLolError):
+            found[cloud] = frozenset(machine.name_on_cloud for machine in context.cloud().machines(cloud, prefix))
+    return found
+
+
+def _is_gone(record: EnvironmentRecord, listed: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a machine that was ready is not there any more: it ended itself, was taken away, or ended by hand."""
+    if record.state is not State.READY or record.cloud is None or record.name_on_cloud is None:
+        return False
+    return record.cloud in listed and record.name_on_cloud not in listed[record.cloud]
+
+
 def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
     """Return why this open environment is to end now, or None."""
     if record.tombstone is not None:
@@ -120,9 +138,13 @@ def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
     return None
 
 
-def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run: bool) -> SweepLine:
+def _sweep_record(
+    context: Context, entry: Entry, policy: Policy, listed: Mapping[str, frozenset[str]], *, is_dry_run: bool
+) -> SweepLine:
     record = entry.record
     reason = reason_to_end(context, record)
+    if reason is None and _is_gone(record, listed):
+        reason = "machine_gone"  # its absence is proven twice all the same, before its bill is closed
     if reason is None:
         look = look_at(context, record)
         due = decide_lease(record, look, policy, context.clock.now())

@@ -198,3 +198,26 @@ def test_a_machine_that_does_not_answer_a_look_is_left_to_its_lease(bench: Bench
     bench.shell = ScriptedShell()
     handle_sweep(bench.context, 5, POLICY)
     assert bench.record.state is State.READY
+
+
+def test_a_machine_that_is_not_there_any_more_is_certified_and_billed(bench: Bench) -> None:
+    bench.running()
+    bench.cloud.running.clear()
+    bench.clock.at = START + timedelta(minutes=10)
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.CLOSED
+    assert bench.record.tombstone is not None
+    assert bench.record.tombstone.reason == "machine_gone"
+    assert len(bench.record.absences) == 2
+    assert "ended itself, was taken away" in bench.texts[-1]
+
+
+def test_a_machine_on_a_cloud_that_is_silent_or_has_no_key_here_is_not_taken_for_gone(bench: Bench) -> None:
+    bench.running()
+    bench.cloud.running.clear()
+    bench.cloud.is_silent = True
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.READY
+    bench.settle(clouds=())
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.READY
