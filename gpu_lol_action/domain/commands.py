@@ -240,6 +240,18 @@ COMMANDS: tuple[CommandSpec, ...] = (
         examples=("help", "help up"),
     ),
     CommandSpec(
+        "policy",
+        "Check the policy file of this folder, and write out all that holds",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        positional="path",
+        options=(
+            Option("--explain", OptionKind.SWITCH, "say where each value comes from: a line of the file, or a default"),
+            Option("--format", OptionKind.FORMAT, "how it is printed", "text|json"),
+        ),
+        examples=("policy --explain",),
+    ),
+    CommandSpec(
         "sweep",
         "End what is over or ownerless, and report what could not be ended",
         Permission.COMMAND_ROLES,

@@ -54,6 +54,7 @@ SWITCHES: Mapping[str, str] = {
     "--hub": "use_hub",
     "--verbose": "is_verbose",
     "--llm": "use_llm",
+    "--explain": "is_explained",
 }
 """The field of Command that an option without a value sets."""
 
