@@ -174,7 +174,7 @@ class GitHubClient:
             self._requester = github.Github(
                 auth=github.Auth.Token(self.connection.token),
                 base_url=self.connection.api_url.rstrip("/"),
-                timeout=int(self.connection.timeout.total_seconds()),
+                timeout=max(1, round(self.connection.timeout.total_seconds())),
                 user_agent="gpu-lol-action",
                 per_page=100,
                 retry=None,
