@@ -169,12 +169,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A comment as GitHub keeps it."""
+    """A comment as GitHub keeps it. ``node_id`` is its name in GraphQL."""
 
     comment_id: int
     body: str
     author: str
     html_url: str = ""
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
