@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from gpu_lol_action.domain.corrections import Correction
 from gpu_lol_action.domain.environment import Requester
 
 
@@ -99,6 +100,7 @@ class Command:
     """One command of the table with its typed options; ``line`` is the text as it was written.
 
     ``cells`` describe the run that ``estimate`` is asked about: column and text, later ones over earlier ones.
+    ``corrections`` are what ``set`` changes, in the order of the words.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Command:
     output: str | None = None
     table: str | None = None
     cells: tuple[tuple[str, str], ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
