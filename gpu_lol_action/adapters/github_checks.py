@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_lol_action.adapters.github import Ask, GitHubClient
-from gpu_lol_action.domain.surfaces import Annotation, CheckReport
+from gpu_lol_action.domain.annotation import Annotation
+from gpu_lol_action.domain.surfaces import CheckReport
 
 NAME = "gpu-lol"
 MAX_ANNOTATIONS = 50

@@ -73,4 +73,4 @@ def _words(record: EnvironmentRecord, state: DeploymentState) -> str:
         return f"{record.accelerator_count} x {record.accelerator} until {record.lease.expires_at:%H:%M} UTC"[:140]
     if state is DeploymentState.INACTIVE:
         return f"torn down at {record.closed_at:%H:%M} UTC" if record.closed_at else "torn down"
-    return state.value.replace("_", " ")
+    return str(state.value).replace("_", " ")

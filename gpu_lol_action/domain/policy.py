@@ -45,6 +45,7 @@ class Policy:
     is_teardown_on_failed_validation: bool = True
     absence_interval: timedelta = timedelta(seconds=30)
     sweep_interval: timedelta = timedelta(hours=1)
+    proposal_mode: str = "comment"
 
 
 POLICY_PATH = ".github/gpu-lol.yml"

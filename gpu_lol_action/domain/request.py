@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from gpu_lol_action.domain.annotation import Annotation
 from gpu_lol_action.domain.corrections import Correction
 from gpu_lol_action.domain.environment import Requester
 
@@ -162,12 +163,17 @@ Gate = Allow | Deny
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs."""
+    """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs.
+
+    ``text`` is what was said, whole: the job summary has it where a comment was too small. ``annotations`` stand at
+    lines of the pull request's code.
+    """
 
     decision: str
     reason_code: str
     details: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
+    annotations: tuple[Annotation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

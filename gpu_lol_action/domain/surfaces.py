@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from gpu_lol_action.domain.annotation import Annotation
 from gpu_lol_action.domain.request import Posted
 
 
@@ -14,25 +15,6 @@ class Conclusion(enum.Enum):
     NEUTRAL = "neutral"
     SUCCESS = "success"
     ACTION_REQUIRED = "action_required"
-
-
-class Level(enum.Enum):
-    """How loud an annotation is."""
-
-    NOTICE = "notice"
-    WARNING = "warning"
-    FAILURE = "failure"
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """A sentence at a line of a file of the commit that was read."""
-
-    path: str
-    line: int
-    level: Level
-    title: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)

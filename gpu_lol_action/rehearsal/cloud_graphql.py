@@ -114,7 +114,7 @@ class _Parser:
 
     def _selection(self) -> tuple[Field, ...]:
         self._expect("{")
-        fields = []
+        fields: list[Field] = []
         while self._peek()[1] != "}":
             if self._peek()[1] == "...":
                 fields.extend(self._inline_fragment())
