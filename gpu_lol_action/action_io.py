@@ -86,6 +86,7 @@ class Surroundings:
     deferred: str
     inputs: Mapping[str, str]
     github_sha: str = ""
+    run_attempt: str = "1"
 
     def __repr__(self) -> str:
         """Return the names only: inputs hold secrets."""
@@ -118,6 +119,7 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
         deferred=env.get("GPU_LOL_DEFERRED", ""),
         inputs=values,
         github_sha=env.get("GITHUB_SHA", ""),
+        run_attempt=env.get("GITHUB_RUN_ATTEMPT", "1"),
     )
 
 

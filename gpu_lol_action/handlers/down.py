@@ -9,9 +9,11 @@ from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, Outcome, PullRequestClosed, Repository
+from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, write_tombstone
 from gpu_lol_action.render import comments
 
@@ -101,6 +103,8 @@ def end_all(
         texts.append(body)
         answers.reply(context, number, body)
         answers.edit(context, end.entry.record.status_comment_id, _epitaph(context, end))
+        if isinstance(end, Ended):
+            move_deployment(context, end.entry.record, DeploymentState.INACTIVE)
     if is_proven:
         return Outcome("done", "torn_down", text="\n\n".join(texts))
     return Outcome("failed", "teardown_unproven", text="\n\n".join(texts))

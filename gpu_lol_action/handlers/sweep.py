@@ -19,9 +19,11 @@ from gpu_lol_action.domain.machine import Machine
 from gpu_lol_action.domain.names import environment_name, repository_prefix
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome
+from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import Ended, end_environment
 from gpu_lol_action.handlers.tell_machine import look_at
 from gpu_lol_action.handlers.warn import warn_requester
@@ -162,6 +164,7 @@ def _sweep_record(
         ending = comments.ending(record=end.entry.record, now=context.clock.now())
         answers.edit(context, end.entry.record.status_comment_id, ending)
     if isinstance(end, Ended):
+        move_deployment(context, end.entry.record, DeploymentState.INACTIVE)
         return SweepLine(record.name, Verdict.ENDED, reason)
     return SweepLine(record.name, Verdict.UNPROVEN, end.why)
 

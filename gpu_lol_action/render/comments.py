@@ -16,6 +16,7 @@ from gpu_lol_action.domain.leases import Warn
 from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest, Repository
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.render.markdown import Safe
@@ -38,7 +39,8 @@ from gpu_lol_action.render.views_end import ending_view, torn_down_view
 from gpu_lol_action.render.views_environment import WorstCase, launching_view, no_capacity_view, ready_view
 from gpu_lol_action.render.views_evidence import CodePlace
 from gpu_lol_action.render.views_lease import extended_view, warning_view
-from gpu_lol_action.render.views_proposal import ProposalCase, proposal_view
+from gpu_lol_action.render.views_proposal import NO_NOTE, ProposalCase, proposal_view
+from gpu_lol_action.render.views_superseded import superseded_view
 
 __all__ = [
     "ReplyTo",
@@ -58,9 +60,11 @@ __all__ = [
     "nothing_to_tear_down",
     "problem",
     "proposal",
+    "proposal_case",
     "ready",
     "spec_error",
     "status",
+    "superseded",
     "sweep_summary",
     "torn_down",
     "unproven",
@@ -68,7 +72,12 @@ __all__ = [
 ]
 
 
-def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
+def proposal(case: ProposalCase) -> str:
+    """Return the sticky proposal of a pull request: what this head needs, what it costs, and what changed."""
+    return render_comment("proposal", proposal_view(case))
+
+
+def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
     *,
     pull_request: PullRequest,
     repository: Repository,
@@ -85,11 +94,14 @@ def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of th
     now: datetime,
     is_installing: bool = False,
     is_level_one: bool = False,
-) -> str:
-    """Return the sticky proposal of a pull request: what this head needs, what it costs, and what changed."""
+    note: ProposalNote = NO_NOTE,
+    run: str = "",
+    spec_notice: str = "",
+) -> ProposalCase:
+    """Return what the sticky proposal of a pull request is made from; ``run`` orders it among other runs' words."""
     place = CodePlace(server_url, pull_request.head_repository or repository.full_name, pull_request.head_sha)
-    case = ProposalCase(
-        marker=_proposal_marker(pull_request),
+    return ProposalCase(
+        marker=_proposal_marker(pull_request, run),
         subject=Safe("PR"),
         place=place,
         analysis=analysis,
@@ -104,8 +116,9 @@ def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of th
         now=now,
         is_installing=is_installing,
         is_level_one=is_level_one,
+        note=note,
+        spec_notice=spec_notice,
     )
-    return render_comment("proposal", proposal_view(case))
 
 
 def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
@@ -236,11 +249,16 @@ def failed(  # noqa: PLR0913 - keyword-only, fixed with the handlers
 
 
 def spec_error(
-    *, error: SpecError, pull_request: PullRequest, now: datetime, record: EnvironmentRecord | None = None
+    *,
+    error: SpecError,
+    pull_request: PullRequest,
+    now: datetime,
+    record: EnvironmentRecord | None = None,
+    run: str = "",
 ) -> str:
     """Return the sticky comment where a file of the pull request is wrong at a line: it takes the proposal's place."""
     view = message_view(
-        marker=_proposal_marker(pull_request),
+        marker=_proposal_marker(pull_request, run),
         what=error.explanation.what,
         is_sentence=False,
         why=error.explanation.why,
@@ -273,5 +291,10 @@ def internal_error(
     return render_comment("internal_error", view)
 
 
-def _proposal_marker(pull_request: PullRequest) -> Safe:
-    return build_marker("proposal", pr=pull_request.number, head=pull_request.head_sha[:7])
+def superseded(*, pull_request: int, url: str) -> str:
+    """Return what stands in a second proposal comment once there is a first one: where that is."""
+    return render_comment("superseded", superseded_view(pull_request, url))
+
+
+def _proposal_marker(pull_request: PullRequest, run: str = "") -> Safe:
+    return build_marker("proposal", pr=pull_request.number, head=pull_request.head_sha[:7], run=run)

@@ -314,7 +314,7 @@ def _proposal(**changes: object) -> str:
         "spec_yaml": SPEC_YAML,
         "now": NOW,
     }
-    return comments.proposal(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
+    return comments.proposal(comments.proposal_case(**{**case, **changes}))  # type: ignore[arg-type]  # a table of keyword arguments
 
 
 _NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
