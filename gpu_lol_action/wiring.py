@@ -128,7 +128,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         run_id=surroundings.run_id,
         run_url=surroundings.run_url,
         server_url=surroundings.server_url,
-        clouds=tuple(cloud_keys),
+        clouds=tuple(cloud_keys) or _declared_clouds(surroundings),
         is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
@@ -193,6 +193,13 @@ def count_requests(context: Context) -> dict[str, int]:
 def _cloud_keys(inputs: Mapping[str, str]) -> dict[str, str]:
     keys = {"runpod": inputs.get("runpod-api-key", ""), "lambda": inputs.get("lambda-api-key", "")}
     return {cloud: key for cloud, key in keys.items() if key}
+
+
+def _declared_clouds(surroundings: Surroundings) -> tuple[str, ...]:
+    """Return the clouds whose keys a later job holds: the job that decides has none, and launches nothing."""
+    if surroundings.phase != "decide":
+        return ()
+    return tuple(cloud for cloud in ("runpod", "lambda") if cloud in surroundings.clouds)
 
 
 def _redactor(secrets: list[str]) -> Callable[[str], str]:

@@ -30,9 +30,7 @@ class ProposalNote:
     def words(self) -> tuple[tuple[str, str], ...]:
         """What is in force as ``set`` takes it, each with who gave it: ``("vram=48", "ada")``."""
         values = {key: getattr(self.corrections, name) for key, name in FIELDS.items()}
-        return tuple(
-            (f"{key}={value}", self.set_by.get(key, "")) for key, value in values.items() if value is not None
-        )
+        return tuple((f"{key}={value}", self.set_by.get(key, "")) for key, value in values.items() if value is not None)
 
     def corrected(self, changes: Sequence[Correction], by: str) -> ProposalNote:
         """Return the note with one more ``set`` over it."""
