@@ -38,7 +38,11 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         # What is taken from a folder may be a module of it (`from models import unet`).
         tails = [tail, *(f"{tail}/{name}" for name in item.names[:MAX_NAMES])]
         paths = [f"{base}{tail}{end}" for base in bases for tail in tails for end in (".py", "/__init__.py")]
-        found.extend(source for path in paths if (source := checkout.find(path)) is not None)
+        here = [source for path in paths if (source := checkout.find(path)) is not None]
+        if not here and item.module.startswith("."):  # a name that the package itself defines
+            inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
+            here = [source for source in inits if source is not None and source is not script]
+        found.extend(here)
     return tuple(dict.fromkeys(found))
 
 
@@ -52,6 +56,10 @@ def _bases(script: Source, module: str) -> list[str]:
     if dots:
         return prefixes[dots - 1 : dots]
     return list(dict.fromkeys(["", "src/", *prefixes[:MAX_ABOVE]]))
+
+
+def _joined(*parts: str) -> str:
+    return "/".join(part.strip("/") for part in parts if part.strip("/"))
 
 
 def module_source(checkout: Checkout, module: str) -> Source | None:

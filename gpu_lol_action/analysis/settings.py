@@ -9,19 +9,17 @@ from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.code_settings import (
-    bare_name,
     borrowed_settings,
     code_settings,
     constants_of,
     meant,
-    registry_entries,
 )
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
+from gpu_lol_action.analysis.run_words import words_of
 from gpu_lol_action.domain.finding import Confidence, Evidence
 
-MAX_NAME = 80
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -66,13 +64,14 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         for setting in (code_settings(source) if source.code is not None else read_settings(source))
     )
     closure = import_closure(checkout, run.script) if run.script else ()
-    names = _names(run, (*options, *configs))
-    constants = constants_of(closure[1:])
+    words = words_of(checkout, run, (*options, *configs))
+    constants = constants_of((*closure[1:], *words.sources))
     given = {setting.key for setting in options}
-    own = [*meant(closure[0], names), *borrowed_settings(closure[0], constants)] if closure else []
+    own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
     near: list[Setting] = []
-    for source in closure[1:]:
-        near += [*meant(source, names), *borrowed_settings(source, constants)]
+    for source in (*words.sources, *closure[1:]):
+        near += [*meant(source, words.names), *borrowed_settings(source, constants)]
+    configs = (*configs, *(setting for setting in near if setting.owner in words.presets))
     rest: tuple[Setting, ...] = ()
     if not run.configs:
         rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
@@ -85,18 +84,6 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(near)),
     )
     return Scope((*tiers, (Confidence.LOW, rest)))
-
-
-def _names(run: Run, said: Iterable[Setting]) -> frozenset[str]:
-    """Return what a run calls things by: words of its command and configuration, its program's defaults, what that calls."""
-    words = [setting.text for setting in said]
-    if run.script is not None and run.script.code is not None:
-        entries = registry_entries(run.script)
-        words += [setting.text for setting in code_settings(run.script) if setting.owner not in entries]
-        for call in run.script.code.calls:
-            words.append(call.last)
-            words += [argument.text for argument in call.arguments if argument.text]
-    return frozenset(bare_name(word) for word in words if word and len(word) <= MAX_NAME)
 
 
 def look_up(scope: Scope, names: Iterable[str], *, prefix: str = "") -> Found | None:
