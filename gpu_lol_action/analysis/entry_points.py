@@ -86,7 +86,9 @@ def configured_runs(checkout: Checkout) -> list[Run]:
 
 def programs(checkout: Checkout) -> tuple[Source, ...]:
     """Return the programs and notebooks that are looked at as runs, shallow ones first."""
-    return tuple(s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:MAX_PROGRAMS] if s.code is not None)
+    # Without its ending, so that `train.py` comes before `train-large.py`.
+    ordered = sorted(checkout.of(Form.PYTHON, Form.NOTEBOOK), key=lambda s: (s.depth, s.path.rpartition(".")[0]))
+    return tuple(source for source in ordered[:MAX_PROGRAMS] if source.code is not None)
 
 
 def program_runs(checkout: Checkout, sources: Iterable[Source]) -> list[Run]:
