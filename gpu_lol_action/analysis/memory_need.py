@@ -108,14 +108,16 @@ def _stated_count(findings: tuple[Finding, ...]) -> int | None:
 def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> ModelFacts | None:
     """Return the facts of the model that is surest; a shape that the code builds wins over a name that is only a hint.
 
-    A model that only some other program of the checkout loads is no evidence where it is known what is started.
+    A model that only some other program of the checkout loads is no evidence where it is known what is started; adapters
+    are trained on a model that exists, and what the checkout loads elsewhere is then the best guess at which.
     """
     named = best(findings, "model.id")
     method = best(findings, "training.method")
     unsized = best(findings, "model.unsized_id")
     if unsized is not None and (named is None or unsized.confidence > named.confidence):
         return known.get(unsized.value)
-    if named is not None and named.confidence is Confidence.LOW:
+    adapts = method is not None and method.value in {Method.LORA.value, Method.QLORA.value}
+    if named is not None and named.confidence is Confidence.LOW and not adapts:
         named = None
     shape = _shape(findings)
     builds = method is not None and method.value == "pretrain"

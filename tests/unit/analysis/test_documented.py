@@ -228,6 +228,15 @@ def test_rough_sum_gives_way_to_what_is_asked_for():
     assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=False) is None
 
 
+def test_rough_sum_takes_what_is_demanded_or_the_middle_of_a_table_and_not_what_happens_to_be_near():
+    demanded = said(("documented.memory_gb", "60", HIGH), ("documented.memory_gb", "20", MEDIUM))
+    assert reconcile(23, demanded, is_rough=True).required_gib == 55
+    assert reconcile(23, demanded, is_rough=False).required_gib == 21
+    rows = said(*[("documented.training.memory_gb", size, MEDIUM) for size in ("28", "11", "13", "10", "3", "4")])
+    assert reconcile(3, rows, is_rough=True).required_gib == 9
+    assert reconcile(3, rows, is_rough=False).required_gib == 3
+
+
 def test_headline_is_what_is_demanded_then_the_card_named_most():
     card, other = ("documented.card", "V100", MEDIUM), ("documented.training.card", "A100", MEDIUM)
     assert (
