@@ -230,7 +230,7 @@ def _loaded(call: Call, source: Source) -> list[str]:
     if call.last not in _LOADERS:
         return []
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
-    return [text for value in values if (text := source.code.resolve(value)) is not None]
+    return [text for value in values if (text := source.code.resolve(value, call.owner)) is not None]
 
 
 def _model_name(text: str) -> str | None:
