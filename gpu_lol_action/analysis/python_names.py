@@ -50,3 +50,12 @@ class Names:
             return text
         inner = self.values.get(value.reference)
         return self.resolve(inner, owner, steps + 1) if inner is not value else None
+
+    def path_of(self, value: Value | None, steps: int = 0) -> str | None:
+        """Return the dotted name that a value is taken from (``cfg.model.name``), followed to the longest that is written."""
+        if value is None or steps > MAX_STEPS:
+            return None
+        if value.path is not None and "." in value.path and not value.path.startswith("self."):
+            return value.path
+        inner = self.values.get(value.reference or "")
+        return self.path_of(inner, steps + 1) if inner is not None and inner is not value else None

@@ -13,9 +13,9 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, loo
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs")  # fmt: skip
+          "per_gpu_train_batch_size", "local_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs")  # fmt: skip
 _LENGTH = ("max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
                   "enable_activation_checkpointing", "gradient_checkpointing_enable")  # fmt: skip
 _OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
