@@ -69,7 +69,8 @@ def _read(source: Source) -> tuple[Setting, ...]:
 
 def fold_key(key: str) -> str:
     """Return a key as settings carry it: small letters, underscores."""
-    return re.sub(r"[\s-]+", "_", key.strip().lower())
+    plain = key.strip().lower()
+    return plain if plain.isidentifier() else re.sub(r"[\s-]+", "_", plain)
 
 
 def _bounded(settings: Iterator[Setting]) -> Iterator[Setting]:

@@ -20,7 +20,8 @@ MODEL_KEYS = (
 )  # fmt: skip
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO"})  # fmt: skip
-_OWNED = re.compile(r"(?:models|timm)\.[\w.]+\s*[(\[]")
+# Two expressions, for each begins with plain letters: these are leapt to.
+_OWNED = (re.compile(r"models\.[\w.]+\s*[(\[]"), re.compile(r"timm\.[\w.]+\s*[(\[]"))
 NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
 # Models beside the one that the run is about.
 HELPER_KEY = re.compile(
@@ -68,7 +69,8 @@ def _loaded_models(source: Source) -> tuple[tuple[str, str, int], ...]:
         return ()
     found: list[tuple[str, str, int]] = []
     # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
-    is_any = _OWNED.search(source.text) is not None
+    is_named = source.mentions("models.") or source.mentions("timm.")
+    is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
     for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS)):
         if NOT_MODELS.search(call.name):
             continue

@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.python_scan import (
     scan_names,
 )
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
-from gpu_lol_action.analysis.python_tree import Facts, read_tree
+from gpu_lol_action.analysis.python_tree import Facts, read_block, read_tree
 from gpu_lol_action.analysis.python_values import Value
 from gpu_lol_action.analysis.texts import text_of
 
@@ -53,7 +53,7 @@ class PythonCode:
     """
 
     __slots__ = ("_asked", "_budget", "_checked", "_content", "_defaults", "_edges", "_facts", "_first", "_has_main", "_imported",
-                 "_imports", "_lines", "_names", "_places")  # fmt: skip
+                 "_imports", "_lines", "_names", "_places", "_reach")  # fmt: skip
 
     def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
         self._content, self._lines, self._budget = content, lines, budget
@@ -61,7 +61,8 @@ class PythonCode:
         self._checked: str | None = None
         self._imports: tuple[Import, ...] | None = None
         self._has_main: bool | None = None
-        self._edges: array[int] | None = None
+        self._edges: array[int] = array("I")
+        self._reach = 0
         self._asked: dict[tuple[str, ...], bool] = {}
         self._names: Names | None = None
         self._imported: frozenset[str] | None = None
@@ -73,11 +74,12 @@ class PythonCode:
     def imports(self) -> tuple[Import, ...]:
         """What is imported, by line; also of programs of which only the rest is broken."""
         if self._imports is None:
-            scanned = self._scan(scan_imports)
+            scanned = self._scan(lambda text, quoted: scan_imports(text, quoted, self._read_block))
             if scanned is None:
                 self._imports = self._tree().imports
             else:
-                self._imports = tuple(replace(i, line=self._line(i.line)) for i in scanned)
+                placed = (replace(i, line=self._line(i.line)) for i in scanned) if self._lines else scanned
+                self._imports = tuple(placed)
         return self._imports
 
     @property
@@ -201,10 +203,14 @@ class PythonCode:
     def _scan(self, look: Callable[[str, Quoted], Answer]) -> Answer:
         """Return what a look at the text says; where its strings lie is kept for the next."""
         text = self._text()
-        quoted = Quoted(text, self._edges)
+        quoted = Quoted(text, self._edges, self._reach)
         answer = look(text, quoted)
-        self._edges = quoted.edges
+        self._reach = quoted.reach
         return answer
+
+    def _read_block(self, block: str, guard: int) -> Sequence[Import] | None:
+        is_granted = self._budget is None or self._budget.take(parse_cost(block))
+        return read_block(block, guard) if is_granted else None
 
     def _has_names(self, names: tuple[str, ...]) -> bool:
         if names not in self._asked:
