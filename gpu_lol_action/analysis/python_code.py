@@ -98,6 +98,11 @@ class PythonCode:
         return self._defaults
 
     @property
+    def given(self) -> tuple[Given, ...]:
+        """All names with their values as written, by line."""
+        return self._tree().given
+
+    @property
     def open_defaults(self) -> tuple[Given, ...]:
         """Values that the program starts with and that only another program tells (an imported constant)."""
         given = (item for item in self._tree().given if item.is_start and item.value.is_open)
