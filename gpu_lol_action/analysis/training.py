@@ -14,9 +14,9 @@ from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_los
 from gpu_lol_action.domain.finding import Finding
 
 _BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs")  # fmt: skip
+          "per_gpu_train_batch_size", "local_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs")  # fmt: skip
 _LENGTH = ("max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
 _PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_parallel_size")
 _RANK = ("lora_r", "lora_rank", "lora_dim", "rank", "r")
 
