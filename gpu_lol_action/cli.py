@@ -190,6 +190,10 @@ def _carry_out(command: Command) -> Ending:
         return Ending.ANSWERED
     if command.name == "estimate":
         return _estimate(command)
+    if command.name == "init":
+        outcome = wiring.initialize(command, Path.cwd())
+        _print(outcome.text)
+        return ending_of(outcome)
 
     from gpu_lol_action.domain.environment import Requester
     from gpu_lol_action.domain.policy import Policy

@@ -16,7 +16,7 @@ from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
-from gpu_lol_action.domain.request import Command, Event, Repository
+from gpu_lol_action.domain.request import Command, Event, Outcome, Repository
 from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
@@ -269,6 +269,33 @@ def analyze_folder(command: Command, screen: Screen) -> str:
     sha = forge.resolve(command.base)
     with forge.tree(sha) as base:
         return describe_folder(folder, printing, clock.now(), (sha, base), lookups)
+
+
+def initialize(command: Command, folder: Path) -> Outcome:
+    """Set gpu-lol up in a checkout, as ``gpu-lol init`` was asked to."""
+    from gpu_lol_action import __version__
+    from gpu_lol_action.adapters.github_look import GitHubLook
+    from gpu_lol_action.adapters.local_forge import LocalForge
+    from gpu_lol_action.domain.installation import Pin, Wish
+    from gpu_lol_action.handlers.init import Installation, handle_init
+
+    forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    root, facts = forge.survey()
+    look = GitHubLook(SystemClock().now, _terminal_api_url(), _terminal_token())
+    is_public = True if command.is_public else False if command.is_private else None
+    wish = Wish(command.level, is_public, command.has_forks, command.cloud or "runpod", command.is_forced)
+    pin = command.pin
+    find_pin = partial(look.pin, __version__) if pin is None else lambda: Pin(pin)
+    return handle_init(Installation(root, facts, wish, look.visibility, find_pin, command.is_dry_run))
+
+
+def _terminal_api_url() -> str:
+    return os.environ.get("GITHUB_API_URL", "").strip() or "https://api.github.com"
+
+
+def _terminal_token() -> str:
+    """Return the token that GitHub's own tools would take from here."""
+    return (os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN") or "").strip()
 
 
 def estimate(command: Command) -> str:
