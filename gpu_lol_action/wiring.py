@@ -7,9 +7,10 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.action_io import Surroundings, annotate, log
 from gpu_lol_action.adapters.clock import SystemClock
@@ -22,6 +23,12 @@ from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
 from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell
 from gpu_lol_action.render.screen import Screen
+
+if TYPE_CHECKING:
+    from gpu_lol_action.adapters.cloud_accounts import CloudAccounts
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.domain.checkup import Diagnosis
+    from gpu_lol_action.handlers.doctor import Instruments
 
 KEY_VERSION = 1
 
@@ -140,6 +147,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 redact=_redactor([token, *cloud_keys.values(), *filter(None, (asked["hf-token"], asked["llm-key"]))]),
                 settings=settings,
                 lookups=_job_lookups(asked, surroundings.workspace_temp),
+                instruments=lambda: _job_instruments(forge, event.repository, cloud_keys),
             )
 
 
@@ -269,6 +277,96 @@ def analyze_folder(command: Command, screen: Screen) -> str:
     sha = forge.resolve(command.base)
     with forge.tree(sha) as base:
         return describe_folder(folder, printing, clock.now(), (sha, base), lookups)
+
+
+def _job_instruments(forge: GitHubForge, repository: Repository, keys: Mapping[str, str]) -> Instruments:
+    """Return what a check-up in a job looks with: the job's own token and keys."""
+    from gpu_lol_action.adapters.github_probe import GitHubProbe
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.handlers.doctor import Instruments
+
+    installed, wanted = _skypilot_versions()
+    return Instruments(
+        now=SystemClock().now,
+        is_job=True,
+        default_branch=repository.default_branch,
+        accounts=_accounts(keys).ask,
+        skypilot=lambda: installed,
+        skypilot_wanted=wanted,
+        github=GitHubProbe(forge.client),
+        ledger=RecordLedger(GitRefStore(forge.client)),
+        read_policy=lambda: forge.read_file(POLICY_PATH, repository.default_branch),
+    )
+
+
+def check_up(folder: Path) -> tuple[Diagnosis, ...]:
+    """Return what `gpu-lol doctor` thinks of the installation that a checkout belongs to."""
+    from gpu_lol_action.adapters.github import Connection
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
+    from gpu_lol_action.adapters.github_probe import GitHubProbe
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.local_forge import LocalForge
+    from gpu_lol_action.handlers.doctor import Instruments, check_up
+    from gpu_lol_action.handlers.init import read_workflows
+
+    local = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    root, checkout = local.survey()
+    clock, token = SystemClock(), _terminal_token()
+    installed, wanted = _skypilot_versions()
+    keys = _cloud_keys({"runpod-api-key": os.environ.get("RUNPOD_API_KEY", "").strip(),
+                        "lambda-api-key": os.environ.get("LAMBDA_API_KEY", "").strip()})  # fmt: skip
+    instruments = Instruments(
+        now=clock.now,
+        is_job=False,
+        default_branch=checkout.default_branch or "",
+        accounts=_accounts(keys).ask,
+        skypilot=lambda: installed,
+        skypilot_wanted=wanted,
+        checkout=replace(checkout, workflows=read_workflows(root)),
+    )
+    if not token:
+        return check_up(instruments)
+    # Somebody is waiting at the screen: what does not answer at once is reported as unknown, not asked again.
+    connection = Connection(token, checkout.full_name, _terminal_api_url(), attempts=1)
+    forge = GitHubForge(connection, GitHubHands(clock.now, clock.sleep, lambda _line: None))
+    # Without a branch's name GitHub answers for the default one, whatever the checkout knows.
+    asked = replace(
+        instruments,
+        github=GitHubProbe(forge.client),
+        ledger=RecordLedger(GitRefStore(forge.client)),
+        read_policy=lambda: forge.read_file(POLICY_PATH, "HEAD"),
+    )
+    return check_up(asked)
+
+
+def _accounts(keys: Mapping[str, str]) -> CloudAccounts:
+    from gpu_lol_action.adapters.cloud_accounts import CloudAccounts
+
+    # The variable by which RunPod's own client, and with it SkyPilot, is sent to another server.
+    home = os.environ.get("RUNPOD_API_BASE_URL", "").strip()
+    return CloudAccounts(SystemClock().now, keys, {"runpod": home} if home else {})
+
+
+def _skypilot_versions() -> tuple[str | None, str]:
+    """Return SkyPilot's version here and the one that is tried, without loading it."""
+    from importlib import metadata
+
+    from packaging.requirements import Requirement
+
+    def found(name: str) -> metadata.Distribution | None:
+        try:
+            return metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            return None
+
+    skypilot, ours = found("skypilot"), found("gpu-lol-action")
+    texts = ours.requires or [] if ours is not None else []
+    wanted = next((each for each in map(Requirement, texts) if each.name == "skypilot"), None)
+    exact = str(wanted.specifier).removeprefix("==") if wanted is not None else ""
+    return skypilot.version if skypilot is not None else None, exact
 
 
 def initialize(command: Command, folder: Path) -> Outcome:

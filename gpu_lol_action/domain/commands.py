@@ -224,6 +224,14 @@ COMMANDS: tuple[CommandSpec, ...] = (
         examples=("init", "init --level 2 --dry-run"),
     ),
     CommandSpec(
+        "doctor",
+        "Check token, permissions, policy, records, sweeper, SkyPilot and cloud key, with the fix of what lacks",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        options=(Option("--format", OptionKind.FORMAT, "how the report is printed", "text|json|markdown", TERMINAL),),
+        examples=("doctor", "doctor --format json"),
+    ),
+    CommandSpec(
         "rehearse",
         "Play the whole story on this machine, with real SkyPilot on a loopback cloud",
         Permission.ANYONE,

@@ -14,6 +14,8 @@ from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell
 
 if TYPE_CHECKING:
+    from gpu_lol_action.handlers.doctor import Instruments
+
     # The template engine is not loaded before something is said.
     from gpu_lol_action.render.views import ReplyTo
 
@@ -44,6 +46,7 @@ class Context:
     redact: Callable[[str], str]
     settings: Settings
     lookups: Lookups = NO_LOOKUPS
+    instruments: Callable[[], Instruments] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class Installation:
 
 def handle_init(installation: Installation) -> Outcome:
     """Write the workflows (unless it is a dry run) and return what was done and what comes next."""
-    facts = replace(installation.facts, workflows=_read_workflows(installation.root))
+    facts = replace(installation.facts, workflows=read_workflows(installation.root))
     if installation.wish.is_public is None and facts.host == "github.com":
         is_public, has_forks = installation.ask_visibility(facts.full_name)
         facts = replace(facts, is_public=is_public, has_forks=has_forks)
@@ -51,7 +51,7 @@ def handle_init(installation: Installation) -> Outcome:
     return Outcome("done", "workflows_planned" if installation.is_dry_run else "workflows_written", text=text)
 
 
-def _read_workflows(root: Path) -> dict[str, str]:
+def read_workflows(root: Path) -> dict[str, str]:
     """Return the text of each workflow; a link counts as a file that is there, and is not followed."""
     found = {}
     for path in sorted((root / FOLDER).glob("*.y*ml")):

@@ -71,9 +71,7 @@ def _steps(report: InstallationReport) -> list[str]:
         steps.append(
             f"Merge into {branch}: comments and the sweep run that branch's workflow, so commands work from then."
         )
-        steps.append(
-            "Comment `/gpu-lol help` on a pull request."
-        )
+        steps.append("Comment `/gpu-lol help` on a pull request; `gpu-lol doctor` checks the whole installation.")
     elif report.choice.takes_forks:
         steps.append(
             f"Merge into {branch}: pull_request_target runs that branch's workflow, so proposals come from then."
