@@ -10,11 +10,15 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from gpu_lol_action import action_io
+from gpu_lol_action.domain.annotation import Level
 from gpu_lol_action.domain.request import Ignore
 from gpu_lol_action.errors import Door, Ending, GpuLolError, SpecError, exit_code
 
 if TYPE_CHECKING:
     from gpu_lol_action.router import Step
+
+# A check's words for how loud an annotation is, in those of the job's log.
+_LEVELS = {Level.NOTICE: "notice", Level.WARNING: "warning", Level.FAILURE: "error"}
 
 
 def main() -> int:
@@ -71,7 +75,7 @@ def _handle(surroundings: action_io.Surroundings) -> int:
     step = _step(surroundings)
     with wiring.job(surroundings, event) as context:
         run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
-        requests = wiring.count_requests(context)
+        requests, left_out = wiring.count_requests(context), wiring.left_out(context)
     if run.ignored is not None:
         return _ignore(run.ignored)
     action_io.log(f"{sum(requests.values())} GitHub requests")
@@ -87,8 +91,16 @@ def _handle(surroundings: action_io.Surroundings) -> int:
             )
         elif result.error is not None:
             action_io.annotate("error", context.redact(_sentences(result.error)), title=result.error.reason_code)
+        for each in result.outcome.annotations:
+            action_io.annotate(
+                _LEVELS[each.level], context.redact(each.message), path=each.path, line=each.line, title=each.title
+            )
         if result.outcome.text:
             action_io.write_summary(context.redact(result.outcome.text))
+        elif result.outcome.decision != "deferred":
+            action_io.write_summary(f"gpu-lol: {result.outcome.decision}, `{result.outcome.reason_code}`.")
+    if left_out:
+        action_io.write_summary(context.redact("\n".join(f"- {line}" for line in left_out)))
     last = run.results[-1].outcome if run.results else None
     _finish(
         "deferred" if run.deferred else last.decision if last else "done",

@@ -109,6 +109,7 @@ class Surroundings:
     deferred: str
     inputs: Mapping[str, str]
     github_sha: str = ""
+    run_attempt: str = "1"
     is_finishing: bool = False
     act_decision: str = ""
     clouds: tuple[str, ...] = ()
@@ -146,6 +147,7 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
         deferred=env.get("GPU_LOL_DEFERRED", ""),
         inputs=values,
         github_sha=env.get("GITHUB_SHA", ""),
+        run_attempt=env.get("GITHUB_RUN_ATTEMPT", "1"),
         is_finishing=env.get("GPU_LOL_FINISHING", "") == "true",
         act_decision=env.get("GPU_LOL_ACT_DECISION", ""),
         clouds=tuple(env.get("GPU_LOL_CLOUDS", "").lower().replace(",", " ").split()),

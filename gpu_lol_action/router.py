@@ -90,14 +90,16 @@ def route(context: Context, event: Event, load_policy: Callable[[], Policy], ste
         return Run((_finish(context, event, load_policy, step),))
     if isinstance(event, CommentCreated):
         return _comment(context, event, load_policy, step)
-    policy = load_policy()
     from gpu_lol_action.handlers import obey
 
     number = None if isinstance(event, Scheduled) else event.pull_request.number
     action: Callable[[], Outcome]
     if isinstance(event, PullRequestChanged):
-        action = partial(obey.follow_change, context, event, policy)
-    elif isinstance(event, PullRequestClosed):
+        # The policy is asked for with the rest, in one look at the pull request.
+        action = partial(obey.follow_change, context, event, load_policy)
+        return Run((_guard(context, number, action, 0),))
+    policy = load_policy()
+    if isinstance(event, PullRequestClosed):
         action = partial(obey.follow_close, context, event, policy, may_use_cloud=step.may_use_cloud)
     else:
         action = partial(obey.follow_schedule, context, event, policy, may_use_cloud=step.may_use_cloud)
@@ -164,6 +166,8 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
         return Run((_failure(context, number if is_heard else None, error),))
     scene = _Scene(event, pull_request, policy, role, step)
     results = _in_order(context, parsed, scene)
+    if is_insider or role in policy.roles:
+        _close_with_reaction(context, event.comment_id, results)
     return Run(results, pinned_sha=pull_request.head_sha, may_spend=_may_spend(parsed, results))
 
 
@@ -172,6 +176,18 @@ def _may_spend(parsed: Sequence[Command | ParseProblem], results: Sequence[Resul
     deferred = [parsed[result.index] for result in results if result.outcome.decision == "deferred"]
     specs = [find_command(command.name) for command in deferred if isinstance(command, Command)]
     return any(spec is not None and spec.is_spending for spec in specs)
+
+
+def _close_with_reaction(context: Context, comment_id: int, results: Sequence[Result]) -> None:
+    """Say at the command itself how it ended, once it has: what is deferred has not."""
+    if not results or any(result.outcome.decision == "deferred" for result in results):
+        return
+    decisions = {result.outcome.decision for result in results}
+    if decisions & {"failed", "denied"}:
+        context.forge.react(comment_id, "confused")
+    else:
+        is_launched = any(result.outcome.reason_code == "launched" for result in results)
+        context.forge.react(comment_id, "rocket" if is_launched else "+1")
 
 
 def _in_order(context: Context, parsed: Sequence[Command | ParseProblem], scene: _Scene) -> tuple[Result, ...]:

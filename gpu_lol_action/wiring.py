@@ -22,10 +22,12 @@ from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
 from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell
+from gpu_lol_action.handlers.ports_surfaces import Surfaces
 from gpu_lol_action.render.screen import Screen
 
 if TYPE_CHECKING:
     from gpu_lol_action.adapters.cloud_accounts import CloudAccounts
+    from gpu_lol_action.adapters.github import GitHubClient
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.domain.checkup import Diagnosis
     from gpu_lol_action.handlers.doctor import Instruments
@@ -133,6 +135,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         clouds=tuple(cloud_keys) or _declared_clouds(surroundings),
         is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
         pinned_sha=surroundings.pinned_sha or None,
+        run_attempt=surroundings.run_attempt,
     )
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
@@ -148,7 +151,33 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 settings=settings,
                 lookups=_job_lookups(asked, surroundings.workspace_temp),
                 instruments=lambda: _job_instruments(forge, event.repository, cloud_keys),
+                surfaces=_surfaces(forge.client, event.repository),
             )
+
+
+def _surfaces(client: GitHubClient, repository: Repository) -> Surfaces:
+    """Return what GitHub shows beside comments; which of it this token may write, GitHub says when it is tried."""
+    from gpu_lol_action.adapters.github_checks import GitHubChecks
+    from gpu_lol_action.adapters.github_commits import GitHubCommits
+    from gpu_lol_action.adapters.github_deployments import GitHubDeployments
+    from gpu_lol_action.adapters.github_look import GitHubLook
+    from gpu_lol_action.adapters.github_suggestions import GitHubSuggestions
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.proposal_notes import FOLDER, ProposalNotes
+
+    return Surfaces(
+        conversation=GitHubLook(client, repository.default_branch),
+        checks=GitHubChecks(client),
+        deployments=GitHubDeployments(client),
+        suggestions=GitHubSuggestions(client),
+        commits=GitHubCommits(client),
+        notes=ProposalNotes(GitRefStore(client, FOLDER)),
+    )
+
+
+def left_out(context: Context) -> list[str]:
+    """Return what this run could not show, one line each, for the job's summary."""
+    return list(getattr(context.progress, "notes", ()))
 
 
 def load_policy(context: Context, repository: Repository) -> Policy:
@@ -372,14 +401,14 @@ def _skypilot_versions() -> tuple[str | None, str]:
 def initialize(command: Command, folder: Path) -> Outcome:
     """Set gpu-lol up in a checkout, as ``gpu-lol init`` was asked to."""
     from gpu_lol_action import __version__
-    from gpu_lol_action.adapters.github_look import GitHubLook
+    from gpu_lol_action.adapters.github_public import PublicGitHub
     from gpu_lol_action.adapters.local_forge import LocalForge
     from gpu_lol_action.domain.installation import Pin, Wish
     from gpu_lol_action.handlers.init import Installation, handle_init
 
     forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     root, facts = forge.survey()
-    look = GitHubLook(SystemClock().now, _terminal_api_url(), _terminal_token())
+    look = PublicGitHub(SystemClock().now, _terminal_api_url(), _terminal_token())
     is_public = True if command.is_public else False if command.is_private else None
     wish = Wish(command.level, is_public, command.has_forks, command.cloud or "runpod", command.is_forced)
     pin = command.pin

@@ -65,11 +65,13 @@ SWITCHES: Mapping[str, str] = {
     "--private": "is_private",
     "--forks": "has_forks",
     "--force": "is_forced",
+    "--explain": "is_explained",
 }
 """The field of Command that an option without a value sets."""
 
 VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.DURATION: ("lease", parse_duration),
+    OptionKind.PROFILE: ("profile", lambda value: value if PROFILE.fullmatch(value) else None),
     OptionKind.CLOUD: ("cloud", _one_of(CLOUDS)),
     OptionKind.REGION: ("region", _matching(_REGION)),
     OptionKind.IMAGE: ("image", read_image),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.render import markdown
-from gpu_lol_action.render.limits import fit_comment
 from gpu_lol_action.render.markdown import Safe
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ def fill(template: str, **values: object) -> str:
 
 
 def render_comment(template: str, view: object) -> str:
-    """Return a comment from its template and view, in the size that GitHub takes."""
-    return fit_comment(fill(f"comments/{template}.md.j2", view=view))
+    """Return a comment from its template and view, whole; whoever posts it cuts it to the size that GitHub takes."""
+    return fill(f"comments/{template}.md.j2", view=view)
 
 
 def refuse_unescaped(value: object) -> str:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from gpu_lol_action import cli
-from gpu_lol_action.adapters.github_look import GitHubLook
+from gpu_lol_action.adapters.github_public import PublicGitHub
 from gpu_lol_action.domain.installation import COMMANDING, PROPOSING, Pin, sweep_minute
 from gpu_lol_action.domain.permissions import BOT, PROPOSE
 from gpu_lol_action.rehearsal.github import Setting
@@ -190,10 +190,10 @@ def test_values_that_make_no_workflow_are_refused(checkout: Path, words: list[st
 @pytest.mark.parametrize("is_private", [True, False])
 def test_github_says_what_git_cannot_know(tmp_path: Path, *, is_private: bool) -> None:
     with started_place(tmp_path, Setting(is_private=is_private)) as place:
-        look = GitHubLook(place.clock.now, place.hub.api_url, place.hub.bot_token)
+        look = PublicGitHub(place.clock.now, place.hub.api_url, place.hub.bot_token)
         assert look.visibility(place.hub.setting.full_name) == (not is_private, False)
-        assert GitHubLook(place.clock.now, place.hub.api_url).visibility(place.hub.setting.full_name) == (None, None)
+        assert PublicGitHub(place.clock.now, place.hub.api_url).visibility(place.hub.setting.full_name) == (None, None)
 
 
 def test_pin_is_the_releases_tag_where_nobody_can_be_asked() -> None:
-    assert GitHubLook(lambda: START, NOWHERE).pin("1.2.3") == Pin("v1.2.3")
+    assert PublicGitHub(lambda: START, NOWHERE).pin("1.2.3") == Pin("v1.2.3")
