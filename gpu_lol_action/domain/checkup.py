@@ -97,9 +97,14 @@ class Health(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing: what was seen, in a sentence, and the fix (a command, a link, or a block to paste)."""
+    """One thing: what was seen, in a sentence, and the fix: a sentence too, or else a command, link or block to paste."""
 
     subject: str
     health: Health
     sentence: str
     fix: str = ""
+
+    @property
+    def is_pasted(self) -> bool:
+        """Whether the fix is taken as it stands, letter by letter."""
+        return bool(self.fix) and not self.fix.endswith(".")

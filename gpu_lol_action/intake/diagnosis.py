@@ -65,7 +65,7 @@ def _permissions(facts: CheckupFacts) -> Iterator[Diagnosis]:
         yield Diagnosis("permissions", Health.GOOD, "The job's token may do all that is needed.")
     for each in lacking:
         if each.is_optional:
-            yield Diagnosis("permissions", Health.NOTE, f"Without {each.line}: no {each.purpose}.", each.line)
+            yield Diagnosis("permissions", Health.NOTE, f"Without `{each.line}` nobody sees {each.purpose}.", each.line)
 
 
 def _workflows(facts: CheckupFacts) -> Iterator[Diagnosis]:

@@ -23,8 +23,13 @@ def checkup_text(diagnoses: Sequence[Diagnosis], screen: Screen) -> str:
         indent = " " * (_WORD + _SUBJECT)
         first, *rest = wrap(one.sentence.replace("`", ""), screen.width, indent, indent)
         lines += [word + pad(one.subject, _SUBJECT) + first.strip(), *rest]
-        lines += [f"{indent}  {line}" for line in one.fix.splitlines()]
+        inner = f"{indent}  "
+        lines += [f"{inner}{line}" for line in one.fix.splitlines()] if one.is_pasted else _fix(one, screen, inner)
     return screen.finish("\n".join([*lines, "", _verdict(diagnoses)]))
+
+
+def _fix(one: Diagnosis, screen: Screen, indent: str) -> list[str]:
+    return wrap(one.fix, screen.width, indent, indent) if one.fix else []
 
 
 def checkup_markdown(diagnoses: Sequence[Diagnosis]) -> str:
@@ -32,7 +37,9 @@ def checkup_markdown(diagnoses: Sequence[Diagnosis]) -> str:
     parts = [f"### {_MARKS[_worst(diagnoses)]} Check-up: {_verdict(diagnoses)}", ""]
     for one in diagnoses:
         parts.append(f"- {_MARKS[one.health]} **{inline(one.subject)}**: {prose(one.sentence)}")
-        if one.fix:
+        if one.fix and not one.is_pasted:
+            parts[-1] += f" *{prose(one.fix)}*"
+        elif one.fix:
             parts += ["", *(f"  {line}" for line in fence(one.fix).splitlines()), ""]
     return "\n".join(parts)
 
