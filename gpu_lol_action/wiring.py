@@ -359,7 +359,7 @@ def check_up(folder: Path) -> tuple[Diagnosis, ...]:
     if not token:
         return check_up(instruments)
     # Somebody is waiting at the screen: what does not answer at once is reported as unknown, not asked again.
-    connection = Connection(token, checkout.full_name, _terminal_api_url(), attempts=1)
+    connection = Connection(token, checkout.full_name, _terminal_api_url(checkout.host), attempts=1)
     forge = GitHubForge(connection, GitHubHands(clock.now, clock.sleep, lambda _line: None))
     # Without a branch's name GitHub answers for the default one, whatever the checkout knows.
     asked = replace(
@@ -416,8 +416,10 @@ def initialize(command: Command, folder: Path) -> Outcome:
     return handle_init(Installation(root, facts, wish, look.visibility, find_pin, command.is_dry_run))
 
 
-def _terminal_api_url() -> str:
-    return os.environ.get("GITHUB_API_URL", "").strip() or "https://api.github.com"
+def _terminal_api_url(host: str = "github.com") -> str:
+    """Return where the API of a remote's host is: what the environment says, else by GitHub's own rule."""
+    said = os.environ.get("GITHUB_API_URL", "").strip()
+    return said or ("https://api.github.com" if host == "github.com" else f"https://{host}/api/v3")
 
 
 def _terminal_token() -> str:

@@ -106,7 +106,8 @@ def _judge_caller(caller: CallerFacts) -> Iterator[Diagnosis]:
             yield Diagnosis("workflows", Health.BAD, f"{caller.path} passes no cloud's key.", fix)
     if len(caller.ref) != 40:
         sentence = f"{caller.path} calls {caller.callee}.yml at {caller.ref}, a name that can be moved."
-        yield Diagnosis("workflows", Health.NOTE, sentence, "gpu-lol init --force")
+        again = "gpu-lol init --level 2 --force" if caller.callee == "bot" else "gpu-lol init --force"
+        yield Diagnosis("workflows", Health.NOTE, sentence, again)
     yield Diagnosis("workflows", Health.GOOD, f"{caller.path} calls {caller.callee}.yml with what it needs.")
 
 
