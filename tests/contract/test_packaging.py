@@ -250,6 +250,19 @@ def test_release_publishes_by_digest_with_provenance_and_only_full_versions() ->
         assert "id-token" not in job["permissions"] or job["environment"] == "release"
 
 
+def test_checks_include_the_linters_of_workflows_image_and_code() -> None:
+    commands = re.findall(r'^check "[^"]+" "\$bin/(.*)$', (ROOT / "scripts" / "check").read_text(), flags=re.MULTILINE)
+    wanted = {
+        "zizmor": {"--offline", "--strict-collection", "--persona=auditor"},
+        "hadolint": {"style", "Dockerfile"},
+        "bandit": {"gpu_lol_action", "scripts"},
+        "check-jsonschema": {"vendor.github-workflows"},
+    }
+    for tool, words in wanted.items():
+        assert any(command.startswith(f'{tool}"') and words <= set(command.split()) for command in commands), tool
+    assert any("vendor.github-actions action.yml" in command for command in commands)
+
+
 @pytest.mark.parametrize(
     ("pattern", "reason"),
     [
