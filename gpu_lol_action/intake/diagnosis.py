@@ -185,7 +185,7 @@ def _skypilot(facts: CheckupFacts) -> Iterator[Diagnosis]:
 def _accounts(facts: CheckupFacts) -> Iterator[Diagnosis]:
     if not facts.accounts:
         where = "passed to this job" if facts.is_job else "in this terminal's environment"
-        names = " or ".join(SECRETS.values())
+        names = " or ".join(f"`{name}`" for name in SECRETS.values())
         health = Health.BAD if facts.is_job else Health.NOTE
         yield Diagnosis("cloud", health, f"No cloud's key is {where}.", f"Set {names}.")
     for cloud, account in facts.accounts.items():
@@ -197,7 +197,7 @@ def _judge_account(cloud: str, account: Account | str) -> Diagnosis:
     if isinstance(account, str):
         return Diagnosis(cloud, Health.UNKNOWN, f"It could not be asked: {account}.", "Try again in a few minutes.")
     if not account.is_accepted:
-        return Diagnosis(cloud, Health.BAD, "It refuses the key.", f"Put a valid key into {name}.")
+        return Diagnosis(cloud, Health.BAD, "It refuses the key.", f"Put a valid key into `{name}`.")
     if account.balance_usd is None:
         return Diagnosis(cloud, Health.GOOD, "It accepts the key; it does not tell its balance.")
     spends = f", ${account.spend_usd_per_hour:.2f}/h running" if account.spend_usd_per_hour else ", nothing running"

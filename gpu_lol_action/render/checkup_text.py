@@ -29,7 +29,7 @@ def checkup_text(diagnoses: Sequence[Diagnosis], screen: Screen) -> str:
 
 
 def _fix(one: Diagnosis, screen: Screen, indent: str) -> list[str]:
-    return wrap(one.fix, screen.width, indent, indent) if one.fix else []
+    return wrap(one.fix.replace("`", ""), screen.width, indent, indent) if one.fix else []
 
 
 def checkup_markdown(diagnoses: Sequence[Diagnosis]) -> str:
