@@ -129,6 +129,12 @@ class Command:
     output: str | None = None
     table: str | None = None
     cells: tuple[tuple[str, str], ...] = ()
+    level: int = 1
+    is_public: bool = False
+    is_private: bool = False
+    has_forks: bool = False
+    pin: str | None = None
+    is_forced: bool = False
     corrections: tuple[Correction, ...] = ()
 
 

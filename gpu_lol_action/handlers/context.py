@@ -15,6 +15,8 @@ from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress,
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
+    from gpu_lol_action.handlers.doctor import Instruments
+
     # The template engine is not loaded before something is said.
     from gpu_lol_action.render.views import ReplyTo
 
@@ -49,6 +51,7 @@ class Context:
     redact: Callable[[str], str]
     settings: Settings
     lookups: Lookups = NO_LOOKUPS
+    instruments: Callable[[], Instruments] | None = None
     surfaces: Surfaces | None = None
 
 
