@@ -16,6 +16,7 @@ from gpu_lol_action.analysis import (
     media,
     models,
     packages,
+    serving,
     training,
     workload,
 )
@@ -45,6 +46,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     models.detect,
     training.detect,
     media.detect,
+    serving.detect,
     gpu_count.detect,
     documented.detect,
     declared_hardware.detect,

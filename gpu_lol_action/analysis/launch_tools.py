@@ -67,7 +67,7 @@ _PLACEHOLDER = re.compile(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w
 
 def split_words(text: str) -> list[str]:
     """Return a command's words as a shell would; by blanks where its quotes do not close."""
-    text = _without_comment(text)
+    text = without_comment(text)
     try:
         words = shlex.split(text)
     except ValueError:
@@ -76,7 +76,7 @@ def split_words(text: str) -> list[str]:
     return [bare for word in words if (bare := word.strip(",")) and not re.fullmatch(r"\[[^\[\]]*\]?", bare)]
 
 
-def _without_comment(text: str) -> str:
+def without_comment(text: str) -> str:
     """Return a line up to the ``#`` that begins a word outside quotes; one inside a word (``${x#y}``) is no comment."""
     quote = ""
     for place, character in enumerate(text):

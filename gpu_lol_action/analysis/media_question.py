@@ -63,7 +63,7 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         or (_text(known, "media.offload") == "layers" and not question.method.trains),
         is_text_encoder_elsewhere=_text(known, "media.text_encoder") == "elsewhere",
         are_latents_cached=_text(known, "media.latents") == "cached",
-        runtime=_text(known, "media.runtime"),
+        runtime=_text(known, "media.runtime") or question.runtime,
         is_attention_fused=not _BEFORE_FUSED_ATTENTION.search(_text(known, "framework.torch")),
         output_classes=_whole(known, "media.classes"),
         sample_elements=_elements(known, question),

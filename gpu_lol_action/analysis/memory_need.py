@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.reconcile import (
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.context_lengths import context_length
 from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
 from gpu_lol_action.estimation.vram import (
@@ -36,6 +37,9 @@ LEAST_GIB = 2
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
 DEFAULT_TRAINING_LENGTH = 1024
+_TEXT_ENCODERS = frozenset(
+    {"seq2seq", "encoder", "embedding", "vision-text"}
+)  # what diffusion models read their prompt with
 DEFAULT_INFERENCE_LENGTH = 2048
 
 # A published figure over so many times the estimate is not explained by the model that was recognized.
@@ -146,6 +150,8 @@ def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
     model, usual = find_model(named.value), find_model(family.value)
     if model is None or usual is None:
         return False
+    if usual.kind.startswith("diffusion") and model.kind in _TEXT_ENCODERS:
+        return True
     far = EXPLAINS if model.kind == usual.kind else 1.5
     return usual.parameters_b > far * model.parameters_b
 
@@ -179,6 +185,8 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         _text(findings, "model.weight_bits") or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
     )
     default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)
+    if best(findings, "serving.engine") is not None:
+        default = context_length(model.name) or default
     length = int(_text(findings, "training.sequence_length") or default)
     if model.kind in {"vision", "vision-text"}:
         length = default  # a number of tokens in code is a text's, not an image's
@@ -195,6 +203,7 @@ def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: Mode
         is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
         sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
+        runtime=_text(findings, "serving.engine") or "",
         lora_rank=int(_text(findings, "training.lora_rank") or 16),
         is_optimizer_offloaded=trains and _text(findings, "training.offload") in {"optimizer", "parameters"},
         is_parameters_offloaded=trains and _text(findings, "training.offload") == "parameters",
@@ -215,7 +224,10 @@ def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
     """Whether the sum rests on a guess: a model without a shape or only hinted at, or a batch that nothing says."""
     named = best(findings, "model.id")
     model = question.model
-    is_sure = model.source == "shape" or (named is not None and named.confidence is Confidence.HIGH)
+    # A size that only a name says is of the part that the name counts: not of an encoder or a codec beside it.
+    is_sure = model.source == "shape" or (
+        model.source != "name" and named is not None and named.confidence is Confidence.HIGH
+    )
     is_sized = best(findings, "training.batch_size") is not None or not question.method.trains
     return not ((model.has_shape or is_counted(question)) and is_sure and is_sized)
 

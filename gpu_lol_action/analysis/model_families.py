@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.model_loads import loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.model_facts import find_model
@@ -23,6 +24,8 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"flux(?:_?pipeline|_?transformer|_dev)|[_/]flux(?:[_./]|$)", "black-forest-labs/FLUX.1-dev"),
     (r"hunyuan_?video", "tencent/HunyuanVideo"),
     (r"cogvideox", "THUDM/CogVideoX-5b"),
+    (r"mochi_?(?:preview|pipeline|1)|asymm_?dit", "genmo/mochi-1-preview"),
+    (r"ltx_?(?:video|pipeline|transformer)", "Lightricks/LTX-Video"),
     (r"wan_?(?:pipeline|transformer|t2v|i2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
     (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
     (r"mixtral", "mistralai/Mixtral-8x7B-v0.1"),
@@ -98,6 +101,8 @@ def _made(source: Source) -> Finding | None:
     """Return the family of the first model that a program makes, by its class."""
     for call in source.code.calls if source.code else ():
         owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
+        if owner.startswith("AutoModel") and any(model_name(text) for text in loaded_texts(call, source)):
+            continue  # a class for any model says nothing where the call names one
         if owner and not _NOT_MODELS.search(owner) and (model := _family(owner)) is not None:
             why = f"`{call.name[:60]}` is of the family of {model}"
             return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))
