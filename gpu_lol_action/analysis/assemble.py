@@ -11,6 +11,7 @@ from gpu_lol_action.analysis import (
     base_image,
     declared_hardware,
     documented,
+    documented_sizes,
     entry_points,
     gpu_count,
     media,
@@ -49,6 +50,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     serving.detect,
     gpu_count.detect,
     documented.detect,
+    documented_sizes.detect,
     declared_hardware.detect,
 )
 TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)

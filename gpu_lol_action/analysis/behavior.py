@@ -57,6 +57,7 @@ _TRAIN_OWNERS = re.compile(r"trainer|yolo|runner|estimator|algo(?:rithm)?$|learn
 _INFERENCE_CALLS = frozenset({
     "generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict", "text_completion",
     "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
+    "InferenceRunner", "sample_from_model", "sample_sequence", "generate_text", "run_inference", "generate_speech", "generate_audio",
     "launch_server", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
 })  # fmt: skip
 _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.documented_sizes import documented_model
 from gpu_lol_action.analysis.media_question import media_model, with_media
 from gpu_lol_action.analysis.placement import place
 from gpu_lol_action.analysis.reconcile import (
@@ -138,7 +139,7 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
         if family is not None:
             return find_model(family.value)
     if named is None:
-        return media_model(findings)
+        return media_model(findings) or documented_model(findings)
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from gpu_lol_action.analysis import declared_hardware
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
@@ -66,3 +67,17 @@ def test_a_service_beside_training_does_not_win_over_it(checkout: Build) -> None
     run = primary_run(checkout({"predict.py": service, "train.py": train}))
     assert run is not None
     assert run.shown == "train.py"
+
+
+@pytest.mark.parametrize(
+    ("files", "card"),
+    [
+        ({"service.py": "import bentoml\n@bentoml.service(resources={'gpu': 1, 'gpu_type': 'nvidia-a100-80gb'})\nclass A:\n    pass\n"}, "A100-80GB"),
+        ({"service.py": "import bentoml\nclass Args:\n    gpu_type: str = 'nvidia-l4'\n@bentoml.service(resources={'gpu': 1})\nclass A:\n    pass\n"}, "L4"),
+        ({"config.yaml": "resources:\n  accelerator: A10G\n", "model/model.py": LOAD + "class Model:\n    def load(self):\n        pass\n    def predict(self, x):\n        pass\n"}, "A10G"),
+    ],
+)  # fmt: skip
+def test_card_that_a_service_asks_for(checkout: Build, files: Mapping[str, str], card: str) -> None:
+    tree = checkout(files)
+    found = declared_hardware.detect(tree, primary_run(tree))
+    assert [(f.value, f.confidence.name) for f in found if f.field == "documented.card"] == [(card, "HIGH")]
