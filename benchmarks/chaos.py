@@ -227,7 +227,9 @@ def main() -> int:
     options = parser.parse_args()
     dice, tally = random.Random(options.seed), Tally()
     parent, child = multiprocessing.get_context("spawn").Pipe()
-    world = multiprocessing.get_context("spawn").Process(target=serve, args=(child, options.seed, options.scale), daemon=True)
+    world = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(child, options.seed, options.scale), daemon=True
+    )
     world.start()
     with tempfile.TemporaryDirectory(prefix="gpu-lol-chaos-") as name:
         stage = Stage(parent.recv(), Path(name), options.scale, time.time())
@@ -245,12 +247,17 @@ def main() -> int:
             play_round(stage, line, number, dice, tally)
             if number % 10 == 0:
                 run(stage, 0, "sweep", number)
-                print(f"{tally.hits} of {options.kills} hit, {number} rounds, {time.monotonic() - began:.0f} s", flush=True)
+                print(
+                    f"{tally.hits} of {options.kills} hit, {number} rounds, {time.monotonic() - began:.0f} s",
+                    flush=True,
+                )
         left = count_what_is_left(stage, line)
         state = line.ask("state")
     world.terminate()
     print(f"rounds by command and harm: {dict(sorted(tally.kills.items()))}")
-    print(f"{state['calls']} calls of provider and GitHub, {state['late']} machines that came late, {tally.hung} processes that hung")
+    print(
+        f"{state['calls']} calls of provider and GitHub, {state['late']} machines that came late, {tally.hung} processes that hung"
+    )
     print(json.dumps({"kills": tally.hits, **left}))
     return int(any(left.values()) or tally.hung > 0)
 

@@ -42,7 +42,7 @@ def ending_view(record: EnvironmentRecord, now: datetime, why: str = "") -> Endi
     """Return a teardown in flight, or one that could not be proven for the reason ``why``."""
     stone = record.tombstone
     return EndingView(
-        marker=environment_marker(record),
+        marker=environment_marker(record, of="ending"),
         machine=machine_view(record),
         name_on_cloud=record.name_on_cloud or record.name,
         stage=_stage(record),
