@@ -21,7 +21,7 @@ from gpu_lol_action.domain.request import Command, Event, Outcome, Repository
 from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
-from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell
+from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 from gpu_lol_action.render.screen import Screen
 
@@ -56,7 +56,7 @@ class Hands:
             from gpu_lol_action.adapters.skypilot import SkyPilotCloud
             from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings
 
-            pair = self._key_pair()
+            pair = self.key_pair()
             settings = SkyPilotSettings(
                 home=self.home,
                 user_hash=user_hash(self.repository_id),
@@ -75,12 +75,13 @@ class Hands:
         if self._shell is None:
             from gpu_lol_action.adapters.ssh import OpenSsh
 
-            shell = OpenSsh(self._key_pair()[0])
+            shell = OpenSsh(self.key_pair()[0])
             self.closing.callback(shell.close)
             self._shell = shell
         return self._shell
 
-    def _key_pair(self) -> tuple[bytes, str]:
+    def key_pair(self) -> tuple[bytes, str]:
+        """Return the private (PEM) and the public key of this repository's machines."""
         from gpu_lol_action.launch.keys import derive_key_pair
 
         # GPU_LOL_SECRET serves cloud logins that have no key of their own (OIDC).
@@ -152,7 +153,20 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 lookups=_job_lookups(asked, surroundings.workspace_temp),
                 instruments=lambda: _job_instruments(forge, event.repository, cloud_keys),
                 surfaces=_surfaces(forge.client, event.repository),
+                vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
             )
+
+
+def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
+    from gpu_lol_action.adapters.vault_refs import RefVault
+
+    return RefVault(client, *hands.key_pair())
+
+
+def _file_vault(folder: Path, hands: Hands) -> Vault:
+    from gpu_lol_action.adapters.vault_files import FileVault
+
+    return FileVault(folder, *hands.key_pair())
 
 
 def _surfaces(client: GitHubClient, repository: Repository) -> Surfaces:
@@ -258,6 +272,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 shell=hands.shell,
                 redact=_redactor(list(cloud_keys.values())),
                 settings=settings,
+                vault=lambda: _file_vault(state / "rescues" / repository.full_name.replace("/", "+"), hands),
             )
 
 

@@ -110,6 +110,7 @@ UP_OPTIONS = (
     Option("--image", OptionKind.IMAGE, "another container image", "IMAGE"),
     Option("--sha", OptionKind.SHA, "only if this is still the head", "abc1234", DoorKind.COMMENT),
     Option("--share", OptionKind.USER, "install this GitHub user's SSH keys too", "USER"),
+    Option("--restore", OptionKind.SWITCH, "put back what was saved from the last machine of this pull request"),
     Option("--dry-run", OptionKind.SWITCH, "say what would happen and cost, launch nothing"),
 )
 
@@ -217,7 +218,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "extend",
-        "Give the machine more time, within the policy's longest lease and budget",
+        "Give the machine more time, as far as lease and budget allow",
         Permission.COMMAND_ROLES,
         positional="duration",
         options=(Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME"),),

@@ -118,6 +118,7 @@ class Command:
     share: tuple[str, ...] = ()
     is_dry_run: bool = False
     is_all: bool = False
+    is_restoring: bool = False
     topic: str | None = None
     path: str | None = None
     output_format: str = "text"

@@ -57,6 +57,7 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[str], str | None]:
 SWITCHES: Mapping[str, str] = {
     "--spot": "use_spot",
     "--all": "is_all",
+    "--restore": "is_restoring",
     "--dry-run": "is_dry_run",
     "--hub": "use_hub",
     "--verbose": "is_verbose",
