@@ -6,6 +6,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_precision import precision_of
@@ -45,6 +46,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             optimizer_of(scope),
             _number("training.lora_rank", scope, _RANK, 1, 1024),
         ]
+    else:
+        found += detect_serving(run, scope)
     return [finding for finding in found if finding is not None]
 
 
