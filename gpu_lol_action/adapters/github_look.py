@@ -93,7 +93,9 @@ class GitHubLook:
         )
         pull = f"pullRequest(number: {number}) {{ headRefOid isDraft state maintainerCanModify {comments} }}"
         inside = " ".join([pull, *parts])
-        query = f"query {{ viewer {{ login }} repository(owner: {_quoted(owner)}, name: {_quoted(name)}) {{ {inside} }} }}"
+        query = (
+            f"query {{ viewer {{ login }} repository(owner: {_quoted(owner)}, name: {_quoted(name)}) {{ {inside} }} }}"
+        )
         answer = self._client.graphql(query)
         found = answer["repository"]
         if not isinstance(found, dict):

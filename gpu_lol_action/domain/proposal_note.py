@@ -15,6 +15,7 @@ from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.corrections import FIELDS, MAX_COUNT, MAX_GIB, Correction, Corrections
 
 VERSION = 1
+NOTHING_CORRECTED = Corrections()
 _MAX_TEXT = 300
 
 
@@ -22,7 +23,7 @@ _MAX_TEXT = 300
 class ProposalNote:
     """``set_by`` maps the key of each correction in force to the login that gave it; ``muted_by`` is empty where nobody did."""
 
-    corrections: Corrections = Corrections()
+    corrections: Corrections = NOTHING_CORRECTED
     set_by: Mapping[str, str] = field(default_factory=dict)
     muted_by: str = ""
 
@@ -30,9 +31,7 @@ class ProposalNote:
     def words(self) -> tuple[tuple[str, str], ...]:
         """What is in force as ``set`` takes it, each with who gave it: ``("vram=48", "ada")``."""
         values = {key: getattr(self.corrections, name) for key, name in FIELDS.items()}
-        return tuple(
-            (f"{key}={value}", self.set_by.get(key, "")) for key, value in values.items() if value is not None
-        )
+        return tuple((f"{key}={value}", self.set_by.get(key, "")) for key, value in values.items() if value is not None)
 
     def corrected(self, changes: Sequence[Correction], by: str) -> ProposalNote:
         """Return the note with one more ``set`` over it."""

@@ -226,5 +226,3 @@ def _tell_spec_error(context: Context, scene: _Scene, error: SpecError) -> None:
 def _has_bot(context: Context) -> bool:
     """Whether commands work here: this job may hold no cloud secret while the bot's has one, and then it has swept."""
     return bool(context.ledger.entries()) or context.ledger.last_sweep() is not None
-
-

@@ -167,5 +167,3 @@ def _hands_off(offering: Offering, newest: LastChange | None, last_edit: LastCha
 def _is_ours(change: LastChange, me: str) -> bool:
     """Whether we made a commit: anybody can write our trailer, but not under our login."""
     return TRAILER in change.message.splitlines() and bool(me) and change.author == me
-
-

@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from datetime import datetime, timedelta
+from functools import partial
 
 from gpu_lol_action.domain.request import Posted, PullRequest
 from gpu_lol_action.domain.surfaces import Standing
@@ -61,7 +61,9 @@ def try_look(context: Context, pull_request: PullRequest, *, is_final: bool) -> 
     try:
         return look(context, pull_request.number, is_final=is_final)
     except GpuLolError as error:
-        unseen = Standing(pull_request.head_sha, pull_request.is_draft, is_open=False, may_modify=False, me="", comments=())
+        unseen = Standing(
+            pull_request.head_sha, pull_request.is_draft, is_open=False, may_modify=False, me="", comments=()
+        )
         return Look(pull_request.number, unseen, context.clock.now(), error)
 
 

@@ -18,7 +18,9 @@ def attempt(context: Context, what: str, permission: str, show: Callable[[], Sho
     try:
         return show()
     except OperatorError as error:
-        why = f"it needs `{permission}` in the workflow" if "permission" in error.reason_code else error.explanation.what
+        why = (
+            f"it needs `{permission}` in the workflow" if "permission" in error.reason_code else error.explanation.what
+        )
         context.progress.note(f"Left out: {what} ({why}).")
     except GpuLolError as error:
         context.progress.note(f"Left out: {what} ({error.explanation.what}).")
@@ -43,7 +45,9 @@ def begin_deployment(context: Context, record: EnvironmentRecord) -> None:
     attempt(context, "the deployment", "deployments: write", lambda: surfaces.deployments.begin(record, url))
 
 
-def move_deployment(context: Context, record: EnvironmentRecord, state: DeploymentState, url: str | None = None) -> None:
+def move_deployment(
+    context: Context, record: EnvironmentRecord, state: DeploymentState, url: str | None = None
+) -> None:
     """Show that the environment is ready (``url``: where its details are), has failed, or is gone."""
     surfaces = context.surfaces
     if surfaces is None or record.pull_request is None:

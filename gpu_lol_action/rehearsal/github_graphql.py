@@ -1,5 +1,6 @@
-"""The GraphQL questions that the bot asks: who am I, what do these commits hold, and (github_graphql_pulls) how does a
-pull request stand.
+"""The GraphQL questions that the bot asks: who am I, and what do these commits hold.
+
+How a pull request stands is answered by github_graphql_pulls.
 
 A question of any other shape is an unknown route: a story fails on it instead of getting a made-up answer.
 """

@@ -9,6 +9,8 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis, Override, Profile
 from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.corrected_spec import correct_spec
+from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.environment import (
     Attempt,
     Bill,
@@ -26,6 +28,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullRequest, Repository
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.errors import Explanation, SpecError
@@ -461,7 +464,31 @@ _BAD_SETUP = Explanation(
 )
 _LOG = "Collecting torch==9.9\n\x1b[31mERROR: No matching distribution found for torch==9.9\x1b[0m\n"
 
+_NOTE = ProposalNote(
+    Corrections(vram_gib=48, image="nvcr.io/nvidia/pytorch:25.10-py3"), {"vram": "ada", "image": "grace"}, "grace"
+)
+_COMMITTED = "It was committed to this branch as `7d1e4c0`."
+
+
+def _corrected(note: ProposalNote) -> Analysis:
+    found = analysis()
+    return replace(
+        found,
+        spec=correct_spec(found.spec, note.corrections),
+        proposed=correct_spec(found.proposed, note.corrections),
+    )
+
+
 CASES: Mapping[str, Callable[[], str]] = {
+    "proposal_corrected": lambda: _proposal(
+        analysis=_corrected(_NOTE), note=_NOTE, spec_notice=_COMMITTED, run="19283746501.1"
+    ),
+    "proposal_corrected_hostile": lambda: _proposal(
+        note=ProposalNote(Corrections(image=HOSTILE, gpu=HOSTILE), {"image": HOSTILE}, HOSTILE), spec_notice=HOSTILE
+    ),
+    "superseded": lambda: comments.superseded(
+        pull_request=128, url="https://github.com/acme/qwen-sft/pull/128#issuecomment-2211"
+    ),
     "proposal_dearer": _proposal,
     "proposal_cheaper": lambda: _proposal(
         analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER
