@@ -10,18 +10,29 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.action_io import Surroundings, annotate, log
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
-from gpu_lol_action.domain.request import Command, Event, Repository
+from gpu_lol_action.domain.request import (
+    Command,
+    CommentCreated,
+    Event,
+    PullRequestChanged,
+    PullRequestClosed,
+    Repository,
+)
 from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
 from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell
 from gpu_lol_action.render.screen import Screen
+
+if TYPE_CHECKING:
+    from gpu_lol_action.adapters.github_first_look import Focus
 
 KEY_VERSION = 1
 
@@ -115,6 +126,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),
         repository=event.repository,
+        focus=focus_of(event),
     )
     cloud_keys = _cloud_keys(surroundings.inputs)
     asked = surroundings.inputs
@@ -132,7 +144,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         with hands.closing:
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(GitRefStore(forge.client)),
+                ledger=RecordLedger(GitRefStore(forge.client, forge.first_look.ledger)),
                 clock=clock,
                 progress=progress,
                 cloud=hands.cloud,
@@ -141,6 +153,19 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 settings=settings,
                 lookups=_job_lookups(asked, surroundings.workspace_temp),
             )
+
+
+def focus_of(event: Event) -> Focus:
+    """What a run is about: its first question to GitHub asks for all of it at once."""
+    from gpu_lol_action.adapters.github_first_look import Focus
+
+    number = 0
+    if isinstance(event, CommentCreated):
+        number = event.pull_request_number
+    elif isinstance(event, PullRequestChanged | PullRequestClosed):
+        number = event.pull_request.number
+    is_proposal = isinstance(event, PullRequestChanged)
+    return Focus(number, POLICY_PATH, event.repository.default_branch, with_comments=is_proposal)
 
 
 def load_policy(context: Context, repository: Repository) -> Policy:

@@ -127,12 +127,13 @@ class GitHubClient:
             fix="Close or archive what is not needed any more.",
         )
 
-    def graphql(self, query: str) -> Any:
-        """Return `data` of a GraphQL query (reads only); OperatorError where GitHub refuses it."""
-        url = self._graphql_url()
-        reply = self.ask(Ask("POST", url, {"": "graphql"}, body={"query": query}, is_repeatable=True))
-        if not isinstance(reply.body, dict) or reply.body.get("errors") or "data" not in reply.body:
-            raise OperatorError("github_refused", "GitHub refused a GraphQL query")
+    def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
+        """Return `data` of a GraphQL query (reads only). Raises as `ask` does; GraphQL refuses with status 200."""
+        body = {"query": query, **({"variables": dict(variables)} if variables else {})}
+        reply = self.ask(Ask("POST", self._graphql_url(), {"": "graphql"}, body=body, is_repeatable=True))
+        errors = reply.body.get("errors") if isinstance(reply.body, dict) else None
+        if errors or not isinstance(reply.body, dict) or not isinstance(reply.body.get("data"), dict):
+            raise _graphql_refused(errors)
         return reply.body["data"]
 
     def count(self, operation: str) -> None:
@@ -242,6 +243,22 @@ def _rate_limited(reply: Reply) -> GpuLolError:
         why="GitHub allows a workflow's token 1,000 requests an hour per repository.",
         fix="Try again later.",
     )
+
+
+def _graphql_refused(errors: Any) -> GpuLolError:
+    first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
+    kind, message = str(first.get("type", "")), " ".join(str(first.get("message", "")).split())[:200]
+    if kind == "RATE_LIMITED":
+        return TransientError(
+            "github_rate_limited", "GitHub takes no more questions from this token", fix="Try again later."
+        )
+    if kind == "FORBIDDEN":
+        return OperatorError(
+            "github_permission_missing",
+            f"the workflow's token may not do this: {message}",
+            fix="A maintainer must add the missing line under `permissions:` in the workflow.",
+        )
+    return OperatorError("github_refused", "GitHub refused a GraphQL query", why=message)
 
 
 def _unreachable(ask: Ask, reply: Reply | None) -> GpuLolError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpu_lol_action.domain.ledger import Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
@@ -62,8 +63,8 @@ def _proposal(context: Context, repository: Repository, pull_request: PullReques
     is_fork = pull_request.is_fork(repository.full_name)
     head = read_commit(context, pull_request.head_sha, policy, is_fork=is_fork)
     base = _read_base(context, pull_request, policy, is_fork=is_fork)
-    open_records = answers.open_records(context)
-    running = [record for record in open_records if record.pull_request == pull_request.number]
+    survey, now = context.ledger.survey(), context.clock.now()
+    running = [record for record in survey.open_records if record.pull_request == pull_request.number]
     return comments.proposal(
         pull_request=pull_request,
         repository=repository,
@@ -74,17 +75,17 @@ def _proposal(context: Context, repository: Repository, pull_request: PullReques
         base_analysis=base.analysis if base else None,
         base_ladder=base.ladder if base else None,
         policy=policy,
-        month_usd=month_usd(context, open_records),
+        month_usd=month_usd(survey, now),
         environment=running[0] if running else None,
-        now=context.clock.now(),
+        now=now,
         spec_yaml=write_spec(head.analysis.proposed),
-        is_level_one=not context.settings.clouds and not _has_bot(context),
+        is_level_one=not context.settings.clouds and not _has_bot(survey),
     )
 
 
-def _has_bot(context: Context) -> bool:
+def _has_bot(survey: Survey) -> bool:
     """Whether commands work here: this job may hold no cloud secret while the bot's has one, and then it has swept."""
-    return bool(context.ledger.entries()) or context.ledger.last_sweep() is not None
+    return bool(survey.entries) or survey.swept_at is not None
 
 
 def _read_base(context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool) -> Reading | None:
