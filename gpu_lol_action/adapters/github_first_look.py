@@ -1,44 +1,51 @@
-"""One GraphQL question for what nearly every run asks first: policy, pull request, its comments, and the ledger.
+"""One GraphQL question for what nearly every run asks first: policy, pull request, and all refs that are ours.
 
-A workflow's token has 1,000 requests an hour for all runs of a repository together; asked one by one these four cost
-five. Each answer is handed out once: who asks again wants to know what is so now. Whatever looks odd is not handed out
+A workflow's token has 1,000 requests an hour for all runs of a repository together; asked one by one these cost
+four and more. Each answer is handed out once: who asks again wants to know what is so now. Whatever looks odd is not handed out
 at all, and REST is asked, whose words the rest of the adapters are written for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gpu_lol_action.adapters.github import GitHubClient
-from gpu_lol_action.adapters.ledger_listing import LEDGER_FIELDS, LEDGER_FRAGMENTS, Listing, parse_listing
-from gpu_lol_action.domain.request import Posted, PullRequest
+from gpu_lol_action.adapters.our_refs import FIELDS, FRAGMENT, VARIABLES, OurRefs
+from gpu_lol_action.domain.request import PullRequest
 from gpu_lol_action.errors import GpuLolError
 
 _PULL_REQUEST = (
     "number title state isDraft merged url author { login __typename } headRefOid headRefName "
-    "headRepository { nameWithOwner } baseRefOid baseRefName "
-    "comments(first: 100) @include(if: $withComments) { pageInfo { hasNextPage } "
-    "nodes { fullDatabaseId body url viewerDidAuthor author { login __typename } } }"
+    "headRepository { nameWithOwner } baseRefOid baseRefName"
 )
-QUERY = (
-    "query FirstLook($owner: String!, $name: String!, $number: Int!, $withPull: Boolean!, $withComments: Boolean!, "
-    "$branch: String!, $policy: String!, $after: String) { repository(owner: $owner, name: $name) { "
+POLICY_FIELDS = (
     "branch: object(expression: $branch) { oid } "
-    "policy: object(expression: $policy) { ... on Blob { text isTruncated isBinary } } "
-    f"pullRequest(number: $number) @include(if: $withPull) {{ {_PULL_REQUEST} }} {LEDGER_FIELDS} }} }} {LEDGER_FRAGMENTS}"
+    "policy: object(expression: $policy) { ... on Blob { text isTruncated isBinary } }"
+)
+POLICY_VARIABLES = "$branch: String!, $policy: String!"
+QUERY = (
+    f"query FirstLook($owner: String!, $name: String!, $number: Int!, $withPull: Boolean!, {POLICY_VARIABLES}, "
+    f"{VARIABLES}) {{ repository(owner: $owner, name: $name) {{ {POLICY_FIELDS} "
+    f"pullRequest(number: $number) @include(if: $withPull) {{ {_PULL_REQUEST} }} {FIELDS} }} }} {FRAGMENT}"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What a run is about: a pull request (0: none), and whether it will look for its own comments there."""
+    """What a run is about: a pull request (0: none). ``is_at_once`` False: it looks later, and hands over what it saw."""
 
     number: int
     policy_path: str
     default_branch: str
-    with_comments: bool = False
+    is_at_once: bool = True
+
+    @property
+    def policy_variables(self) -> dict[str, str]:
+        """What the question about the policy wants to know."""
+        return {"branch": self.default_branch, "policy": f"{self.default_branch}:{self.policy_path}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +58,20 @@ class Policy:
 class FirstLook:
     """The answers of that one question, each until it is taken."""
 
-    def __init__(self, client: GitHubClient, focus: Focus | None) -> None:
+    def __init__(self, client: GitHubClient, focus: Focus | None, refs: OurRefs) -> None:
         """Ask nothing yet."""
         self._client = client
-        self._focus = focus
+        self._refs = refs
+        self.focus = focus
         self._is_asked = False
         self._found: dict[str, Any] = {}
 
     def policy(self, path: str, ref: str) -> Policy | None:
         """Return the policy file; None where REST has to be asked. This is the question that asks all."""
-        focus = self._focus
+        focus = self.focus
         if focus is None or (path, ref) != (focus.policy_path, focus.default_branch):
             return None
-        if not self._is_asked:
+        if focus.is_at_once and not self._is_asked:
             self._is_asked = True
             self._ask(focus)
         found = self._found.pop("policy", None)
@@ -74,16 +82,10 @@ class FirstLook:
         found = self._found.pop("pull_request", None)
         return found if isinstance(found, PullRequest) and found.number == number else None
 
-    def comments(self, number: int) -> Sequence[tuple[Posted, bool]] | None:
-        """Return the comments there, each with whether it is ours, once; None where there are more than were seen."""
-        is_meant = self._focus is not None and self._focus.number == number
-        found = self._found.pop("comments", None)
-        return found if is_meant and isinstance(found, list) else None
-
-    def ledger(self) -> Listing | None:
-        """Return what the ledger's refs hold, once; None where there is more than a page."""
-        found = self._found.pop("ledger", None)
-        return found if isinstance(found, Listing) else None
+    def hand_over(self, repository: Mapping[str, Any]) -> None:
+        """Take policy and refs from the answer to a later, larger question. Raises KeyError or TypeError for none."""
+        self._found["policy"] = _policy(repository)
+        self._refs.hand_over(repository)
 
     def _ask(self, focus: Focus) -> None:
         owner, name = self._client.connection.full_name.split("/")
@@ -92,22 +94,15 @@ class FirstLook:
             "name": name,
             "number": focus.number,
             "withPull": focus.number > 0,
-            "withComments": focus.with_comments and focus.number > 0,
-            "branch": focus.default_branch,
-            "policy": f"{focus.default_branch}:{focus.policy_path}",
-            "after": None,
+            "custom": None,
+            "branches": None,
+            **focus.policy_variables,
         }
-        try:
+        # GraphQL refuses, is down, or answers what nobody expects: everything is asked one by one.
+        with contextlib.suppress(GpuLolError, KeyError, TypeError, AttributeError, ValueError):
             repository = self._client.graphql(QUERY, variables)["repository"]
-            self._found = {
-                "policy": _policy(repository),
-                "pull_request": _pull_request(repository.get("pullRequest")),
-                "comments": _comments(repository.get("pullRequest")),
-                "ledger": _whole(parse_listing(repository)),
-            }
-        except (GpuLolError, KeyError, TypeError, AttributeError, ValueError):
-            # GraphQL refuses, is down, or answers what nobody expects: everything is asked one by one.
-            self._found = {}
+            self._found["pull_request"] = _pull_request(repository.get("pullRequest"))
+            self.hand_over(repository)
 
 
 def _policy(repository: Mapping[str, Any]) -> Policy | None:
@@ -150,20 +145,3 @@ def _author(raw: Mapping[str, Any] | None) -> tuple[str, bool]:
     is_bot = raw["__typename"] == "Bot"
     login = str(raw["login"])
     return (f"{login}[bot]" if is_bot and not login.endswith("[bot]") else login), is_bot
-
-
-def _comments(pull: Mapping[str, Any] | None) -> list[tuple[Posted, bool]] | None:
-    page = pull.get("comments") if pull else None
-    if page is None or page["pageInfo"]["hasNextPage"]:
-        return None
-    return [
-        (
-            Posted(int(node["fullDatabaseId"]), str(node["body"]), _author(node["author"])[0], str(node["url"])),
-            bool(node["viewerDidAuthor"]),
-        )
-        for node in page["nodes"]
-    ]
-
-
-def _whole(listing: Listing) -> Listing | None:
-    return listing if listing.after is None else None

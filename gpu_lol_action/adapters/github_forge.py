@@ -19,6 +19,7 @@ from gpu_lol_action.adapters import archive, github_archive
 from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient, LostAnswer
 from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
 from gpu_lol_action.adapters.github_reaction import post_reaction
+from gpu_lol_action.adapters.our_refs import OurRefs
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 from gpu_lol_action.intake.events import parse_pull_request
@@ -52,7 +53,8 @@ class GitHubForge:
     ) -> None:
         """Take the repository from the event where there is one, and what the run is about: both save requests."""
         self.client = GitHubClient(connection, hands.sleep)
-        self.first_look = FirstLook(self.client, focus)
+        self.refs = OurRefs(self.client)
+        self.first_look = FirstLook(self.client, focus, self.refs)
         self._connection = connection
         self._hands = hands
         self._repository = repository
@@ -184,9 +186,6 @@ class GitHubForge:
         """Return our own comments that start with the marker; anybody can write the marker, only we are us."""
         if not marker_prefix:
             raise ValueError("an empty marker would find every comment")
-        seen = self.first_look.comments(number)
-        if seen is not None and all(is_ours for posted, is_ours in seen if posted.body.startswith(marker_prefix)):
-            return [posted for posted, _ in seen if posted.body.startswith(marker_prefix)]
         listed = self.client.pages("issues/{number}/comments", {"number": number})
         marked = [entry for entry in listed if str(entry.get("body") or "").startswith(marker_prefix)]
         # Most pull requests have none yet: then nobody needs to know who we are.
@@ -284,7 +283,7 @@ def _signer(raw: Any) -> Signer:
 
 
 def _posted(raw: Any) -> Posted:
-    return Posted(raw["id"], raw["body"] or "", _author(raw), raw["html_url"])
+    return Posted(raw["id"], raw["body"] or "", _author(raw), raw["html_url"], str(raw.get("node_id", "")))
 
 
 def _author(raw: Any) -> str:

@@ -11,77 +11,58 @@ from __future__ import annotations
 import base64
 import binascii
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 
 from gpu_lol_action.adapters.github import Ask, GitHubClient, LostAnswer, Reply
-from gpu_lol_action.adapters.ledger_listing import (
-    BRANCHES,
-    CUSTOM,
-    LEDGER_QUERY,
-    RECORD_FILE,
-    VERSION_FIELDS,
-    Listing,
-    parse_listing,
-    version_text,
-)
 from gpu_lol_action.adapters.ledger_text import from_message, to_message
-from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError
+from gpu_lol_action.adapters.our_refs import CUSTOM, PLACES, RECORD_FILE, VERSION_FIELDS, OurRefs, version_text
+from gpu_lol_action.errors import OperatorError, TransientError
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The tree without entries, which git knows everywhere."""
 
 _NOTE = "sweep"
 _BATCH = 50
-_MAX_PAGES = 100
 _REFUSALS = frozenset({409, 422})
-
-
-def _nothing_known() -> Listing | None:
-    return None
 
 
 class GitRefStore:
     """The port `Store` (ledger.py) on one repository's refs. `where` is None until refs were seen or made.
 
-    ``first_look`` hands over, once, what a run's first question to GitHub has told of the ledger.
+    ``folder`` is where below our refs the names stand; ``refs`` may be shared by the stores of a run.
     """
 
-    def __init__(self, client: GitHubClient, first_look: Callable[[], Listing | None] = _nothing_known) -> None:
+    def __init__(self, client: GitHubClient, folder: str = "environments", refs: OurRefs | None = None) -> None:
         """Ask nothing yet."""
         self._client = client
-        self._first_look = first_look
+        self._folder = folder
+        self._refs = refs or OurRefs(client)
         self._texts: dict[str, str | None] = {}
         self._tree = EMPTY_TREE
-        self._is_graphql_blind = False
         self._is_known_empty = False
         self.where: str | None = None
 
     # --- reading ------------------------------------------------------------------------------------------
     def tip(self, name: str) -> str | None:
-        """Return the commit that the environment's ref points at."""
+        """Return the commit that a name's ref points at."""
         if self.where is None:
             return self.tips().get(name)
-        return self._ref(f"{self.where}/environments/{name}")
+        return self._ref(f"{self.where}/{self._folder}/{name}")
 
     def tips(self) -> Mapping[str, str]:
-        """Return every environment's commit."""
-        return self.survey()[0]
+        """Return every name's commit: one request, two where there is none yet."""
+        listing = self._refs.listing(self._folder)
+        where, found = listing.below(self._folder)
+        self.where = where or self.where
+        self._is_known_empty = not found
+        self._texts |= listing.texts
+        return found
 
     def survey(self) -> tuple[Mapping[str, str], str | None]:
-        """Return every environment's commit, and the sweep's note: one request, two where there is none yet."""
-        listing = self._first_look() or self._listed()
-        if listing is None or not listing.tips:
-            # GraphQL's word on branches can be trusted, on custom refs not: see ledger_listing.py.
-            places = self._places() if listing is None else (CUSTOM,)
-            seen = self._listed_by_rest(places)
-            self._is_graphql_blind = listing is None or bool(seen.tips)
-            listing = seen if seen.tips or listing is None else replace(listing, note=listing.note or seen.note)
-        self._is_known_empty = not listing.tips
-        if listing.tips:
-            self.where = listing.where
-        self._texts |= listing.texts
-        return listing.tips, listing.note
+        """Return every name's commit, and the sweep's note, in one listing."""
+        tips, refs = self.tips(), self._refs.last
+        noted = next((refs[f"{where}/{_NOTE}"] for where in self._places() if f"{where}/{_NOTE}" in refs), None)
+        return tips, self._text(noted) if noted else None
 
     def texts(self, versions: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str | None]:
         """Return the record of each commit: one request for one, one for every fifty where there are more."""
@@ -105,43 +86,6 @@ class GitRefStore:
             if text is not None:
                 self._texts[str(entry["sha"])] = text
         return tuple(versions)
-
-    def _listed(self) -> Listing | None:
-        """What GraphQL lists; None where it cannot be asked."""
-        if self._is_graphql_blind:
-            return None
-        owner, name = self._client.connection.full_name.split("/")
-        whole: Listing | None = None
-        after: str | None = None
-        for _ in range(_MAX_PAGES):
-            try:
-                data = self._client.graphql(LEDGER_QUERY, {"owner": owner, "name": name, "after": after})
-                page = parse_listing(data["repository"])
-            except (GpuLolError, KeyError, TypeError, AttributeError):
-                return None
-            if whole is None:
-                whole = page
-            else:
-                whole.tips |= page.tips
-                whole.texts |= page.texts
-            after = page.after
-            if after is None:
-                return whole
-        raise TransientError("github_list_too_long", f"the ledger has more than {_MAX_PAGES * 100} environments")
-
-    def _listed_by_rest(self, places: Sequence[str]) -> Listing:
-        note = None
-        for where in places:
-            # The listing matches beginnings of names and is never paged.
-            listed = self._client.get("git/matching-refs/{ref}", {"ref": where})
-            refs = {str(entry["ref"]): str(entry["object"]["sha"]) for entry in listed}
-            prefix = f"refs/{where}/environments/"
-            tips = {name.removeprefix(prefix): sha for name, sha in refs.items() if name.startswith(prefix)}
-            noted = refs.get(f"refs/{where}/{_NOTE}")
-            note = self._text(noted) if noted else note
-            if tips:
-                return Listing(where, tips, note=note)
-        return Listing(CUSTOM, note=note)
 
     def _read_at_once(self, wanted: Sequence[str]) -> None:
         owner, name = self._client.connection.full_name.split("/")
@@ -192,7 +136,7 @@ class GitRefStore:
         refusal: Reply | None = None
         # One namespace once there is a record: two of them would let two runs claim one name.
         for where in self._places():
-            ref = f"{where}/environments/{name}"
+            ref = f"{where}/{self._folder}/{name}"
             refusal = self._create_ref(ref, commit)
             # GitHub's word counts for more than a look: a ref made a moment ago may not show yet.
             if refusal is None or "already exists" in refusal.message or self._ref(ref) is not None:
@@ -204,7 +148,7 @@ class GitRefStore:
         """Move the ref from `parent` to a new commit; None when it is elsewhere by now."""
         if self.where is None:
             self.tips()
-        ref = f"{self.where or CUSTOM}/environments/{name}"
+        ref = f"{self.where or CUSTOM}/{self._folder}/{name}"
         commit = self._commit(text, summary, (parent,))
         for _ in range(2):
             refusal = self._move_ref(ref, commit)
@@ -240,7 +184,7 @@ class GitRefStore:
 
     def _places(self) -> tuple[str, ...]:
         """Where refs may stand: one place once any was seen or made there."""
-        return (self.where,) if self.where else (CUSTOM, BRANCHES)
+        return (self.where,) if self.where else PLACES
 
     def _commit(self, text: str, summary: str, parents: Sequence[str]) -> str:
         """Write a commit, at which nothing points yet: asking twice does no harm."""

@@ -13,6 +13,7 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSchema, build_schema, graphql_sync
 
 from gpu_lol_action.rehearsal.github_git import BareRepository, GitError
+from gpu_lol_action.rehearsal.github_payloads import node_id
 from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Pull, Repository, Token, World
 
 SCHEMA = """
@@ -32,10 +33,13 @@ type TreeEntry { object: GitObject }
 type PageInfo { hasNextPage: Boolean! endCursor: String }
 type Ref { name: String! prefix: String! target: GitObject }
 type RefConnection { nodes: [Ref] pageInfo: PageInfo! totalCount: Int! }
-type IssueComment { fullDatabaseId: BigInt body: String! url: URI! viewerDidAuthor: Boolean! author: Actor }
+type IssueComment implements Minimizable {
+  isMinimized: Boolean! minimizedReason: String
+  id: ID! fullDatabaseId: BigInt body: String! url: URI! viewerDidAuthor: Boolean! author: Actor
+}
 type IssueCommentConnection { nodes: [IssueComment] pageInfo: PageInfo! totalCount: Int! }
 type PullRequest {
-  number: Int! title: String! state: PullRequestState! isDraft: Boolean! merged: Boolean! url: URI! author: Actor
+  number: Int! title: String! state: PullRequestState! isDraft: Boolean! merged: Boolean! maintainerCanModify: Boolean! url: URI! author: Actor
   headRefOid: GitObjectID! headRefName: String! headRepository: Repository baseRefOid: GitObjectID! baseRefName: String!
   comments(first: Int, after: String): IssueCommentConnection!
 }
@@ -46,6 +50,12 @@ type Repository {
   ref(qualifiedName: String!): Ref
   refs(refPrefix: String!, first: Int, after: String): RefConnection
 }
+interface Minimizable { isMinimized: Boolean! minimizedReason: String }
+type PullRequestReviewComment implements Minimizable { isMinimized: Boolean! minimizedReason: String }
+enum ReportedContentClassifiers { ABUSE DUPLICATE LOW_QUALITY OFF_TOPIC OUTDATED RESOLVED SPAM }
+input MinimizeCommentInput { subjectId: ID! classifier: ReportedContentClassifiers! clientMutationId: String }
+type MinimizeCommentPayload { minimizedComment: Minimizable clientMutationId: String }
+type Mutation { minimizeComment(input: MinimizeCommentInput!): MinimizeCommentPayload }
 type Query { viewer: User! repository(owner: String!, name: String!): Repository }
 """
 
@@ -58,9 +68,20 @@ class NotFoundError(Exception):
     """GitHub's error of type NOT_FOUND beside a null."""
 
 
+class ForbiddenError(Exception):
+    """GitHub's error of type FORBIDDEN beside a null."""
+
+
+_TYPES: Mapping[type[Exception], str] = {NotFoundError: "NOT_FOUND", ForbiddenError: "FORBIDDEN"}
+
+
 def answer(world: World, token: Token, query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
     """The body of an answer, or None where the stand-in does not know the question."""
-    root = {"viewer": _actor(world, token.account), "repository": functools.partial(_repository, world, token)}
+    root: dict[str, Any] = {
+        "viewer": _actor(world, token.account),
+        "repository": functools.partial(_repository, world, token),
+    }
+    root["minimizeComment"] = functools.partial(_minimize, world, token)
     result = graphql_sync(_schema(), query, root_value=root, variable_values=dict(variables))
     errors = [_error(error) for error in result.errors or ()]
     if any("type" not in error for error in errors):
@@ -74,9 +95,8 @@ def _schema() -> GraphQLSchema:
 
 
 def _error(error: GraphQLError) -> dict[str, Any]:
-    if isinstance(error.original_error, NotFoundError):
-        return {"type": "NOT_FOUND", "path": error.path, "message": str(error.original_error)}
-    return {"message": error.message}
+    kind = _TYPES.get(type(error.original_error)) if error.original_error else None
+    return {"message": error.message, **({"type": kind, "path": error.path} if kind else {})}
 
 
 def _repository(world: World, token: Token, _info: object, owner: str, name: str) -> dict[str, Any]:
@@ -170,6 +190,7 @@ def _pull_request(world: World, token: Token, home: Repository, number: int) -> 
     if issue is None or issue.pull is None:
         raise NotFoundError(f"Could not resolve to a PullRequest with the number of {number}.")
     pull = issue.pull
+    _need(token, home, ("pull_requests",), "read")
 
     def comments(_info: object, first: int | None = None, after: str | None = None) -> dict[str, Any]:
         found = [each for _, each in sorted(home.comments.items()) if each.number == number]
@@ -186,6 +207,7 @@ def _pull(world: World, home: Repository, issue: Issue, pull: Pull) -> dict[str,
         "title": issue.title,
         "state": state,
         "isDraft": pull.is_draft,
+        "maintainerCanModify": pull.head_repository is not home and pull.may_maintainers_modify,
         "merged": pull.merged_at is not None,
         "url": f"{world.web_url}/{home.full_name}/pull/{issue.number}",
         "author": _author(world, issue.author),
@@ -199,9 +221,34 @@ def _pull(world: World, home: Repository, issue: Issue, pull: Pull) -> dict[str,
 
 def _comment(world: World, token: Token, home: Repository, comment: Comment) -> dict[str, Any]:
     return {
+        "id": node_id("IC", comment.comment_id),
         "fullDatabaseId": str(comment.comment_id),
         "body": comment.body,
         "url": f"{world.web_url}/{home.full_name}/pull/{comment.number}#issuecomment-{comment.comment_id}",
         "viewerDidAuthor": comment.author is token.account,
         "author": _author(world, comment.author),
     }
+
+
+# --- what is changed -------------------------------------------------------------------------------------
+def _minimize(world: World, token: Token, _info: object, input: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A002 - GraphQL's argument
+    for home in world.repositories.values():
+        subjects = {node_id("IC", each): ("IssueComment", each) for each in home.comments}
+        reviewed = home.record("review_comments").items()
+        subjects |= {shape["node_id"]: ("PullRequestReviewComment", each) for each, shape in reviewed}
+        if input["subjectId"] in subjects:
+            _need(token, home, ("pull_requests", "issues"), "write")
+            kind, number = subjects[input["subjectId"]]
+            home.record("minimized")[number] = {"classifier": input["classifier"]}
+            shown = {"__typename": kind, "isMinimized": True, "minimizedReason": str(input["classifier"]).lower()}
+            return {"minimizedComment": shown}
+    raise NotFoundError("Could not resolve to a node with the global id")
+
+
+def _need(token: Token, home: Repository, names: tuple[str, ...], level: str) -> None:
+    """GraphQL refuses a workflow's token as REST does; what everybody may read needs nothing."""
+    if token.permissions is None or (level == "read" and not home.is_private):
+        return
+    granted = {token.permissions.get(name, "none") for name in names}
+    if "write" not in granted and level not in granted:
+        raise ForbiddenError("Resource not accessible by integration")

@@ -21,11 +21,20 @@ from gpu_lol_action.rehearsal.github_routes_code import CODE_ROUTES
 from gpu_lol_action.rehearsal.github_routes_git import GIT_ROUTES
 from gpu_lol_action.rehearsal.github_routes_issues import ISSUE_ROUTES
 from gpu_lol_action.rehearsal.github_routes_pulls import PULL_ROUTES
+from gpu_lol_action.rehearsal.github_routes_reviews import REVIEW_ROUTES
 from gpu_lol_action.rehearsal.github_routes_runs import RUN_ROUTES
 from gpu_lol_action.rehearsal.github_stale import Replica
 from gpu_lol_action.rehearsal.github_state import Repository, Token, World
 
-ROUTES: Mapping[str, Route] = {**PULL_ROUTES, **ISSUE_ROUTES, **GIT_ROUTES, **CODE_ROUTES, **CHECK_ROUTES, **RUN_ROUTES}
+ROUTES: Mapping[str, Route] = {
+    **PULL_ROUTES,
+    **REVIEW_ROUTES,
+    **ISSUE_ROUTES,
+    **GIT_ROUTES,
+    **CODE_ROUTES,
+    **CHECK_ROUTES,
+    **RUN_ROUTES,
+}
 ARCHIVE = Operation("GET", "/archive", "archive")
 """The other host's one answer, as faults name it; it is no request to the API and is not counted as one."""
 

@@ -86,7 +86,8 @@ class World:
             until_end.callback(forge.close)
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(GitRefStore(forge.client, forge.first_look.ledger)),
+                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
+                surfaces=wiring.surfaces_of(forge),
                 clock=self.clock,
                 progress=self.progress,
                 cloud=lambda: self.cloud,
