@@ -22,6 +22,7 @@ class OptionKind(enum.Enum):
     FILE = "file"
     TABLE = "table"
     CELL = "cell"
+    PROFILE = "profile"
     MEMORY = "memory"
     COUNT = "count"
 
@@ -213,6 +214,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
         examples=("status",),
     ),
     CommandSpec(
+        "extend",
+        "Give the machine more time, within the policy's longest lease and budget",
+        Permission.COMMAND_ROLES,
+        positional="duration",
+        options=(Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME"),),
+        examples=("extend 2h", "extend 45m"),
+        needs_cloud=True,
+    ),
+    CommandSpec(
         "down",
         "Tear the machine down and post the bill",
         Permission.COMMAND_ROLES,
@@ -228,6 +238,18 @@ COMMANDS: tuple[CommandSpec, ...] = (
         Permission.ANYONE,
         positional="command",
         examples=("help", "help up"),
+    ),
+    CommandSpec(
+        "policy",
+        "Check the policy file of this folder, and write out all that holds",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        positional="path",
+        options=(
+            Option("--explain", OptionKind.SWITCH, "say where each value comes from: a line of the file, or a default"),
+            Option("--format", OptionKind.FORMAT, "how it is printed", "text|json"),
+        ),
+        examples=("policy --explain",),
     ),
     CommandSpec(
         "sweep",

@@ -122,6 +122,7 @@ class Command:
     path: str | None = None
     output_format: str = "text"
     is_verbose: bool = False
+    is_explained: bool = False
     base: str | None = None
     use_hub: bool = False
     use_llm: bool = False

@@ -23,7 +23,7 @@ def mark_down(context: Context, order: Order) -> bool:
 
     Returns whether there is anything to end: only then is the cloud needed.
     """
-    entries = _entries_of(context, order)
+    entries = entries_meant(context, order)
     if _is_ambiguous(order, entries):
         # Nothing is marked by guessing; what was marked before still has to end.
         return bool(_buried(entries))
@@ -32,7 +32,7 @@ def mark_down(context: Context, order: Order) -> bool:
 
 def handle_down(context: Context, order: Order) -> Outcome:
     """End this pull request's machine (``--all``: machines) and post one certificate for each."""
-    entries = _entries_of(context, order)
+    entries = entries_meant(context, order)
     if not entries:
         body = comments.nothing_to_tear_down(
             now=context.clock.now(), pull_request=order.pull_request_number, reply_to=order.reply_to
@@ -127,7 +127,9 @@ def _epitaph(context: Context, end: Ended | Unproven) -> str:
 
 
 def _open_entries(context: Context) -> list[Entry | UnreadableEntry]:
-    return [entry for entry in context.ledger.entries() if isinstance(entry, UnreadableEntry) or entry.record.is_open]
+    return [
+        entry for entry in context.ledger.survey().entries if isinstance(entry, UnreadableEntry) or entry.record.is_open
+    ]
 
 
 def _entries_closed(context: Context, event: PullRequestClosed) -> list[Entry | UnreadableEntry]:
@@ -170,7 +172,7 @@ def _ask_which(context: Context, order: Order, entries: Sequence[Entry | Unreada
     return Outcome("denied", denial.reason_code, text=body)
 
 
-def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
+def entries_meant(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
     """Return what an order means: all of the pull request, or the named profile and never another one."""
     of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)]
     if order.pull_request_number is None:

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.sameness import is_installing, is_same_code, is_same_need
+from gpu_lol_action.domain.ledger import Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import GpuLolError, SpecError
-from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
@@ -174,8 +174,8 @@ def _is_untouched(scene: _Scene, head: Reading, base: Reading | None) -> bool:
 
 
 def _case(context: Context, scene: _Scene, head: Reading, base: Reading | None) -> ProposalCase:
-    open_records = answers.open_records(context)
-    running = [record for record in open_records if record.pull_request == scene.pull_request.number]
+    survey, now = context.ledger.survey(), context.clock.now()
+    running = [record for record in survey.open_records if record.pull_request == scene.pull_request.number]
     return comments.proposal_case(
         pull_request=scene.pull_request,
         repository=scene.occasion.repository,
@@ -186,12 +186,12 @@ def _case(context: Context, scene: _Scene, head: Reading, base: Reading | None) 
         base_analysis=base.analysis if base else None,
         base_ladder=base.ladder if base else None,
         policy=scene.policy,
-        month_usd=month_usd(context, open_records),
+        month_usd=month_usd(survey, now),
         environment=running[0] if running else None,
-        now=context.clock.now(),
+        now=now,
         spec_yaml=write_spec(head.analysis.proposed),
         is_installing=scene.is_installing,
-        is_level_one=not context.settings.clouds and not _has_bot(context),
+        is_level_one=not context.settings.clouds and not _has_bot(survey),
         note=scene.note,
         run=run_label(context),
     )
@@ -223,6 +223,6 @@ def _tell_spec_error(context: Context, scene: _Scene, error: SpecError) -> None:
     error.is_told = True
 
 
-def _has_bot(context: Context) -> bool:
+def _has_bot(survey: Survey) -> bool:
     """Whether commands work here: this job may hold no cloud secret while the bot's has one, and then it has swept."""
-    return bool(context.ledger.entries()) or context.ledger.last_sweep() is not None
+    return bool(survey.entries) or survey.swept_at is not None

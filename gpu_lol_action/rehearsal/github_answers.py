@@ -5,7 +5,7 @@ from __future__ import annotations
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from gpu_lol_action.rehearsal.github_state import Account, Repository, Token, World
 
@@ -43,11 +43,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, JSON body (None: no body) and extra headers."""
+    """Status, JSON body (None: no body) and extra headers; status 0 and `delivery` are a queued fault's doing.
+
+    `reset` breaks the connection, `silence` lets the client wait, `cut` ends in the middle of the body.
+    """
 
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    delivery: Literal["whole", "reset", "silence", "cut"] = "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ def not_found() -> Refusal:
 
 def page(call: Call, items: Sequence[Any]) -> tuple[Sequence[Any], dict[str, str]]:
     """The asked-for page and its `Link` header; GitHub links by repository id, not by name."""
-    size = min(max(int(call.query.get("per_page", 30)), 1), 100)
+    size = min(max(int(call.query.get("per_page", 30)), 1), call.world.page_limit)
     current = max(int(call.query.get("page", 1)), 1)
     last = max(-(-len(items) // size), 1)
     wanted = {"prev": current - 1, "next": current + 1, "last": last, "first": 1}

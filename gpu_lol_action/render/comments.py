@@ -11,7 +11,9 @@ from datetime import datetime
 from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
-from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
+from gpu_lol_action.domain.leases import Warn
+from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
@@ -36,6 +38,7 @@ from gpu_lol_action.render.views_answers import message_view
 from gpu_lol_action.render.views_end import ending_view, torn_down_view
 from gpu_lol_action.render.views_environment import WorstCase, launching_view, no_capacity_view, ready_view
 from gpu_lol_action.render.views_evidence import CodePlace
+from gpu_lol_action.render.views_lease import extended_view, warning_view
 from gpu_lol_action.render.views_proposal import NO_NOTE, ProposalCase, proposal_view
 from gpu_lol_action.render.views_superseded import superseded_view
 
@@ -48,6 +51,7 @@ __all__ = [
     "dry_run",
     "ending",
     "estimate",
+    "extended",
     "failed",
     "help",
     "internal_error",
@@ -64,6 +68,7 @@ __all__ = [
     "sweep_summary",
     "torn_down",
     "unproven",
+    "warning",
 ]
 
 
@@ -179,6 +184,23 @@ def ready(
 ) -> str:
     """Return how to log in and what was checked; mentions the requester."""
     return render_comment("ready", ready_view(record, WorstCase(worst_case_at), repository_name, head_ref, now))
+
+
+def extended(
+    *,
+    record: EnvironmentRecord,
+    before: Lease,
+    worst_case_at: datetime | None,
+    now: datetime,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return until when a machine runs now, and until when it would have."""
+    return render_comment("extended", extended_view(record, before, worst_case_at, now, reply_to))
+
+
+def warning(*, record: EnvironmentRecord, due: Warn, look: Look | None, now: datetime) -> str:
+    """Return that a machine ends soon and what would be lost with it; mentions the requester."""
+    return render_comment("warning", warning_view(record, due, look, now))
 
 
 def torn_down(*, record: EnvironmentRecord, policy: Policy, now: datetime, pr_usd: Decimal, month_usd: Decimal) -> str:

@@ -311,7 +311,7 @@ def test_an_error_whose_ledger_is_out_of_reach_is_still_told(bench: Bench, monke
     def fail(*_arguments: object) -> list[object]:
         raise TransientError("github_unreachable", "GitHub did not answer")
 
-    bench.ledger.entries = fail  # type: ignore[assignment,method-assign]  # an outage
+    bench.ledger.survey = fail  # type: ignore[assignment,method-assign]  # an outage
     run = say(bench, "/gpu-lol status")
     assert run.results[0].ending is Ending.TRANSIENT_ERROR
     assert "GitHub did not answer" in bench.texts[-1]
