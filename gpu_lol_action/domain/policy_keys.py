@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.policy import PROPOSAL_MODES, Policy
+from gpu_lol_action.domain.policy import Policy
 
 ROLES = ("read", "triage", "write", "maintain", "admin")
 CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")

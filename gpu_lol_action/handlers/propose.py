@@ -24,6 +24,7 @@ from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.check_report import proposal_report, spec_error_report
+from gpu_lol_action.render.marker import parse_marker
 from gpu_lol_action.render.views_proposal import ProposalCase
 
 
@@ -144,7 +145,7 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
     if became is Sticky.OVERTAKEN:
         return Outcome("ignored", "head_moved")
     report = proposal_report(case, context.settings.run_url)
-    is_shown = report_check(context, report)
+    is_shown = report_check(context, replace(report, is_first=_is_first_word(scene)))
     annotations = () if is_shown else report.annotations
     reason_code = "proposal_unchanged" if became is Sticky.UNCHANGED else "proposed"
     return Outcome("done", reason_code, text=body, annotations=annotations)
@@ -214,12 +215,22 @@ def run_label(context: Context) -> str:
     return f"{settings.run_id}.{settings.run_attempt}" if settings.run_id.isdigit() else ""
 
 
+def _is_first_word(scene: _Scene) -> bool:
+    """Whether no run has said anything about this commit; seen from our comments, so it may only be asked where they were."""
+    if scene.seen.problem is not None:
+        return False
+    markers = (parse_marker(each.body) for each in scene.seen.standing.comments)
+    heads = {marker.values.get("head", "") for marker in markers if marker is not None}
+    return scene.pull_request.head_sha[:7] not in heads
+
+
 def _tell_spec_error(context: Context, scene: _Scene, error: SpecError) -> None:
     body = comments.spec_error(
         error=error, pull_request=scene.pull_request, now=context.clock.now(), run=run_label(context)
     )
     put_sticky(context, scene.seen, body)
-    report_check(context, spec_error_report(error, scene.pull_request.head_sha, body, context.settings.run_url))
+    report = spec_error_report(error, scene.pull_request.head_sha, body, context.settings.run_url)
+    report_check(context, replace(report, is_first=_is_first_word(scene)))
     error.is_told = True
 
 

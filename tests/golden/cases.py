@@ -37,6 +37,7 @@ from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
+from gpu_lol_action.render.views_proposal import ProposalCase
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 POLICY = Policy()
@@ -302,6 +303,11 @@ STAND_IN = replace(
 
 
 def _proposal(**changes: object) -> str:
+    return comments.proposal(proposal_case(**changes))
+
+
+def proposal_case(**changes: object) -> ProposalCase:
+    """What a proposal of the story is made from."""
     case: dict[str, object] = {
         "pull_request": PULL_REQUEST,
         "repository": REPOSITORY,
@@ -317,17 +323,18 @@ def _proposal(**changes: object) -> str:
         "spec_yaml": SPEC_YAML,
         "now": NOW,
     }
-    return comments.proposal(comments.proposal_case(**{**case, **changes}))  # type: ignore[arg-type]  # a table of keyword arguments
+    return comments.proposal_case(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
 
 
 _NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
+DIFFERENCE = SpecDifference(
+    "hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"
+)
 _FROM_FILE = replace(
     analysis(),
     spec=spec("A40", 24),
     spec_path=".gpu-lol.yaml",
-    differences=(
-        SpecDifference("hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"),
-    ),
+    differences=(DIFFERENCE,),
 )
 _WORST = {"worst_case_at": NOW + timedelta(hours=3)}
 
