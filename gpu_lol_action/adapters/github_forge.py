@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import itertools
 import re
 import sys
 import tempfile
@@ -59,10 +58,23 @@ class GitHubForge:
         self._hands = hands
         self._repository = repository
         self._me: str | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._kept: tuple[str, Path] | None = None
 
     def close(self) -> None:
-        """End the connection to GitHub."""
+        """End the connection to GitHub, and leave nothing on the disk."""
         self.client.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = self._kept = None
+
+    def open_reserve(self) -> None:
+        """Spend also what is kept for teardown."""
+        self.client.budget.is_reserve_open = True
+
+    def is_short_of_requests(self) -> bool:
+        """Return whether no more than the reserve is left."""
+        return self.client.budget.is_short
 
     # --- facts --------------------------------------------------------------------------------------------
     def repository(self) -> Repository:
@@ -136,10 +148,11 @@ class GitHubForge:
     def react(self, comment_id: int, content: str) -> None:
         """Add a reaction; one that cannot be added is no reason to stop."""
         if "github" not in sys.modules:
-            self.client.count("POST issues/comments/{comment_id}/reactions")
-            login = post_reaction(self._connection, comment_id, content)
-            if login is not None:
-                self._me = login or self._me
+            self.client.budget.counts["POST issues/comments/{comment_id}/reactions"] += 1
+            reacted = post_reaction(self._connection, comment_id, content)
+            if reacted is not None:
+                self._me = reacted.login or self._me
+                self.client.budget.learn(reacted.headers)
                 return
         ask = Ask(
             "POST",
@@ -225,11 +238,9 @@ class GitHubForge:
     def tree(self, sha: str) -> Iterator[Path]:
         """Yield a folder with the files of exactly that commit; links and oversized files are left out."""
         with tempfile.TemporaryDirectory(prefix="gpu-lol-tree-") as scratch:
-            packed = github_archive.download(self.client, sha, Path(scratch) / "archive.tar.gz")
             folder = Path(scratch) / "tree"
             folder.mkdir()
-            unpacked = archive.unpack(packed, folder, sha)
-            packed.unlink()
+            unpacked = archive.unpack(self._archive(sha), folder, sha)
             for why, count in sorted(unpacked.skipped.items()):
                 self._hands.note(f"not read from the repository: {count} x {why}")
             yield folder
@@ -241,21 +252,28 @@ class GitHubForge:
             facts = _commit_facts(raw)
         except (KeyError, TypeError, ValueError):
             raise _not_understood(f"commit {sha[:7]}") from None
-        tree = self.client.get("git/trees/{sha}", {"sha": facts.tree_id}, recursive=1)
-        gitlinks = {entry["path"]: entry["sha"] for entry in tree["tree"] if entry.get("type") == "commit"}
-        return CommitContent(facts.tree_id, rebuild_commit_object(facts), gitlinks)
+        return CommitContent(facts.tree_id, rebuild_commit_object(facts), self._gitlinks(sha, facts.tree_id))
 
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write the tree of exactly that commit, links included, as a tar.gz without a top folder."""
-        with tempfile.TemporaryDirectory(prefix="gpu-lol-bundle-") as scratch:
-            packed = github_archive.download(self.client, sha, Path(scratch) / "archive.tar.gz")
-            return archive.repack(packed, destination, sha)
+        return archive.repack(self._archive(sha), destination, sha)
 
-    def changed_files(self, number: int) -> Sequence[str]:
-        """Return the paths that the pull request touches; a renamed file counts under both names."""
-        listed = self.client.pages("pulls/{number}/files", {"number": number})
-        names = ((entry.get("previous_filename"), entry["filename"]) for entry in listed)
-        return tuple(dict.fromkeys(name for name in itertools.chain.from_iterable(names) if name))
+    def _archive(self, sha: str) -> Path:
+        """The archive of a commit; the one that was read last is kept, because what is analyzed is shipped next."""
+        if self._kept is None or self._kept[0] != sha:
+            if self._scratch is None:
+                self._scratch = tempfile.TemporaryDirectory(prefix="gpu-lol-archive-")
+            self._kept = None
+            path = Path(self._scratch.name) / "archive.tar.gz"
+            self._kept = (sha, github_archive.download(self.client, sha, path))
+        return self._kept[1]
+
+    def _gitlinks(self, sha: str, tree_id: str) -> dict[str, str]:
+        """Path -> commit of each submodule. In an archive they are folders without entries, which git has no others of."""
+        if not github_archive.has_empty_folder(self._archive(sha)):
+            return {}
+        tree = self.client.get("git/trees/{sha}", {"sha": tree_id}, recursive=1)
+        return {entry["path"]: entry["sha"] for entry in tree["tree"] if entry.get("type") == "commit"}
 
     def merge_base(self, base: str, head: str) -> str:
         """Return the commit that both have in common."""

@@ -121,13 +121,13 @@ class World:
             try:
                 run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
                 outcomes = [(result.outcome, result.ending) for result in run.results]
-                end = StepEnd(run, outcomes, wiring.count_requests(context))
+                end = StepEnd(run, outcomes, wiring.count_requests(context)[0])
             except GpuLolError as error:
                 # What the Action's door does with it: one annotation, one line of summary, a red job.
                 outcome = Outcome("failed", error.reason_code, text=str(error.explanation.what))
-                end = StepEnd(None, [(outcome, error.ending)], wiring.count_requests(context))
+                end = StepEnd(None, [(outcome, error.ending)], wiring.count_requests(context)[0])
             except Exception as error:  # noqa: BLE001 - the trial judges it
-                end = StepEnd(None, [], wiring.count_requests(context), error)
+                end = StepEnd(None, [], wiring.count_requests(context)[0], error)
         self.ends.append(end)
         return end
 
