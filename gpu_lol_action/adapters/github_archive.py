@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import ssl
 import tarfile
 import zlib
 from datetime import timedelta
@@ -73,6 +75,7 @@ def _fetch(client: GitHubClient, address: str, destination: Path) -> GpuLolError
             headers=headers,
             follow_redirects=True,
             timeout=client.connection.timeout.total_seconds() * 2,
+            verify=_certificates(),
         ) as answer:
             first = answer.history[0] if answer.history else answer
             client.budget.learn({name.lower(): value for name, value in first.headers.items()})
@@ -81,6 +84,14 @@ def _fetch(client: GitHubClient, address: str, destination: Path) -> GpuLolError
             return _refusal(answer) or _save(answer, destination)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return _unreachable(type(error).__name__)
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    """Whom to trust; read once, because that takes longer than a small archive."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def _save(answer: httpx.Response, destination: Path) -> GpuLolError | None:

@@ -201,12 +201,12 @@ def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
         is_marked = True
         context.progress.phase("ending what was started")
     except Exception as error:  # noqa: BLE001  the machine is ended all the same
-        context.progress.failure(error)
+        _log(context, "the end could not be written down yet", error)
     try:
         context.cloud().cancel()
         is_stopped = True
     except Exception as error:  # noqa: BLE001  a launch that cannot be cancelled is a reason more to end its machine
-        context.progress.failure(error)
+        _log(context, "the launch could not be cancelled", error)
     if not is_marked:
         _end_unmarked(context, journal.record)
     try:
@@ -225,6 +225,14 @@ def _end_unmarked(context: Context, record: EnvironmentRecord) -> None:
     try:
         context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
     except Exception as error:  # noqa: BLE001  the record says that it may run, and the sweeper takes it up
+        _log(context, "the machine could not be ended yet", error)
+
+
+def _log(context: Context, what: str, error: Exception) -> None:
+    """Keep an error in the log: in a sentence where it was expected, whole where it is a fault of ours."""
+    if isinstance(error, GpuLolError):
+        context.progress.line(f"{what}: {error.explanation.what}")
+    else:
         context.progress.failure(error)
 
 
