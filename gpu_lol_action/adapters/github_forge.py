@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ from gpu_lol_action.launch.commit_object import CommitFacts, Signer, rebuild_com
 
 _STANDARD_ROLES = frozenset({"admin", "maintain", "write", "triage", "read", "none"})
 _KEY = re.compile(r"(ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) ([A-Za-z0-9+/]+={0,3})(?: .*)?")  # fmt: skip
-_PAUSES = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
+_LOOKS = (timedelta(seconds=2), timedelta(seconds=5))
+_POST_TRIES = 3
 _MAX_FILE_BYTES = 1024 * 1024
 
 
@@ -167,21 +168,39 @@ class GitHubForge:
             self._hands.note(f"the reaction could not be added: {error}")
 
     def post_comment(self, number: int, body: str) -> Posted:
-        """Post a comment once. Where the answer is lost, look for the comment before posting again."""
+        """Post a comment once. Where the answer is lost, look for the comment, twice, before posting again."""
         started = self._hands.now()
         ask = Ask("POST", "issues/{number}/comments", {"number": number}, body={"body": body})
-        for pause in _PAUSES:
+        for tries_left in reversed(range(_POST_TRIES)):
             try:
-                return _posted(self.client.ask(ask).body)
+                posted = _posted(self.client.ask(ask).body)
             except LostAnswer:
-                # What was written shows in lists a moment later.
-                self._hands.sleep(pause)
-                found = self._find_twin(number, body, started)
-                if found is not None:
-                    return found
-                if pause is _PAUSES[-1]:
+                for pause in _LOOKS:
+                    # What was written shows in lists a moment later.
+                    self._hands.sleep(pause)
+                    twins = self._twins(number, body, started)
+                    if twins:
+                        return twins[0]
+                if tries_left == 0:
                     raise
-        raise AssertionError("unreachable: the last pause returns or raises")
+                continue
+            # An earlier try that did not show then may show now: one of the two has to go.
+            return posted if tries_left == _POST_TRIES - 1 else self._only_one(number, body, started, posted)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    def _only_one(self, number: int, body: str, started: datetime, posted: Posted) -> Posted:
+        """Delete all but the first of our comments with this very text; return the one that stays."""
+        try:
+            first, *others = self._twins(number, body, started) or [posted]
+            for other in others:
+                ask = Ask(
+                    "DELETE", "issues/comments/{comment_id}", {"comment_id": other.comment_id}, is_repeatable=True
+                )
+                self.client.ask(replace(ask, allow=frozenset({404})))
+        except GpuLolError as error:
+            self._hands.note(f"whether a comment stands twice could not be seen: {error}")
+            return posted
+        return first
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace a comment's text."""
@@ -204,18 +223,19 @@ class GitHubForge:
         # Most pull requests have none yet: then nobody needs to know who we are.
         return [_posted(entry) for entry in marked if _author(entry) == self.me()] if marked else []
 
-    def _find_twin(self, number: int, body: str, started: datetime) -> Posted | None:
-        """Our comment with this very text that was not there before we began."""
+    def _twins(self, number: int, body: str, started: datetime) -> list[Posted]:
+        """Our comments with this very text that were not there before we began, oldest first."""
         floor = started - timedelta(minutes=2)  # GitHub's clock and ours
         listed = self.client.pages(
             "issues/{number}/comments", {"number": number}, since=floor.strftime("%Y-%m-%dT%H:%M:%SZ")
         )
+        found = []
         for entry in listed:
             created = datetime.fromisoformat(str(entry["created_at"]).replace("Z", "+00:00"))
             same = _same_text(str(entry.get("body") or ""), body)
             if same and created >= floor and _author(entry) == self.me():
-                return _posted(entry)
-        return None
+                found.append(_posted(entry))
+        return sorted(found, key=lambda each: each.comment_id)
 
     # --- code ---------------------------------------------------------------------------------------------
     def read_file(self, path: str, ref: str) -> str | None:

@@ -24,6 +24,7 @@ from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.check_report import proposal_report, spec_error_report
+from gpu_lol_action.render.marker import parse_marker
 from gpu_lol_action.render.views_proposal import ProposalCase
 
 
@@ -143,7 +144,7 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
     became = put_sticky(context, seen, body)
     if became is Sticky.OVERTAKEN:
         return Outcome("ignored", "head_moved")
-    report = proposal_report(case, context.settings.run_url)
+    report = replace(proposal_report(case, context.settings.run_url), is_first=_is_first_word(scene))
     is_shown = report_check(context, report)
     annotations = () if is_shown else report.annotations
     reason_code = "proposal_unchanged" if became is Sticky.UNCHANGED else "proposed"
@@ -205,6 +206,15 @@ def _offering(scene: _Scene, head: Reading) -> Offering:
         analysis=head.analysis,
         spec_text=scene.trees.head.checkout.spec_text,
         mode=scene.policy.proposal_mode,
+    )
+
+
+def _is_first_word(scene: _Scene) -> bool:
+    """Whether no run has spoken about this commit: the proposal that stands is about an earlier one, or there is none."""
+    standing = scene.seen.standing
+    told = [marker.values.get("head", "") for each in standing.comments if (marker := parse_marker(each.body))]
+    return scene.seen.problem is None and not any(
+        head and scene.pull_request.head_sha.startswith(head) for head in told
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from gpu_lol_action.errors import Ending, TransientError
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.github_faults import KINDS
-from tests.support.fault_world import World, machine_for, started_world
+from tests.support.fault_world import CLIENT_TIMEOUT, IMPATIENT, World, machine_for, started_world
 
 ROOT = Path(__file__).parents[2]
 KNOWN_CODES = frozenset(re.findall(r'<a id="(\w+)"></a>', (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")))
@@ -91,10 +91,12 @@ class Trial:
         return f"{self.story}: {self.kind} x{self.times} at {self.operation} #{self.nth}"
 
 
-def good_requests(name: str) -> list[str]:
+def good_requests(name: str, *, is_swept: bool = False) -> list[str]:
     """The operations of a story that goes well, in order; the archive host's answers among them."""
     with started_world() as world:
         story = STORIES[name]
+        if is_swept:
+            world.act(world.hub.schedule())
         story.given(world)
         world.hub.forget_requests()
         world.act(story.event(world))
@@ -126,7 +128,11 @@ def run_trial(trial: Trial) -> list[str]:
         is_running_before = bool(world.cloud.running)
         world.hub.inject(trial.kind, trial.operation, times=trial.times, skip=trial.nth)
         world.ends.clear()
+        world.timeout = IMPATIENT if KINDS[trial.kind].delivery == "silence" else CLIENT_TIMEOUT
         world.act(story.event(world))
+        world.timeout = CLIENT_TIMEOUT
+        if len(world.hub.journal.faults) == trial.times:
+            return [f"{trial}: the story has no such request"]
         world.hub.journal.faults.clear()
         problems = [*_ends(world), *_comments(world), *_billing(world, before)]
         is_ended_by_word = trial.story == "down" and "torn_down" in world.reason_codes
