@@ -541,7 +541,9 @@ def test_the_second_step_answers_what_needs_no_machine_and_nothing_twice(scene: 
     run = scene.step(event, GPU_LOL_PHASE="act", GPU_LOL_DEFERRED="1")
     assert run.outputs["reason_code"] == "help_shown"
     assert len(scene.bodies) == 1
-    assert scene.stage.hub.reactions(event.payload["comment"]["id"]) == []
+    assert scene.stage.hub.reactions(event.payload["comment"]["id"]) == ["+1"], (
+        "how it ended, and not twice that it was heard"
+    )
 
 
 def test_a_cancelled_step_says_so_and_exits_as_cancelled(scene: Scene) -> None:
