@@ -164,7 +164,6 @@ def play_round(stage: Stage, line: Line, number: int, dice: random.Random, tally
     what = dice.choices(("up", "down", "extend", "sweep"), (6, 2, 1, 2))[0]
     mode = dice.choices(MODES, (5, 2, 2, 1, 2))[0]
     tally.kills[f"{what}/{mode}"] += 1
-    print("round", number, what, mode, time.time(), file=sys.stderr, flush=True)
     seed = dice.randrange(2**32)
     if what != "up":
         run(stage, number, "up", seed)
