@@ -129,13 +129,13 @@ class SimulatedForge(ScriptedForge):
     line: Line | None = None
 
     def post_comment(self, number: int, body: str) -> Posted:
-        return Posted(int(self._ask("post", number=number, body=body)), body, self.me())  # type: ignore[call-overload]  # JSON
+        return Posted(int(self._ask("post", number=number, body=body)), body, "github-actions[bot]")  # type: ignore[call-overload]  # JSON
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         self._ask("edit", comment_id=comment_id, body=body)
 
     def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
-        found = [Posted(c["id"], c["body"], self.me()) for c in self._ask("find", number=number)]  # type: ignore[attr-defined]  # JSON
+        found = [Posted(c["id"], c["body"], "github-actions[bot]") for c in self._ask("find", number=number)]  # type: ignore[attr-defined]  # JSON
         return [posted for posted in found if posted.body.startswith(marker_prefix)]
 
     def is_run_alive(self, run_id: str) -> bool:
