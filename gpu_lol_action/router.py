@@ -26,7 +26,8 @@ from gpu_lol_action.domain.request import (
 )
 from gpu_lol_action.errors import Ending, GpuLolError
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.intake.gates import IdentityFacts, deny_role, identity_gate
+from gpu_lol_action.handlers.standing import read_standing
+from gpu_lol_action.intake.gates import IdentityFacts, Standing, deny_role, identity_gate
 from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
 
@@ -99,8 +100,14 @@ class _Scene:
     event: CommentCreated
     pull_request: PullRequest
     policy: Policy
-    role: str
+    standing: Standing
     step: Step
+
+    @property
+    def is_stranger(self) -> bool:
+        """Whether who wrote this may not command: then a reaction has to do, and nothing is explained."""
+        is_heard = _may_command(self.standing, self.policy)
+        return not is_heard and self.event.author_association not in INSIDERS
 
 
 def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], Policy], step: Step) -> Run:
@@ -116,7 +123,8 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
     is_heard = is_insider
     try:
         role, policy = context.forge.role(event.author.login), load_policy()
-        if step.is_first and role not in policy.roles and not _has_open_command(parsed):
+        standing = read_standing(context, event.author.login, role, policy)
+        if step.is_first and not _may_command(standing, policy) and not _has_open_command(parsed):
             return _turn_away(context, event, role, policy)
         is_heard = True
         if step.is_first and not is_insider:
@@ -127,7 +135,7 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
             # Perhaps a stranger: while it cannot be told, a reaction has to do.
             context.forge.react(event.comment_id, "confused")
         return Run((_failure(context, number if is_heard else None, error),))
-    scene = _Scene(event, pull_request, policy, role, step)
+    scene = _Scene(event, pull_request, policy, standing, step)
     return Run(_in_order(context, parsed, scene), pinned_sha=pull_request.head_sha)
 
 
@@ -146,6 +154,11 @@ def _in_order(context: Context, parsed: Sequence[Command | ParseProblem], scene:
         if results[-1].outcome.decision == "deferred":
             waiting = results[-1]
     return tuple(results)
+
+
+def _may_command(standing: Standing, policy: Policy) -> bool:
+    """Whether somebody may give any command that is not open to everybody."""
+    return any(standing.may(kind, policy) for kind in (Permission.COMMAND_ROLES, Permission.CONFIRMERS))
 
 
 def _has_open_command(parsed: Sequence[Command | ParseProblem]) -> bool:
@@ -176,24 +189,37 @@ def _judge(context: Context, command: Command | ParseProblem, scene: _Scene) -> 
     """Let a command through the identity gates to its handler, or say why not."""
     event = scene.event
     if isinstance(command, ParseProblem):
+        if scene.is_stranger:
+            return Outcome("denied", command.reason_code)
         from gpu_lol_action.handlers.refuse import tell_problem
 
         return Outcome("denied", command.reason_code, text=tell_problem(context, command, event))
     spec = find_command(command.name)
     if spec is None:
         raise LookupError(command.name)
-    facts = IdentityFacts(command, spec, scene.role, scene.pull_request, event.repository.full_name, scene.policy)
+    facts = IdentityFacts(command, spec, scene.standing, scene.pull_request, event.repository.full_name, scene.policy)
     gate = identity_gate(facts)
     if isinstance(gate, Deny):
-        if gate.is_quiet and event.author_association not in INSIDERS:
+        if gate.is_quiet and scene.is_stranger:
             return Outcome("denied", gate.reason_code)
         from gpu_lol_action.handlers.refuse import tell_denial
 
         return Outcome("denied", gate.reason_code, text=tell_denial(context, gate, command.line, event))
+    if scene.is_stranger and command.name == "help" and _was_helped(context, event.pull_request_number):
+        return Outcome("denied", "help_shown_before")
     from gpu_lol_action.handlers.obey import obey
 
     order = Order(command, event.author, event.repository, scene.pull_request, scene.policy, event.comment_id)
     return obey(context, order, may_use_cloud=scene.step.may_use_cloud)
+
+
+def _was_helped(context: Context, number: int) -> bool:
+    """Whether the commands stand on this pull request already: a stranger cannot make us post them again and again."""
+    from gpu_lol_action.render.marker import marker_prefix, parse_marker
+
+    ours = context.forge.find_comments(number, marker_prefix("reply", pr=number))
+    markers = (parse_marker(posted.body) for posted in ours)
+    return any(marker is not None and marker.values.get("what") == "help" for marker in markers)
 
 
 def _guard(context: Context, number: int | None, action: Callable[[], Outcome], index: int) -> Result:

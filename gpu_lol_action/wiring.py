@@ -146,7 +146,8 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
 def load_policy(context: Context, repository: Repository) -> Policy:
     """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
     try:
-        return parse_policy(context.forge.read_file(POLICY_PATH, repository.default_branch))
+        # In full: of a tag and a branch that share a name git takes the tag, and anybody who may push can make one.
+        return parse_policy(context.forge.read_file(POLICY_PATH, f"refs/heads/{repository.default_branch}"))
     except UserError as error:
         # Too large or no text counts as wrong at a line does: whoever closes a pull request still ends its machine.
         return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))

@@ -148,7 +148,8 @@ class EnvironmentRecord:
     """Everything a later run on another machine needs to find, show, bill and end this environment. Holds no secret.
 
     ``launcher_stopped_at`` is set once nothing launches any more on behalf of this record: only then
-    can an absence prove anything. ``earlier_cost_usd`` is what tries that were torn down have cost.
+    can an absence prove anything. ``earlier_cost_usd`` is what tries that were torn down have cost. ``confirmed_by`` is
+    the second person where the price asked for one.
     """
 
     name: str
@@ -188,6 +189,7 @@ class EnvironmentRecord:
     status_comment_id: int | None = None
     closed_at: datetime | None = None
     failure: str | None = None
+    confirmed_by: str | None = None
     is_rehearsal: bool = False
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 
 from gpu_lol_action.domain.corrections import Correction
 from gpu_lol_action.domain.environment import Requester
@@ -129,6 +130,7 @@ class Command:
     table: str | None = None
     cells: tuple[tuple[str, str], ...] = ()
     corrections: tuple[Correction, ...] = ()
+    price_usd_per_hour: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

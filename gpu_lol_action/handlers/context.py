@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gpu_lol_action.domain.confirmation import Confirmation
 from gpu_lol_action.domain.environment import Requester
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
@@ -57,6 +58,7 @@ class Order:
     policy: Policy
     comment_id: int | None = None
     details: Mapping[str, str] = field(default_factory=dict)
+    confirmation: Confirmation | None = None
 
     @property
     def reply_to(self) -> ReplyTo | None:

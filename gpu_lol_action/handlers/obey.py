@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Outcome, PullRequestChanged, PullRequestClosed, Scheduled
+from gpu_lol_action.domain.request import Deny, Outcome, PullRequestChanged, PullRequestClosed, Scheduled
+from gpu_lol_action.handlers.confirm import confirmed_order
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
 from gpu_lol_action.handlers.estimate import handle_estimate
 from gpu_lol_action.handlers.propose import handle_propose
+from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
@@ -29,6 +31,11 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
             return handle_status(context, order)
         case "help":
             return handle_help(context, order)
+        case "confirm":
+            confirmed = confirmed_order(context, order)
+            if isinstance(confirmed, Deny):
+                return deny(context, order, confirmed)
+            return obey(context, confirmed, may_use_cloud=may_use_cloud)
         case "up" if may_use_cloud:
             return handle_up(context, order)
         case "up":

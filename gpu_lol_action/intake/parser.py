@@ -15,6 +15,7 @@ from gpu_lol_action.domain.commands import (
     command_words,
     find_command,
 )
+from gpu_lol_action.domain.confirmation import comment_of
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.intake.corrections import SettingProblem, forms, read_setting
@@ -140,6 +141,9 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
+    if positional == "request" and comment_of(word) is None:
+        what = f"`{_shown(word)}` names no request; the answer to `up` has the whole line"
+        return ParseProblem(command.line, what, command=command.name)
     return dataclasses.replace(command, topic=word)
 
 

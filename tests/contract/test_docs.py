@@ -21,8 +21,8 @@ from gpu_lol_action.domain.commands import DoorKind
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.request import Command
-from gpu_lol_action.intake.gates import MAX_SWEEP_AGE
 from gpu_lol_action.intake.parser import MAX_COMMANDS_PER_COMMENT, MAX_LINE_CHARACTERS, parse_words
+from gpu_lol_action.intake.spending_gates import MAX_SWEEP_AGE
 
 pytestmark = pytest.mark.docs
 
