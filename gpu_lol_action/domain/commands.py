@@ -22,6 +22,7 @@ class OptionKind(enum.Enum):
     FILE = "file"
     TABLE = "table"
     CELL = "cell"
+    PROFILE = "profile"
     MEMORY = "memory"
     PRICE = "price"
     COUNT = "count"
@@ -227,6 +228,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
         Permission.COMMAND_ROLES,
         aliases=("ls",),
         examples=("status",),
+    ),
+    CommandSpec(
+        "extend",
+        "Give the machine more time, within the policy's longest lease and budget",
+        Permission.COMMAND_ROLES,
+        positional="duration",
+        options=(Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME"),),
+        examples=("extend 2h", "extend 45m"),
+        needs_cloud=True,
     ),
     CommandSpec(
         "down",

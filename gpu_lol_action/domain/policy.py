@@ -52,6 +52,7 @@ class Policy:
     is_teardown_on_failed_validation: bool = True
     absence_interval: timedelta = timedelta(seconds=30)
     sweep_interval: timedelta = timedelta(hours=1)
+    proposal_mode: str = "comment"
 
     def names(self, login: str) -> bool:
         """Whether a user is named as one who may command; GitHub tells no case apart in logins."""

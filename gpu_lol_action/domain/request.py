@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
+from gpu_lol_action.domain.annotation import Annotation
 from gpu_lol_action.domain.corrections import Correction
 from gpu_lol_action.domain.environment import Requester
 
@@ -165,22 +166,28 @@ Gate = Allow | Deny
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs."""
+    """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs.
+
+    ``text`` is what was said, whole: the job summary has it where a comment was too small. ``annotations`` stand at
+    lines of the pull request's code.
+    """
 
     decision: str
     reason_code: str
     details: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
+    annotations: tuple[Annotation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A comment as GitHub keeps it."""
+    """A comment as GitHub keeps it. ``node_id`` is its name in GraphQL."""
 
     comment_id: int
     body: str
     author: str
     html_url: str = ""
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

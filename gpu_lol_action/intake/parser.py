@@ -16,6 +16,7 @@ from gpu_lol_action.domain.commands import (
     find_command,
 )
 from gpu_lol_action.domain.confirmation import comment_of
+from gpu_lol_action.domain.durations import parse_duration
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.intake.corrections import SettingProblem, forms, read_setting
@@ -132,11 +133,17 @@ def _normalize_dashes(word: str) -> str:
 
 
 def _apply_positional(command: Command, positional: str, word: str) -> Command | ParseProblem:
-    taken = command.profile or command.topic or command.path
+    taken = command.lease if positional == "duration" else command.profile or command.topic or command.path
     if not positional or taken:
         return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
     if positional == "path":
         return dataclasses.replace(command, path=word)
+    if positional == "duration":
+        lease = parse_duration(word)
+        if lease is None:
+            what = f"`{_shown(word)}` is no duration: write it as `{command.name} 2h` or `{command.name} 45m`"
+            return ParseProblem(command.line, what, command=command.name)
+        return dataclasses.replace(command, lease=lease)
     if positional == "profile":
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)

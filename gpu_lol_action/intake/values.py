@@ -62,6 +62,7 @@ SWITCHES: Mapping[str, str] = {
 
 VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.DURATION: ("lease", parse_duration),
+    OptionKind.PROFILE: ("profile", lambda value: value if PROFILE.fullmatch(value) else None),
     OptionKind.CLOUD: ("cloud", _one_of(CLOUDS)),
     OptionKind.REGION: ("region", _matching(_REGION)),
     OptionKind.IMAGE: ("image", read_image),

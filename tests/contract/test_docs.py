@@ -99,7 +99,7 @@ def test_check_names_a_page_that_differs(
     assert SCRIPT.main([]) == 0
     assert SCRIPT.main(["--check"]) == 0
     written = page.read_text(encoding="utf-8")
-    assert "old" not in written
+    assert "\nold\n" not in written
     assert written.startswith("before\n<!-- inputs: generated -->\n| input |")
     assert written.endswith("<!-- /inputs -->\nafter\n")
 
