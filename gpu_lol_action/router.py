@@ -26,9 +26,9 @@ from gpu_lol_action.domain.request import (
     Scheduled,
 )
 from gpu_lol_action.errors import Ending, GpuLolError
+from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.standing import read_standing
-from gpu_lol_action.intake.gates import IdentityFacts, Standing, deny_role, identity_gate
+from gpu_lol_action.intake.gates import Authority, IdentityFacts, deny_role, identity_gate
 from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
 
@@ -123,13 +123,13 @@ class _Scene:
     event: CommentCreated
     pull_request: PullRequest
     policy: Policy
-    standing: Standing
+    authority: Authority
     step: Step
 
     @property
     def is_stranger(self) -> bool:
         """Whether who wrote this may not command: then a reaction has to do, and nothing is explained."""
-        is_heard = _may_command(self.standing, self.policy)
+        is_heard = _may_command(self.authority, self.policy)
         return not is_heard and self.event.author_association not in INSIDERS
 
 
@@ -146,8 +146,8 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
     is_heard = is_insider
     try:
         role, policy = context.forge.role(event.author.login), load_policy()
-        standing = read_standing(context, event.author.login, role, policy)
-        if step.is_first and not _may_command(standing, policy) and not _has_open_command(parsed):
+        authority = read_authority(context, event.author.login, role, policy)
+        if step.is_first and not _may_command(authority, policy) and not _has_open_command(parsed):
             return _turn_away(context, event, role, policy)
         is_heard = True
         if step.is_first and not is_insider:
@@ -158,7 +158,7 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
             # Perhaps a stranger: while it cannot be told, a reaction has to do.
             context.forge.react(event.comment_id, "confused")
         return Run((_failure(context, number if is_heard else None, error),))
-    scene = _Scene(event, pull_request, policy, standing, step)
+    scene = _Scene(event, pull_request, policy, authority, step)
     results = _in_order(context, parsed, scene)
     if not scene.is_stranger:
         _close_with_reaction(context, event.comment_id, results)
@@ -201,9 +201,9 @@ def _in_order(context: Context, parsed: Sequence[Command | ParseProblem], scene:
     return tuple(results)
 
 
-def _may_command(standing: Standing, policy: Policy) -> bool:
+def _may_command(authority: Authority, policy: Policy) -> bool:
     """Whether somebody may give any command that is not open to everybody."""
-    return any(standing.may(kind, policy) for kind in (Permission.COMMAND_ROLES, Permission.CONFIRMERS))
+    return any(authority.may(kind, policy) for kind in (Permission.COMMAND_ROLES, Permission.CONFIRMERS))
 
 
 def _has_open_command(parsed: Sequence[Command | ParseProblem]) -> bool:
@@ -242,7 +242,7 @@ def _judge(context: Context, command: Command | ParseProblem, scene: _Scene) -> 
     spec = find_command(command.name)
     if spec is None:
         raise LookupError(command.name)
-    facts = IdentityFacts(command, spec, scene.standing, scene.pull_request, event.repository.full_name, scene.policy)
+    facts = IdentityFacts(command, spec, scene.authority, scene.pull_request, event.repository.full_name, scene.policy)
     gate = identity_gate(facts)
     if isinstance(gate, Deny):
         if gate.is_quiet and scene.is_stranger:

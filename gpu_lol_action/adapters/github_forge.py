@@ -92,7 +92,7 @@ class GitHubForge:
 
     def is_team_member(self, team: str, login: str) -> bool:
         """Whether a user is an active member of a team of the repository's organization."""
-        return is_team_member(self.client, self.repository().full_name.partition("/")[0], team, login)
+        return is_team_member(self.client, self._connection.full_name.partition("/")[0], team, login)
 
     def comment(self, comment_id: int) -> WrittenComment | None:
         """Return a comment of this repository as it stands now, or None when there is none."""

@@ -33,7 +33,8 @@ class GitHubLook:
     def __init__(self, client: GitHubClient, default_branch: str) -> None:
         """Ask nothing yet."""
         self._client = client
-        self._default_branch = default_branch
+        # In full: of a tag and a branch that share a name git takes the tag, and anybody who may push can make one.
+        self._branch = f"refs/heads/{default_branch}"
 
     def standing(self, number: int, marker_prefix: str, *, is_final: bool) -> Standing | None:
         """Return how the pull request stands, with our own comments that start with the marker, oldest first.
@@ -74,7 +75,7 @@ class GitHubLook:
         return {each["ref"]: each["object"]["sha"] for each in listed if each["ref"].startswith(start)}
 
     def _parts(self, refs: dict[str, str]) -> list[str]:
-        expression = _quoted(f"{self._default_branch}:{POLICY_PATH}")
+        expression = _quoted(f"{self._branch}:{POLICY_PATH}")
         parts = [
             f"policy: object(expression: {expression}) {{ ... on Blob {{ text isTruncated byteSize }} }}",
             f'branches: refs(refPrefix: "refs/{_BRANCHES}/", first: 100) {{ nodes {{ name target {{ oid }} }} }}',
@@ -111,7 +112,7 @@ class GitHubLook:
 
     def _remember(self, refs: dict[str, str], found: dict[str, Any]) -> None:
         """Keep what was seen as the answers to the REST questions of policy and ledger."""
-        self._remember_text(POLICY_PATH, self._default_branch, found.get("policy"))
+        self._remember_text(POLICY_PATH, self._branch, found.get("policy"))
         branches = {
             f"refs/{_BRANCHES}/{each['name']}": each["target"]["oid"] for each in (found.get("branches") or {})["nodes"]
         }

@@ -1,6 +1,6 @@
 """Two people for a dear machine: ask for the second one, and turn their ``confirm`` into the ``up`` that it is about.
 
-Everything is read anew when somebody confirms: the request from its own comment, its author's standing, the head, the
+Everything is read anew when somebody confirms: the request from its own comment, its author's authority, the head, the
 price. A comment that was edited, by whomever, is no request any more.
 """
 
@@ -15,9 +15,9 @@ from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.request import Command, Deny, Ignore, Outcome
 from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.plan import AwaitsConfirmation
-from gpu_lol_action.handlers.standing import read_standing
 from gpu_lol_action.intake.gates import FULL_SHA, IdentityFacts, identity_gate
 from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.render import confirmations
@@ -120,9 +120,9 @@ def _check_requester(context: Context, confirmed: Order) -> Deny | None:
     if spec is None:
         raise LookupError(confirmed.command.name)
     login, policy = confirmed.requester.login, confirmed.policy
-    standing = read_standing(context, login, context.forge.role(login), policy)
+    authority = read_authority(context, login, context.forge.role(login), policy)
     repository = confirmed.repository.full_name
-    gate = identity_gate(IdentityFacts(confirmed.command, spec, standing, confirmed.pull_request, repository, policy))
+    gate = identity_gate(IdentityFacts(confirmed.command, spec, authority, confirmed.pull_request, repository, policy))
     return gate if isinstance(gate, Deny) else None
 
 

@@ -16,14 +16,14 @@ FULL_SHA = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Authority:
     """What GitHub says of somebody here: the role (``none`` where it is refused), and whether the policy names them."""
 
     role: str
     is_named: bool = False
 
     def may(self, permission: Permission, policy: Policy) -> bool:
-        """Whether somebody of this standing may give commands of a kind."""
+        """Whether somebody of this authority may give commands of a kind."""
         match permission:
             case Permission.ANYONE:
                 return True
@@ -39,7 +39,7 @@ class IdentityFacts:
 
     command: Command
     spec: CommandSpec
-    standing: Standing
+    authority: Authority
     pull_request: PullRequest
     repository: str
     policy: Policy
@@ -68,9 +68,9 @@ def check_enabled(facts: IdentityFacts) -> Gate:
 
 def check_permission(facts: IdentityFacts) -> Gate:
     """Refuse those who may not give this command; strangers get a reaction and no essay."""
-    if facts.standing.may(facts.spec.permission, facts.policy):
+    if facts.authority.may(facts.spec.permission, facts.policy):
         return Allow()
-    return deny_role(facts.standing.role, facts.policy, facts.spec.permission)
+    return deny_role(facts.authority.role, facts.policy, facts.spec.permission)
 
 
 def deny_role(role: str, policy: Policy, permission: Permission = Permission.COMMAND_ROLES) -> Deny:

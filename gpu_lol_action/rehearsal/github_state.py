@@ -171,6 +171,8 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.archive_tickets: dict[str, tuple[Repository, str]] = {}
         self.requests_used: dict[str, int] = {}
+        # Team to member to state: "active", or "pending" until an invitation is taken.
+        self.teams: dict[str, dict[str, str]] = {}
         self._now = now
         # Past 2**31, as GitHub's are: a 32-bit integer anywhere would show.
         self._ids = itertools.count(2_871_000_113, 37)

@@ -10,7 +10,7 @@ from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, State
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Allow, Command, Deny, PullRequest
-from gpu_lol_action.intake.gates import IdentityFacts, Standing, identity_gate
+from gpu_lol_action.intake.gates import Authority, IdentityFacts, identity_gate
 from gpu_lol_action.intake.spending_gates import SpendingFacts, check_head, spending_gate
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
@@ -36,7 +36,7 @@ DEAR = Policy(max_price_usd_per_hour=Decimal("9"))
 def identity(name: str = "up", role: str = "write", **changes: object) -> IdentityFacts:
     spec = find_command(name)
     assert spec is not None
-    facts = IdentityFacts(Command(name, f"/gpu-lol {name}"), spec, Standing(role), PULL, "acme/train", Policy())
+    facts = IdentityFacts(Command(name, f"/gpu-lol {name}"), spec, Authority(role), PULL, "acme/train", Policy())
     return replace(facts, **changes)  # type: ignore[arg-type]  # keyword bag of a test helper
 
 
@@ -136,29 +136,29 @@ def test_refusals_about_a_commit_offer_no_line_to_copy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("standing", "expected"),
+    ("authority", "expected"),
     [
-        (Standing("none", is_named=True), "allowed"),
-        (Standing("read"), "permission_denied"),
-        (Standing("admin"), "permission_denied"),
+        (Authority("none", is_named=True), "allowed"),
+        (Authority("read"), "permission_denied"),
+        (Authority("admin"), "permission_denied"),
     ],
 )
-def test_with_no_roles_only_those_whom_the_policy_names_may(standing: Standing, expected: str) -> None:
+def test_with_no_roles_only_those_whom_the_policy_names_may(authority: Authority, expected: str) -> None:
     policy = Policy(roles=(), users=("x",))
-    assert reason(identity_gate(identity(standing=standing, policy=policy))) == expected
+    assert reason(identity_gate(identity(authority=authority, policy=policy))) == expected
 
 
 @pytest.mark.parametrize(
-    ("standing", "expected"),
+    ("authority", "expected"),
     [
-        (Standing("write"), "permission_denied"),
-        (Standing("write", is_named=True), "permission_denied"),
-        (Standing("maintain"), "allowed"),
-        (Standing("admin"), "allowed"),
+        (Authority("write"), "permission_denied"),
+        (Authority("write", is_named=True), "permission_denied"),
+        (Authority("maintain"), "allowed"),
+        (Authority("admin"), "allowed"),
     ],
 )
-def test_only_confirmers_confirm(standing: Standing, expected: str) -> None:
-    assert reason(identity_gate(identity("confirm", standing=standing))) == expected
+def test_only_confirmers_confirm(authority: Authority, expected: str) -> None:
+    assert reason(identity_gate(identity("confirm", authority=authority))) == expected
 
 
 @pytest.mark.parametrize(
