@@ -83,6 +83,8 @@ def _arguments(command: Command, spec: CommandSpec, door: DoorKind, rest: list[s
     while rest:
         word = rest.pop(0)
         if word == "--" and not is_over:
+            if not rest:
+                return ParseProblem(command.line, "something is missing behind `--`", command=command.name)
             is_over = True  # as everywhere: no options behind it
             continue
         step: Command | ParseProblem

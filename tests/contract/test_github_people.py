@@ -77,7 +77,7 @@ def test_a_hostile_login_leads_nowhere_else(place: Place, login: str) -> None:
     place.hub.add_to_team("ml-infra", "ada")
     forge = place.forge(place.hub.add_token("app[bot]", {"members": "read"}))
     assert not forge.is_team_member("ml-infra", login)
-    assert list(forge.client.counts) == [MEMBERSHIPS]
+    assert set(forge.client.counts) <= {MEMBERSHIPS}
 
 
 def test_an_outage_lets_nobody_in_and_tells_nobody_that_they_may_not(place: Place) -> None:
