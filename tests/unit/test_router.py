@@ -88,6 +88,39 @@ def test_a_member_with_too_small_a_role_gets_the_reason(bench: Bench) -> None:
     assert bench.ledger.entries() == []
 
 
+@pytest.mark.parametrize("association", ["OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"])
+def test_what_the_event_calls_somebody_lets_nobody_in(bench: Bench, association: str) -> None:
+    """An association can be stale, and a member need not have write access: only the role counts."""
+    event = comment(bench, "/gpu-lol up", "mallory", author_association=association)
+    run = route(bench.context, event, lambda: POLICY, Step())
+    assert codes(run) == ["permission_denied"]
+    assert bench.ledger.entries() == []
+
+
+def test_users_and_teams_of_the_policy_may_command_whatever_their_role(bench: Bench) -> None:
+    bench.forge.teams = {"ml": {"carol"}}
+    policy = replace(POLICY, roles=(), users=("Dave",), teams=("ml",))
+    for author, expected in (("dave", "status_shown"), ("carol", "status_shown"), ("ada", "permission_denied")):
+        assert codes(say(bench, "/gpu-lol status", author, policy=policy)) == [expected]
+
+
+def test_a_team_that_cannot_be_asked_lets_nobody_in(bench: Bench) -> None:
+    def fail(team: str, login: str) -> bool:
+        raise TransientError("github_unreachable", "no answer")
+
+    bench.forge.is_team_member = fail  # type: ignore[method-assign]  # an outage
+    run = say(bench, "/gpu-lol up", "carol", policy=replace(POLICY, teams=("ml",)))
+    assert codes(run) == ["github_unreachable"]
+    assert bench.forge.reactions == [(5, "confused")]
+    assert bench.texts == []
+
+
+def test_a_stranger_who_adds_nonsense_to_help_gets_one_answer(bench: Bench) -> None:
+    run = say(bench, "/gpu-lol help\n\n/gpu-lol upp\n\n/gpu-lol @everyone", "mallory")
+    assert codes(run) == ["help_shown", "command_not_understood", "command_not_understood"]
+    assert len(bench.texts) == 1
+
+
 def test_a_strangers_help_is_answered_and_the_rest_of_the_comment_is_not(bench: Bench) -> None:
     run = say(bench, "/gpu-lol help\n\n/gpu-lol up", "mallory")
     assert codes(run) == ["help_shown", "permission_denied"]
