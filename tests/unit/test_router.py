@@ -382,6 +382,24 @@ def test_a_change_gets_its_proposal_and_a_disabled_bot_is_silent(bench: Bench) -
     assert len(bench.texts) == 1
 
 
+@pytest.mark.parametrize("policy", [replace(POLICY, is_enabled=False), replace(POLICY, problem="line 3 is wrong")])
+def test_a_disabled_bot_still_ends_what_a_closed_pull_request_has(bench: Bench, policy: Policy) -> None:
+    bench.running()
+    event = PullRequestClosed(bench.forge.repo, replace(bench.forge.pull, state="closed"), Requester("bob", 8))
+    assert codes(route(bench.context, event, lambda: policy, Step())) == ["torn_down"]
+    assert bench.cloud.running == {}
+
+
+@pytest.mark.parametrize("policy", [replace(POLICY, is_enabled=False), replace(POLICY, problem="line 3 is wrong")])
+def test_a_disabled_bot_still_sweeps(bench: Bench, policy: Policy) -> None:
+    bench.running()
+    bench.clock.at = START + timedelta(hours=5)
+    event = Scheduled(bench.forge.repo, Requester("schedule"), is_manual=False)
+    route(bench.context, event, lambda: policy, Step())
+    assert bench.cloud.running == {}
+    assert bench.record.bill is not None
+
+
 def test_an_invalid_spec_in_a_pull_request_is_red_and_told_once(bench: Bench) -> None:
     (bench.forge.folder / ".gpu-lol.yaml").write_text("hardwear: {}\n")
     event = PullRequestChanged(bench.forge.repo, bench.forge.pull, "opened")
