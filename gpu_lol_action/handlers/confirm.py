@@ -38,10 +38,17 @@ def ask_for_confirmation(context: Context, order: Order, waiting: AwaitsConfirma
         policy=order.policy,
         command_line=order.command.line,
         now=now,
+        diff_url=_diff_url(context, order),
     )
     body = confirmations.awaiting(case, reply_to=order.reply_to)
     answers.reply(context, order.pull_request.number, body)
     return Outcome("denied", waiting.denial.reason_code, text=body)
+
+
+def _diff_url(context: Context, order: Order) -> str:
+    """Return the page with everything that this pull request changes, at exactly these two commits."""
+    place = f"{context.settings.server_url.rstrip('/')}/{order.repository.full_name}"
+    return f"{place}/compare/{order.pull_request.base_sha}...{order.pull_request.head_sha}"
 
 
 def request_of(order: Order) -> Request:

@@ -10,7 +10,7 @@ from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.pricing.budget import WorstCase
 from gpu_lol_action.render import formats
-from gpu_lol_action.render.markdown import Safe
+from gpu_lol_action.render.markdown import Safe, code, link
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
     NOTHING_LAUNCHED,
@@ -35,6 +35,7 @@ class AwaitingCase:
     policy: Policy
     command_line: str
     now: datetime
+    diff_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class AwaitingView:
     worst_at: Safe
     worst_usd: Safe
     threshold: Safe
-    sha: str
+    sha: Safe
     requester: str
     command_line: str
     roles: str
@@ -78,7 +79,7 @@ def awaiting_view(case: AwaitingCase, marker: Safe) -> AwaitingView:
         worst_at=formats.clock(case.worst.ends_by, case.now),
         worst_usd=formats.usd(case.worst.usd),
         threshold=formats.usd_per_hour(case.policy.confirm_above_usd_per_hour),
-        sha=case.sha,
+        sha=link(code(case.sha), case.diff_url),
         requester=case.requester,
         command_line=case.command_line,
         roles=" or ".join(roles) if roles else "nobody",

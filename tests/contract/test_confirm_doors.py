@@ -36,7 +36,7 @@ def ask(scene: Scene, body: str = "/gpu-lol up") -> tuple[int, str]:
     run = scene.light(written)
     assert run.outputs["reason_code"] == "confirmation_required", run.log
     assert run.exit_code == 0
-    assert reply_problems(scene.bodies[-1]) == []
+    assert reply_problems(scene.bodies[-1], f"{scene.stage.hub.web_url}/{scene.stage.full_name}/compare/") == []
     found = re.search(r"^/gpu-lol confirm .+$", scene.bodies[-1], re.MULTILINE)
     assert found is not None
     return int(written.payload["comment"]["id"]), found[0]

@@ -31,5 +31,6 @@ def awaiting_text(best: Candidate, now: datetime, reply_to: ReplyTo, text: str =
         policy=POLICY,
         command_line=line,
         now=now,
+        diff_url=f"https://github.com/acme/qwen-sft/compare/{text or 'b' * 40}...{text or '4f1d0c2a' * 5}",
     )
     return awaiting(case, reply_to=reply_to)

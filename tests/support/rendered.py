@@ -27,17 +27,19 @@ ACTIVE = {
 
 
 class _Page(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self, links: str) -> None:
         super().__init__(convert_charrefs=True)
+        self.links = links
         self.problems: list[str] = []
         self.opened: list[str] = []
         self.plain: list[str] = []
         self.blocks: list[tuple[str, str, bool]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in TAGS:
+        is_ours = tag == "a" and bool(self.links) and (dict(attrs).get("href") or "").startswith(self.links)
+        if tag not in TAGS and not is_ours:
             self.problems.append(f"the tag <{tag}>")
-        self.problems += [f"the attribute {name}" for name, _ in attrs if name not in ATTRIBUTES]
+        self.problems += [f"the attribute {name}" for name, _ in attrs if name not in ATTRIBUTES and not is_ours]
         if not self.opened:
             self.blocks.append((tag, "", False))
         if tag != "br":
@@ -55,12 +57,15 @@ class _Page(HTMLParser):
             self.plain.append(data)
 
 
-def reply_problems(markdown: str) -> list[str]:
-    """Return whatever of a stranger's text acts in this reply, and whatever of our own form is broken."""
+def reply_problems(markdown: str, links: str = "") -> list[str]:
+    """Return whatever of a stranger's text acts in this reply, and whatever of our own form is broken.
+
+    ``links`` is what the address of a link of ours begins with; without it there may be none.
+    """
     html = cmarkgfm.markdown_to_html_with_extensions(
         markdown, Options.CMARK_OPT_UNSAFE, ["table", "autolink", "strikethrough", "tagfilter"]
     )
-    page = _Page()
+    page = _Page(links)
     page.feed(html)
     page.close()
     problems = page.problems + [f"<{tag}> stays open" for tag in page.opened]
