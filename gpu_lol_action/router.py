@@ -242,7 +242,16 @@ def _judge(context: Context, command: Command | ParseProblem, scene: _Scene) -> 
     spec = find_command(command.name)
     if spec is None:
         raise LookupError(command.name)
-    facts = IdentityFacts(command, spec, scene.authority, scene.pull_request, event.repository.full_name, scene.policy)
+    facts = IdentityFacts(
+        command,
+        spec,
+        scene.authority,
+        scene.pull_request,
+        event.repository.full_name,
+        scene.policy,
+        author=event.author.login,
+        rerun_by=context.settings.rerun_by,
+    )
     gate = identity_gate(facts)
     if isinstance(gate, Deny):
         if gate.is_quiet and scene.is_stranger:

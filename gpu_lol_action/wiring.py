@@ -132,6 +132,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
+        triggering_actor=surroundings.triggering_actor,
     )
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)

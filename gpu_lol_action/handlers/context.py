@@ -32,6 +32,12 @@ class Settings:
     is_rehearsal: bool = False
     pinned_sha: str | None = None
     run_attempt: str = "1"
+    triggering_actor: str = ""
+
+    @property
+    def rerun_by(self) -> str | None:
+        """Who started this run again, `unknown` where that is not told; None where it is the first attempt."""
+        return None if self.run_attempt == "1" else self.triggering_actor or "unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class IdentityFacts:
-    """Who commands what, on which pull request."""
+    """Who commands what, on which pull request. ``rerun_by`` is who started the run again, None at its first attempt."""
 
     command: Command
     spec: CommandSpec
@@ -43,6 +43,8 @@ class IdentityFacts:
     pull_request: PullRequest
     repository: str
     policy: Policy
+    author: str = ""
+    rerun_by: str | None = None
 
 
 def check_enabled(facts: IdentityFacts) -> Gate:
@@ -101,6 +103,22 @@ def check_cloud(facts: IdentityFacts) -> Gate:
     )
 
 
+def check_rerun(facts: IdentityFacts) -> Gate:
+    """Refuse to spend where somebody else than the author started an old run again: the comment is not their word.
+
+    And it was not about the commit that is the head by now.
+    """
+    again = facts.rerun_by
+    if not facts.spec.is_spending or again is None or again.lower() == facts.author.lower():
+        return Allow()
+    return Deny(
+        "rerun_by_another",
+        f"this run was started again by `{again}`, not by who gave the command",
+        "a command counts once, for the commit that was the head when it was given.",
+        "Give the command in a comment of your own.",
+    )
+
+
 def check_pull_request_open(facts: IdentityFacts) -> Gate:
     """Refuse to spend for a pull request that is closed or merged."""
     if not facts.spec.is_spending or facts.pull_request.state == "open":
@@ -155,6 +173,7 @@ def check_sha(facts: IdentityFacts) -> Gate:
 IDENTITY = (
     check_enabled,
     check_permission,
+    check_rerun,
     check_pull_request_open,
     check_cloud,
     check_fork,

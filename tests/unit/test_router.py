@@ -179,6 +179,22 @@ def test_identity_gates_say_why_and_read_no_code(
     assert "Nothing was launched" in bench.texts[-1]
 
 
+@pytest.mark.parametrize("actor", ["mallory", "grace", ""])
+def test_an_old_run_that_somebody_else_starts_again_spends_nothing(bench: Bench, actor: str) -> None:
+    """The payload of that run still has the command, and the head may be another one by now."""
+    bench.forge.roles["grace"] = "admin"
+    bench.settle(run_attempt="2", triggering_actor=actor)
+    assert codes(say(bench, "/gpu-lol up")) == ["rerun_by_another"]
+    assert bench.ledger.entries() == []
+    bench.running()
+    assert codes(say(bench, "/gpu-lol down")) == ["torn_down"]
+
+
+def test_who_gave_the_command_may_start_its_run_again(bench: Bench) -> None:
+    bench.settle(run_attempt="2", triggering_actor="Ada")
+    assert codes(say(bench, "/gpu-lol up")) == ["launched"]
+
+
 def test_down_works_on_a_closed_pull_request(bench: Bench) -> None:
     bench.running()
     bench.forge.pull = replace(bench.forge.pull, state="closed")
