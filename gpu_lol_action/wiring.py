@@ -17,7 +17,14 @@ from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
-from gpu_lol_action.domain.request import Command, Event, Repository
+from gpu_lol_action.domain.request import (
+    Command,
+    CommentCreated,
+    Event,
+    PullRequestChanged,
+    PullRequestClosed,
+    Repository,
+)
 from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
@@ -26,7 +33,8 @@ from gpu_lol_action.handlers.ports_surfaces import Surfaces
 from gpu_lol_action.render.screen import Screen
 
 if TYPE_CHECKING:
-    from gpu_lol_action.adapters.github import GitHubClient
+    from gpu_lol_action.adapters.github_first_look import Focus
+    from gpu_lol_action.adapters.github_forge import GitHubForge
 
 KEY_VERSION = 1
 
@@ -120,6 +128,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),
         repository=event.repository,
+        focus=focus_of(event),
     )
     cloud_keys = _cloud_keys(surroundings.inputs)
     asked = surroundings.inputs
@@ -139,7 +148,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         with hands.closing:
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(GitRefStore(forge.client)),
+                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
                 clock=clock,
                 progress=progress,
                 cloud=hands.cloud,
@@ -147,11 +156,33 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 redact=_redactor([token, *cloud_keys.values(), *filter(None, (asked["hf-token"], asked["llm-key"]))]),
                 settings=settings,
                 lookups=_job_lookups(asked, surroundings.workspace_temp),
-                surfaces=_surfaces(forge.client, event.repository),
+                surfaces=surfaces_of(forge),
             )
 
 
-def _surfaces(client: GitHubClient, repository: Repository) -> Surfaces:
+def policy_ref(repository: Repository) -> str:
+    """Return the default branch in full: of a tag and a branch that share a name git takes the tag.
+
+    And anybody who may push, though not to a protected branch, can make a tag.
+    """
+    return f"refs/heads/{repository.default_branch}"
+
+
+def focus_of(event: Event) -> Focus:
+    """What a run is about: its first question to GitHub asks for all of it at once."""
+    from gpu_lol_action.adapters.github_first_look import Focus
+
+    number = 0
+    if isinstance(event, CommentCreated):
+        number = event.pull_request_number
+    elif isinstance(event, PullRequestChanged | PullRequestClosed):
+        number = event.pull_request.number
+    # A proposal looks after it has read the code, right before it writes.
+    is_at_once = not isinstance(event, PullRequestChanged)
+    return Focus(number, POLICY_PATH, policy_ref(event.repository), is_at_once)
+
+
+def surfaces_of(forge: GitHubForge) -> Surfaces:
     """Return what GitHub shows beside comments; which of it this token may write, GitHub says when it is tried."""
     from gpu_lol_action.adapters.github_checks import GitHubChecks
     from gpu_lol_action.adapters.github_commits import GitHubCommits
@@ -161,13 +192,14 @@ def _surfaces(client: GitHubClient, repository: Repository) -> Surfaces:
     from gpu_lol_action.adapters.ledger_refs import GitRefStore
     from gpu_lol_action.adapters.proposal_notes import FOLDER, ProposalNotes
 
+    client = forge.client
     return Surfaces(
-        conversation=GitHubLook(client, repository.default_branch),
+        conversation=GitHubLook(client, forge.first_look),
         checks=GitHubChecks(client),
         deployments=GitHubDeployments(client),
         suggestions=GitHubSuggestions(client),
         commits=GitHubCommits(client),
-        notes=ProposalNotes(GitRefStore(client, FOLDER)),
+        notes=ProposalNotes(GitRefStore(client, FOLDER, forge.refs)),
     )
 
 
@@ -179,8 +211,7 @@ def left_out(context: Context) -> list[str]:
 def load_policy(context: Context, repository: Repository) -> Policy:
     """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
     try:
-        # In full: of a tag and a branch that share a name git takes the tag, and anybody who may push can make one.
-        return parse_policy(context.forge.read_file(POLICY_PATH, f"refs/heads/{repository.default_branch}"))
+        return parse_policy(context.forge.read_file(POLICY_PATH, policy_ref(repository)))
     except UserError as error:
         # Too large or no text counts as wrong at a line does: whoever closes a pull request still ends its machine.
         return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))

@@ -80,7 +80,6 @@ class GitHubClient:
         self.connection = connection
         self.counts: Counter[str] = Counter()
         self.requests_left: int | None = None
-        self.known: dict[tuple[str, str], Reply] = {}
         self.sleep = sleep
         self._requester: Requester | None = None
 
@@ -90,9 +89,6 @@ class GitHubClient:
         Raises TransientError after bounded retries, OperatorError for credentials and permissions, UserError
         where GitHub has no such thing, LostAnswer where a write may have happened.
         """
-        known = self.known.get(self._name(ask)) if ask.method == "GET" else None
-        if known is not None:
-            return _judged(ask, known)
         may_repeat = ask.is_repeatable or ask.method == "GET"
         for attempt in range(self.connection.attempts):
             is_last = attempt + 1 == self.connection.attempts
@@ -131,21 +127,14 @@ class GitHubClient:
             fix="Close or archive what is not needed any more.",
         )
 
-    def graphql(self, query: str) -> Any:
-        """Return `data` of a GraphQL query (reads only); OperatorError where GitHub refuses it."""
-        url = self._graphql_url()
-        reply = self.ask(Ask("POST", url, {"": "graphql"}, body={"query": query}, is_repeatable=True))
-        if not isinstance(reply.body, dict) or reply.body.get("errors") or "data" not in reply.body:
-            raise OperatorError("github_refused", "GitHub refused a GraphQL query")
+    def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
+        """Return `data` of a GraphQL query (reads only). Raises as `ask` does; GraphQL refuses with status 200."""
+        body = {"query": query, **({"variables": dict(variables)} if variables else {})}
+        reply = self.ask(Ask("POST", self._graphql_url(), {"": "graphql"}, body=body, is_repeatable=True))
+        errors = reply.body.get("errors") if isinstance(reply.body, dict) else None
+        if errors or not isinstance(reply.body, dict) or not isinstance(reply.body.get("data"), dict):
+            raise _graphql_refused(errors)
         return reply.body["data"]
-
-    def know(self, ask: Ask, reply: Reply) -> None:
-        """Answer this question with that from now on: for runs that looked once and write nothing they look at."""
-        self.known[self._name(ask)] = reply
-
-    def is_known(self, ask: Ask) -> bool:
-        """Whether this question costs no request."""
-        return self._name(ask) in self.known
 
     def count(self, operation: str) -> None:
         """Count a request that was made around this client (archives, the first reaction)."""
@@ -201,9 +190,6 @@ class GitHubClient:
             return ask.path
         return expand(ask.path, ask.values, self.connection.full_name)
 
-    def _name(self, ask: Ask) -> tuple[str, str]:
-        return self._url(ask), urllib.parse.urlencode(sorted(ask.query.items()))
-
     def _graphql_url(self) -> str:
         return self.connection.api_url.rstrip("/").removesuffix("/v3") + "/graphql"
 
@@ -257,6 +243,22 @@ def _rate_limited(reply: Reply) -> GpuLolError:
         why="GitHub allows a workflow's token 1,000 requests an hour per repository.",
         fix="Try again later.",
     )
+
+
+def _graphql_refused(errors: Any) -> GpuLolError:
+    first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
+    kind, message = str(first.get("type", "")), " ".join(str(first.get("message", "")).split())[:200]
+    if kind == "RATE_LIMITED":
+        return TransientError(
+            "github_rate_limited", "GitHub takes no more questions from this token", fix="Try again later."
+        )
+    if kind == "FORBIDDEN":
+        return OperatorError(
+            "github_permission_missing",
+            f"the workflow's token may not do this: {message}",
+            fix="A maintainer must add the missing line under `permissions:` in the workflow.",
+        )
+    return OperatorError("github_refused", "GitHub refused a GraphQL query", why=message)
 
 
 def _unreachable(ask: Ask, reply: Reply | None) -> GpuLolError:

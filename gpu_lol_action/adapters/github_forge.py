@@ -17,8 +17,10 @@ from typing import Any
 
 from gpu_lol_action.adapters import archive, github_archive
 from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient, LostAnswer
+from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
 from gpu_lol_action.adapters.github_people import is_team_member, read_comment
 from gpu_lol_action.adapters.github_reaction import post_reaction
+from gpu_lol_action.adapters.our_refs import OurRefs
 from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
@@ -43,9 +45,18 @@ class Hands:
 class GitHubForge:
     """One repository on GitHub. `client.counts` tells what was asked."""
 
-    def __init__(self, connection: Connection, hands: Hands, *, repository: Repository | None = None) -> None:
-        """Take the repository from the event where there is one: that saves a request."""
+    def __init__(
+        self,
+        connection: Connection,
+        hands: Hands,
+        *,
+        repository: Repository | None = None,
+        focus: Focus | None = None,
+    ) -> None:
+        """Take the repository from the event where there is one, and what the run is about: both save requests."""
         self.client = GitHubClient(connection, hands.sleep)
+        self.refs = OurRefs(self.client)
+        self.first_look = FirstLook(self.client, focus, self.refs)
         self._connection = connection
         self._hands = hands
         self._repository = repository
@@ -69,7 +80,10 @@ class GitHubForge:
         return self._repository
 
     def pull_request(self, number: int) -> PullRequest:
-        """Return the pull request as GitHub has it now."""
+        """Return the pull request as GitHub has it now; at the first time as the run's first look saw it."""
+        seen = self.first_look.pull_request(number)
+        if seen is not None:
+            return seen
         raw = self.client.get("pulls/{number}", {"number": number})
         try:
             return parse_pull_request(raw)
@@ -203,6 +217,9 @@ class GitHubForge:
     # --- code ---------------------------------------------------------------------------------------------
     def read_file(self, path: str, ref: str) -> str | None:
         """Return a text file, None where there is no such file; UserError where it is too large or no text."""
+        seen = self.first_look.policy(path, ref)
+        if seen is not None:
+            return seen.text
         ask = Ask("GET", "contents/{path}", {"path": path}, {"ref": ref}, allow=frozenset({404}))
         raw = self.client.ask(ask)
         if raw.status == 404 or not isinstance(raw.body, dict) or raw.body.get("type") != "file":

@@ -19,6 +19,11 @@ def asked_for(order: Order) -> Occasion:
     return Occasion(order.repository, order.pull_request, lambda: order.policy, is_asked=True)
 
 
+def handle_correction(context: Context, order: Order) -> Outcome:
+    """Carry out ``set``, ``mute`` or ``unmute``."""
+    return handle_set(context, order) if order.command.name == "set" else handle_mute(context, order)
+
+
 def handle_set(context: Context, order: Order) -> Outcome:
     """Correct the proposal, for this commit and for later ones."""
     login = order.requester.login

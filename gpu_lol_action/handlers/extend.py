@@ -103,10 +103,9 @@ def _meant(context: Context, order: Order) -> Entry | Deny:
 
 def _facts(context: Context, order: Order, record: EnvironmentRecord, extra: timedelta) -> ExtensionFacts:
     now = context.clock.now()
-    entries = context.ledger.entries()
-    records = [entry.record for entry in entries if isinstance(entry, Entry)]
-    open_records = [each for each in records if each.is_open]
-    month = spending(context.ledger.bills_usd(month_start(now)), open_records, order.policy, now)
+    survey = context.ledger.survey()
+    records, open_records = survey.records, survey.open_records
+    month = spending(survey.bills_usd(month_start(now)), open_records, order.policy, now)
     price = record.price_usd_per_hour
     spending_facts = SpendingFacts(
         requester=order.requester,
@@ -115,8 +114,8 @@ def _facts(context: Context, order: Order, record: EnvironmentRecord, extra: tim
         worst_case_usd=cost_usd(price or order.policy.max_price_usd_per_hour, extra),
         month_usd=month.month_usd + month.committed_usd,
         open_records=open_records,
-        unreadable=len(entries) - len(records),
-        last_sweep=context.ledger.last_sweep(),
+        unreadable=len(survey.entries) - len(records),
+        last_sweep=survey.swept_at,
         oldest_claim=min((each.claimed_at for each in records), default=None),
         now=now,
         policy=order.policy,

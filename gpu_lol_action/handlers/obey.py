@@ -8,7 +8,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, Outcome, PullRequestChanged, PullRequestClosed, Scheduled
 from gpu_lol_action.handlers.confirm import confirmed_order
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.correct import asked_for, handle_mute, handle_set
+from gpu_lol_action.handlers.correct import asked_for, handle_correction
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
 from gpu_lol_action.handlers.estimate import handle_estimate
 from gpu_lol_action.handlers.extend import handle_extend
@@ -60,10 +60,8 @@ def _answer(context: Context, order: Order) -> Outcome:
     match order.command.name:
         case "analyze":
             return handle_propose(context, asked_for(order))
-        case "set":
-            return handle_set(context, order)
-        case "mute" | "unmute":
-            return handle_mute(context, order)
+        case "set" | "mute" | "unmute":
+            return handle_correction(context, order)
         case "estimate":
             return handle_estimate(context, order)
         case "status":

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
-from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
@@ -86,7 +86,8 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     name = environment_name(
         order.repository.repository_id, order.pull_request_number, order.command.profile, order.requester.login
     )
-    existing = context.ledger.read(name)
+    survey = context.ledger.survey()
+    existing = survey.find(name)
     if existing is not None and not isinstance(existing, Entry):
         return _unreadable(name, existing.why)
     if existing is not None and existing.record.is_open:
@@ -115,7 +116,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup), best)
+    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup, survey), best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ class _Draft:
     ladder: Ladder
     access: Access
     setup: SetupRequest
+    survey: Survey
 
 
 def _gate_spending(
@@ -133,10 +135,9 @@ def _gate_spending(
     now = context.clock.now()
     lease = order.command.lease or order.policy.lease
     worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy)
-    entries = context.ledger.entries()
-    records = [entry.record for entry in entries if isinstance(entry, Entry)]
-    open_records = [record for record in records if record.is_open]
-    month = spending(context.ledger.bills_usd(month_start(now)), open_records, order.policy, now)
+    survey = draft.survey
+    records, open_records = survey.records, survey.open_records
+    month = spending(survey.bills_usd(month_start(now)), open_records, order.policy, now)
     facts = SpendingFacts(
         requester=order.requester,
         price_usd_per_hour=best.price_usd_per_hour,
@@ -144,8 +145,8 @@ def _gate_spending(
         worst_case_usd=worst.usd,
         month_usd=month.month_usd + month.committed_usd,
         open_records=open_records,
-        unreadable=len(entries) - len(records),
-        last_sweep=context.ledger.last_sweep(),
+        unreadable=len(survey.entries) - len(records),
+        last_sweep=survey.swept_at,
         oldest_claim=min((record.claimed_at for record in records), default=None),
         now=now,
         policy=order.policy,

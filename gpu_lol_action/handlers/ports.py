@@ -11,7 +11,7 @@ from typing import Protocol
 
 from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
-from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
+from gpu_lol_action.domain.ledger import Entry, Survey, UnreadableEntry
 from gpu_lol_action.domain.lookup import HubFields, HubPage, Question, Unanswered
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
@@ -126,6 +126,10 @@ class Ledger(Protocol):
 
     def entries(self) -> Sequence[Entry | UnreadableEntry]:
         """Return the newest record of every environment of this repository, closed ones too, by name."""
+        ...
+
+    def survey(self) -> Survey:
+        """Return the whole ledger at one moment: records, bills and the last sweep for the price of one question."""
         ...
 
     def history(self, name: str) -> Sequence[Entry | UnreadableEntry]:

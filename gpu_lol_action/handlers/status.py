@@ -22,7 +22,7 @@ GPU_USE_SCRIPT = "nvidia-smi --query-gpu=utilization.gpu,memory.used,memory.tota
 def handle_status(context: Context, order: Order) -> Outcome:
     """Say what runs for this pull request: state, age, time left, cost so far, GPU use."""
     records, unreadable = [], []
-    for entry in context.ledger.entries():
+    for entry in context.ledger.survey().entries:
         if not isinstance(entry, Entry):
             unreadable.append(entry.name)
         elif entry.record.is_open and entry.record.pull_request == order.pull_request_number:

@@ -80,7 +80,7 @@ def handle_sweep(
     prefix = f"{environment_name(repository_id, None, '', owner)}-" if owner else repository_prefix(repository_id)
     found = Findings()
     listed = _listed(context, prefix)
-    for entry in context.ledger.entries():
+    for entry in context.ledger.survey().entries:
         if isinstance(entry, UnreadableEntry):
             found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
         elif entry.record.is_open:
@@ -200,7 +200,7 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
     machines = context.cloud().machines(cloud, prefix)
     if not machines:
         return ()
-    entries = context.ledger.entries()
+    entries = context.ledger.survey().entries
     if any(isinstance(entry, UnreadableEntry) for entry in entries):
         return ()  # one of them may be the unreadable record's
     records = [entry.record for entry in entries if isinstance(entry, Entry) and entry.record.is_open]

@@ -123,6 +123,12 @@ def exercise_conversation(bot: httpx.Client, number: int, comment_id: int) -> No
     assert ask(bot, "GET", f"pulls/{number}", 200)["changed_files"] == 2
     ask(bot, "GET", f"pulls/{number}/files", 200)
     ask(bot, "GET", f"pulls/{number}/commits", 200)
+    head = ask(bot, "GET", f"pulls/{number}", 200)["head"]["sha"]
+    remark = {"body": "why?", "commit_id": head, "path": "train.py", "line": 1, "side": "RIGHT"}
+    ask(bot, "POST", f"pulls/{number}/comments", 422, {**remark, "line": 99})
+    review_id = ask(bot, "POST", f"pulls/{number}/comments", 201, remark)["id"]
+    ask(bot, "PATCH", f"pulls/comments/{review_id}", 200, {"body": "I see"})
+    assert [each["body"] for each in ask(bot, "GET", f"pulls/{number}/comments", 200)] == ["I see"]
     issue = ask(bot, "POST", "issues", 201, {"title": "Smoke test fails", "labels": ["gpu-smoke"]})["number"]
     assert [each["number"] for each in ask(bot, "GET", "issues?labels=gpu-smoke", 200)] == [issue]
     ask(bot, "GET", f"issues/{number}", 200)

@@ -125,6 +125,7 @@ class ScriptedForge:
     unreadable: set[str] = field(default_factory=set)
     teams: dict[str, set[str]] = field(default_factory=dict)
     comments: dict[int, WrittenComment] = field(default_factory=dict)
+    url_of: str = ""
 
     def repository(self) -> Repository:
         return self.repo
@@ -154,7 +155,9 @@ class ScriptedForge:
     def post_comment(self, number: int, body: str) -> Posted:
         if self.is_read_only:
             raise TransientError("github_refused", "this token may not write")
-        self.posted.append(Posted(len(self.posted) + 1, body, "github-actions[bot]"))
+        number_of_comment = len(self.posted) + 1
+        url = self.url_of.format(number_of_comment)
+        self.posted.append(Posted(number_of_comment, body, "github-actions[bot]", url))
         return self.posted[-1]
 
     def edit_comment(self, comment_id: int, body: str) -> None:

@@ -67,7 +67,7 @@ def codes(run: Run) -> list[str]:
 def test_a_maintainer_sees_a_reaction_before_anything_else_is_asked(bench: Bench) -> None:
     say(bench, "/gpu-lol status")
     assert bench.forge.asked[0] == "react"
-    assert bench.forge.reactions == [(5, "eyes")]
+    assert bench.forge.reactions == [(5, "eyes"), (5, "+1")]
 
 
 def test_a_stranger_gets_one_reaction_and_no_comment_in_two_requests(bench: Bench) -> None:
@@ -132,6 +132,26 @@ def test_somebody_with_a_role_but_no_association_is_heard(bench: Bench) -> None:
     """Private members of an organization have no association in the event."""
     bench.forge.roles["carol"] = "write"
     assert codes(say(bench, "/gpu-lol status", "carol")) == ["status_shown"]
+    assert bench.forge.reactions == [(5, "eyes"), (5, "+1")]
+
+
+@pytest.mark.parametrize(
+    ("body", "reaction"),
+    [
+        ("/gpu-lol up", "rocket"),
+        ("/gpu-lol help", "+1"),
+        ("/gpu-lol upp", "confused"),
+        ("/gpu-lol help\n\n/gpu-lol upp", "confused"),
+        ("/gpu-lol up --hours 100h", "confused"),
+    ],
+)
+def test_a_reaction_says_at_the_command_how_it_ended(bench: Bench, body: str, reaction: str) -> None:
+    say(bench, body)
+    assert bench.forge.reactions == [(5, "eyes"), (5, reaction)]
+
+
+def test_what_is_deferred_has_not_ended(bench: Bench) -> None:
+    say(bench, "/gpu-lol up", step=LIGHT)
     assert bench.forge.reactions == [(5, "eyes")]
 
 
@@ -222,7 +242,7 @@ def test_the_second_step_does_what_was_deferred_and_reacts_to_nothing_twice(benc
     second = say(bench, body, step=Step(only=first.deferred))
     assert [result.index for result in second.results] == [1, 2]
     assert codes(second) == ["launched", "help_shown"]
-    assert bench.forge.reactions == [(5, "eyes")]
+    assert bench.forge.reactions == [(5, "eyes"), (5, "rocket")]
     assert sum("Did you mean" in text for text in bench.texts) == 1
 
 
@@ -340,7 +360,7 @@ def test_an_error_whose_ledger_is_out_of_reach_is_still_told(bench: Bench, monke
     def fail(*_arguments: object) -> list[object]:
         raise TransientError("github_unreachable", "GitHub did not answer")
 
-    bench.ledger.entries = fail  # type: ignore[assignment,method-assign]  # an outage
+    bench.ledger.survey = fail  # type: ignore[assignment,method-assign]  # an outage
     run = say(bench, "/gpu-lol status")
     assert run.results[0].ending is Ending.TRANSIENT_ERROR
     assert "GitHub did not answer" in bench.texts[-1]
@@ -390,7 +410,10 @@ def test_decisions_exit_as_each_door_expects(decision: str, job: int, terminal: 
 # --- events without a comment -----------------------------------------------------------------------------------
 
 
-def test_a_change_gets_its_proposal_and_a_disabled_bot_is_silent(bench: Bench) -> None:
+def test_a_change_gets_its_proposal_and_a_disabled_bot_is_silent(bench: Bench, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    base.mkdir()
+    bench.forge.trees[bench.forge.pull.base_sha] = base
     event = PullRequestChanged(bench.forge.repo, bench.forge.pull, "opened")
     run = route(bench.context, event, lambda: replace(POLICY, is_enabled=False), LIGHT)
     assert codes(run) == ["disabled"]

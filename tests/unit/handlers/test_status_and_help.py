@@ -145,7 +145,7 @@ def test_a_ledger_that_is_out_of_reach_is_said_and_nothing_is_guessed(bench: Ben
     def refuse() -> list[object]:
         raise TransientError("github_unreachable", "it did not answer")
 
-    bench.ledger.entries = refuse  # type: ignore[assignment,method-assign]  # an outage
+    bench.ledger.survey = refuse  # type: ignore[assignment,method-assign]  # an outage
     with pytest.raises(TransientError):
         handle_status(bench.context, bench.order("/gpu-lol status"))
     assert bench.texts == []
