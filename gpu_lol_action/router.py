@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 # Whom GitHub itself, in the event, calls a member: reacting to them at once needs no question.
 INSIDERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 OWN_MARK = "<!-- gpu-lol "
+# Commands that only end machines: they need no policy, and may spend what requests are kept for teardown.
+ENDS = frozenset({"down", "sweep"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ def route(context: Context, event: Event, load_policy: Callable[[], Policy], ste
         # The policy is asked for with the rest, in one look at the pull request.
         action = partial(obey.follow_change, context, event, load_policy)
         return Run((_guard(context, number, action, 0),))
-    policy = load_policy()
+    context.forge.open_reserve()
+    policy = _policy_for_an_end(context, load_policy)
     if isinstance(event, PullRequestClosed):
         action = partial(obey.follow_close, context, event, policy, may_use_cloud=step.may_use_cloud)
     else:
@@ -106,11 +109,21 @@ def route(context: Context, event: Event, load_policy: Callable[[], Policy], ste
     return Run((_guard(context, number, action, 0),))
 
 
+def _policy_for_an_end(context: Context, load_policy: Callable[[], Policy]) -> Policy:
+    """Return the policy; where it cannot be read, one that allows nothing but teardown, which must not wait for it."""
+    try:
+        return load_policy()
+    except GpuLolError as error:
+        context.progress.line(f"the policy could not be read: {error.explanation.what}")
+        return Policy(problem=error.explanation.what)
+
+
 def _finish(context: Context, event: Event, load_policy: Callable[[], Policy], step: Step) -> Result:
     from gpu_lol_action.handlers import finish
 
     def action() -> Outcome:
-        policy = load_policy()
+        context.forge.open_reserve()
+        policy = _policy_for_an_end(context, load_policy)
         if step.may_use_cloud:
             return finish.end_left_over(context, event, policy)
         return finish.tie_up(context, event, policy, step.finishes or finish.DeadJob())
@@ -144,8 +157,12 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
         context.forge.react(event.comment_id, "eyes")
     number = event.pull_request_number
     is_heard = is_insider
+    is_end = all(isinstance(each, Command) and each.name in ENDS for each in parsed)
+    if is_end and is_insider:
+        context.forge.open_reserve()
     try:
-        role, policy = context.forge.role(event.author.login), load_policy()
+        role = context.forge.role(event.author.login)
+        policy = _policy_for_an_end(context, load_policy) if is_end else load_policy()
         authority = read_authority(context, event.author.login, role, policy)
         if step.is_first and not _may_command(authority, policy) and not _has_open_command(parsed):
             return _turn_away(context, event, role, policy)

@@ -145,6 +145,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
     )
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
+        hands.closing.callback(forge.close)
         with hands.closing:
             yield Context(
                 forge=forge,
@@ -217,10 +218,13 @@ def load_policy(context: Context, repository: Repository) -> Policy:
         return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))
 
 
-def count_requests(context: Context) -> dict[str, int]:
-    """Return how often each operation of GitHub's API was asked in this run."""
+def count_requests(context: Context) -> tuple[dict[str, int], str]:
+    """Return how often each operation of GitHub's API was asked in this run, and one line that says so by kind."""
+    from gpu_lol_action.adapters.github_budget import requests_line
+
     client = getattr(context.forge, "client", None)
-    return dict(sorted(client.counts.items())) if client is not None else {}
+    counts = dict(sorted(client.counts.items())) if client is not None else {}
+    return counts, requests_line(counts, client.budget.left if client is not None else None)
 
 
 def _cloud_keys(inputs: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,9 @@ what is safe to repeat is repeated a few times, what may have happened is report
 
 from __future__ import annotations
 
+import email.utils
 import json
+import threading
 import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -15,11 +17,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
+from gpu_lol_action.adapters.github_budget import RequestBudget
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 if TYPE_CHECKING:
     from github.Requester import Requester
 
+# "rate limit": primary and secondary; "abuse": what servers of the last years say instead of secondary.
+_LIMIT_WORDS = ("rate limit", "abuse detection")
 MAX_PAGES = 100
 """Of 100 entries each: past that a list is an attack or a mistake, and reading on would eat the hour's requests."""
 
@@ -78,9 +83,10 @@ class GitHubClient:
     def __init__(self, connection: Connection, sleep: Callable[[timedelta], None]) -> None:
         """Connect to nothing yet: PyGithub is imported with the first request."""
         self.connection = connection
-        self.counts: Counter[str] = Counter()
-        self.requests_left: int | None = None
+        self.budget = RequestBudget()
         self.sleep = sleep
+        # A launch is watched by a thread of its own, and PyGithub's connection is one.
+        self._lock = threading.Lock()
         self._requester: Requester | None = None
 
     def ask(self, ask: Ask) -> Reply:
@@ -98,7 +104,7 @@ class GitHubClient:
                     raise _unreachable(ask, reply)
                 self.sleep(timedelta(seconds=2**attempt))
                 continue
-            wait = _rate_limit_wait(reply)
+            wait = rate_limit_wait(reply)
             if wait is None:
                 return _judged(ask, reply)
             if is_last or wait > self.connection.longest_wait:
@@ -136,9 +142,14 @@ class GitHubClient:
             raise _graphql_refused(errors)
         return reply.body["data"]
 
+    @property
+    def counts(self) -> Counter[str]:
+        """Requests by operation."""
+        return self.budget.counts
+
     def count(self, operation: str) -> None:
-        """Count a request that was made around this client (archives, the first reaction)."""
-        self.counts[operation] += 1
+        """Count a request that is made around this client (archives, the first reaction), where it may be made."""
+        self.budget.spend(operation)
 
     def close(self) -> None:
         """End the connection; the next request would open one anew."""
@@ -152,20 +163,19 @@ class GitHubClient:
         import github
         import requests
 
-        requester = self._connected()
-        self.count(f"{ask.method} {ask.values.get('', ask.path)}")
-        try:
-            headers, body = requester.requestJsonAndCheck(
-                ask.method, self._url(ask), parameters=dict(ask.query), input=ask.body
-            )
-            status = 200
-        except github.GithubException as error:
-            status, headers, body = error.status, error.headers or {}, error.data
-        except (requests.RequestException, OSError):
-            return None
-        left = headers.get("x-ratelimit-remaining", "")
-        if left.isdigit():
-            self.requests_left = int(left)
+        self.budget.spend(f"{ask.method} {ask.values.get('', ask.path)}")
+        with self._lock:
+            requester = self._connected()
+            try:
+                headers, body = requester.requestJsonAndCheck(
+                    ask.method, self._url(ask), parameters=dict(ask.query), input=ask.body
+                )
+                status = 200
+            except github.GithubException as error:
+                status, headers, body = error.status, error.headers or {}, error.data
+            except (requests.RequestException, OSError):
+                return None
+        self.budget.learn(headers)
         return Reply(status, body, headers)
 
     def _connected(self) -> Requester:
@@ -217,18 +227,29 @@ def _next_page(link: str) -> str | None:
     return None
 
 
-def _rate_limit_wait(reply: Reply) -> timedelta | None:
+def rate_limit_wait(reply: Reply) -> timedelta | None:
     """How long GitHub wants us to wait; None where it did not limit us."""
     if reply.status not in (403, 429):
         return None
     asked = reply.headers.get("retry-after", "")
     if asked.isdigit():
         return timedelta(seconds=int(asked))
-    is_limit = "rate limit" in reply.message.lower() or reply.status == 429
-    if is_limit or reply.headers.get("x-ratelimit-remaining") == "0":
-        # Without `Retry-After` GitHub asks for a minute at least, or until the hour is over.
-        return timedelta(minutes=60 if reply.headers.get("x-ratelimit-remaining") == "0" else 1)
-    return None
+    if reply.status != 429 and not any(words in reply.message.lower() for words in _LIMIT_WORDS):
+        return None
+    if reply.headers.get("x-ratelimit-remaining") == "0":
+        return _until_reset(reply.headers)
+    # Without `Retry-After` GitHub asks for a minute at least.
+    return timedelta(minutes=1)
+
+
+def _until_reset(headers: Mapping[str, str]) -> timedelta:
+    """Time until the hour's requests are there again, by GitHub's own clock; an hour where it does not say."""
+    reset, date = headers.get("x-ratelimit-reset", ""), headers.get("date", "")
+    try:
+        left = datetime.fromtimestamp(int(reset), timezone.utc) - email.utils.parsedate_to_datetime(date)
+    except (ValueError, TypeError, OverflowError):
+        return timedelta(hours=1)
+    return max(left, timedelta(0)) + timedelta(seconds=1)
 
 
 def _rate_limited(reply: Reply) -> GpuLolError:

@@ -73,27 +73,26 @@ class OurRefs:
         self._is_graphql_blind = False
         self._last = Listing()
         self._taken: set[str] | None = None
+        self._handed_over: Listing | None = None
 
     def hand_over(self, repository: Mapping[str, Any]) -> None:
         """Take the listing that stood in the answer to a larger question. Raises KeyError or TypeError for none."""
         listing = parse_listing(repository)
         if not listing.cursors:
-            self._keep(self._completed(listing))
+            self._handed_over = listing
 
     def listing(self, folder: str) -> Listing:
         """Return all refs with what they hold, as a run that asks for this folder has not seen them yet."""
-        if self._taken is None or folder in self._taken:
-            self._keep(self._completed(self._listed()))
-        self._taken = {*(self._taken or ()), folder}
+        if self._handed_over is not None or self._taken is None or folder in self._taken:
+            seen, self._handed_over = self._handed_over, None
+            self._last, self._taken = self._completed(seen or self._listed()), set()
+        self._taken.add(folder)
         return self._last
 
     @property
     def last(self) -> Mapping[str, str]:
         """The refs of the newest listing, without asking."""
         return self._last.refs
-
-    def _keep(self, listing: Listing) -> None:
-        self._last, self._taken = listing, set()
 
     def _completed(self, listing: Listing | None) -> Listing:
         """Add through REST what GraphQL may not show."""

@@ -89,7 +89,7 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
         launch_asked_at=started,
     )
     journal.count_on(candidate.price_usd_per_hour)
-    journal.say(force=True)
+    journal.say()
     request = LaunchRequest(
         plan.build_task(candidate, journal.record.lease),
         plan.name,
@@ -103,6 +103,7 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
     attempts = (*journal.record.attempts, attempt)
     if isinstance(answer, Launched):
         journal.write(
+            state=State.VALIDATING,
             attempts=attempts,
             name_on_cloud=answer.name_on_cloud,
             region=answer.region,

@@ -88,10 +88,6 @@ class Forge(Protocol):
         """Write a tar.gz of the tree of exactly that commit for shipping to a machine, and return its path."""
         ...
 
-    def changed_files(self, number: int) -> Sequence[str]:
-        """Return the paths that the pull request touches."""
-        ...
-
     def merge_base(self, base: str, head: str) -> str:
         """Return the commit that both have in common."""
         ...
@@ -100,8 +96,12 @@ class Forge(Protocol):
         """Whether a workflow run is still queued or in progress; True when it cannot be told."""
         ...
 
-    def me(self) -> str:
-        """Return the login under which comments are posted."""
+    def open_reserve(self) -> None:
+        """Spend from now on also what is kept for teardown: an end, or the record of a machine, depends on this run."""
+        ...
+
+    def is_short_of_requests(self) -> bool:
+        """Whether so few requests of the hour are left that they are kept for teardown."""
         ...
 
 

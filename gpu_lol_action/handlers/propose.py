@@ -30,12 +30,16 @@ from gpu_lol_action.render.views_proposal import ProposalCase
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Why a proposal is made. ``is_asked``: by a person, so drafts, bots' PRs, mutes and small changes count too."""
+    """Why a proposal is made. ``is_asked``: by a person, so drafts, bots' PRs, mutes and small changes count too.
+
+    ``is_edit``: it is only said anew where it stands already.
+    """
 
     repository: Repository
     pull_request: PullRequest
     load_policy: Callable[[], Policy]
     is_asked: bool = False
+    is_edit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +118,15 @@ def _quiet_after_looking(scene: _Scene) -> Outcome | None:
     if standing.head_sha != scene.pull_request.head_sha:
         # A newer run is on its way: an older one never writes over it.
         return Outcome("ignored", "head_moved")
+    if scene.occasion.is_edit and not standing.comments:
+        return Outcome("done", "proposal_unchanged")
     if scene.occasion.is_asked:
         return None
     if not scene.policy.is_enabled:
         return Outcome("ignored", "disabled")
     if standing.is_draft:
         return Outcome("ignored", "draft")
-    return Outcome("ignored", "muted") if scene.note.muted_by and standing.comments else None
+    return Outcome("ignored", "muted") if scene.note.muted_by else None
 
 
 def _propose(context: Context, scene: _Scene) -> Outcome:

@@ -134,10 +134,23 @@ def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
         return "lease_over"
     if record.state is State.UNKNOWN:
         return "state_unknown"
+    if _is_closed(context, record):
+        # The run for its closing was lost, or never came: GitHub promises no delivery of events.
+        return "pull_request_closed"
     is_in_flight = record.state in (State.CLAIMED, State.LAUNCHING, State.VALIDATING)
     if is_in_flight and not context.forge.is_run_alive(record.run_id):
         return "run_died"
     return None
+
+
+def _is_closed(context: Context, record: EnvironmentRecord) -> bool:
+    """Whether its pull request is closed; where that cannot be told, nothing is concluded."""
+    if record.pull_request is None:
+        return False
+    try:
+        return context.forge.pull_request(record.pull_request).state == "closed"
+    except GpuLolError:
+        return False
 
 
 def _sweep_record(

@@ -52,6 +52,7 @@ def write_tombstone(context: Context, entry: Entry, tombstone: Tombstone) -> Ent
     Repeats on a lost race: the end wins over any other change. An environment that is closed
     already is returned as it is.
     """
+    context.forge.open_reserve()
     for _ in range(MAX_WRITE_TRIES):
         record = entry.record
         if not record.is_open or record.tombstone is not None:

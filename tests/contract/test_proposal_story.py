@@ -332,6 +332,12 @@ def test_a_muted_proposal_stays_as_it_is_until_it_is_unmuted(lab: Lab) -> None:
     assert "Muted" not in lab.texts[0]
 
 
+def test_who_mutes_before_anything_was_said_gets_no_comment_for_it(lab: Lab) -> None:
+    assert handle_mute(lab.context(is_change=False), lab.order("/gpu-lol mute")).reason_code == "muted"
+    assert lab.propose() == "muted"
+    assert lab.texts == []
+
+
 # --- what people say ------------------------------------------------------------------------------------------------
 
 
@@ -510,6 +516,13 @@ def test_a_file_that_is_not_in_the_diff_gets_none(suggesting: Lab) -> None:
     lab.hub.commit({".gpu-lol.yaml": SPEC}, branch="main")
     event = lab.hub.open_pull_request("ada", {"train.py": TRAIN.format("14B")}, branch="other")
     assert lab.propose(event) == "proposed"
+    assert reviews(lab) == []
+
+
+def test_a_file_that_holds_a_secret_is_not_spread(suggesting: Lab) -> None:
+    lab = suggesting
+    secret = "env: {WANDB_API_KEY: ghp_" + "a1B2" * 9 + "}\n"
+    lab.propose(push(lab, "14B", **{".gpu-lol.yaml": SPEC + secret}))
     assert reviews(lab) == []
 
 

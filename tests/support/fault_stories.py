@@ -12,11 +12,12 @@ from pathlib import Path
 from gpu_lol_action.errors import Ending, TransientError
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.github_faults import KINDS
-from tests.support.fault_world import World, machine_for, started_world
+from tests.support.fault_world import CLIENT_TIMEOUT, IMPATIENT, World, machine_for, started_world
 
 ROOT = Path(__file__).parents[2]
 KNOWN_CODES = frozenset(re.findall(r'<a id="(\w+)"></a>', (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")))
-NO_MACHINE = re.compile(r"\*\*Nothing is (?:running|billing)")
+NO_MACHINE = re.compile(r"\*\*Nothing is (?:running|billing yet)")
+MACHINE = re.compile(r"\*\*`gl-\S+` (?:runs|bills|counts as running|may be running)|may be billing\.\*\*|\*\*Running: ")
 TRACES = ("Traceback (most recent call last)", "github.GithubException", "urllib3.")
 
 
@@ -90,10 +91,12 @@ class Trial:
         return f"{self.story}: {self.kind} x{self.times} at {self.operation} #{self.nth}"
 
 
-def good_requests(name: str) -> list[str]:
+def good_requests(name: str, *, is_swept: bool = False) -> list[str]:
     """The operations of a story that goes well, in order; the archive host's answers among them."""
     with started_world() as world:
         story = STORIES[name]
+        if is_swept:
+            world.act(world.hub.schedule())
         story.given(world)
         world.hub.forget_requests()
         world.act(story.event(world))
@@ -125,14 +128,19 @@ def run_trial(trial: Trial) -> list[str]:
         is_running_before = bool(world.cloud.running)
         world.hub.inject(trial.kind, trial.operation, times=trial.times, skip=trial.nth)
         world.ends.clear()
+        world.timeout = IMPATIENT if KINDS[trial.kind].delivery == "silence" else CLIENT_TIMEOUT
         world.act(story.event(world))
+        world.timeout = CLIENT_TIMEOUT
+        if len(world.hub.journal.faults) == trial.times:
+            return [f"{trial}: the story has no such request"]
         world.hub.journal.faults.clear()
         problems = [*_ends(world), *_comments(world), *_billing(world, before)]
         is_ended_by_word = trial.story == "down" and "torn_down" in world.reason_codes
         must_end = (
             story.must_end or is_ended_by_word or (not is_running_before and "launched" not in world.reason_codes)
         )
-        problems += _after_sweep(world, must_end=must_end)
+        if world.cloud.running or world.hub.repository.git.refs("refs/gpu-lol/environments/"):
+            problems += _after_sweep(world, must_end=must_end)
         return [f"{trial}: {problem}" for problem in problems]
 
 
@@ -155,9 +163,9 @@ def _ends(world: World) -> Iterator[str]:
 
 
 def _comments(world: World) -> Iterator[str]:
-    """Never two comments where one should be: what a comment was posted as tells what it is about."""
-    posted = Counter(comment.first_body.split("\n", 1)[0] for comment in world.comments)
-    yield from (f"{count} comments of {line}" for line, count in posted.items() if count > 1)
+    """Never two comments where one should be: marker and heading of what was posted tell what it is about."""
+    posted = Counter("\n".join(comment.first_body.split("\n")[:2]) for comment in world.comments)
+    yield from (f"{count} comments of {head!r}" for head, count in posted.items() if count > 1)
 
 
 def _billing(world: World, before: set[int]) -> Iterator[str]:
@@ -169,11 +177,12 @@ def _billing(world: World, before: set[int]) -> Iterator[str]:
         return
     said = [outcome.text for end in world.ends for outcome, _ in end.outcomes]
     said += [comment.body for comment in world.comments if comment.comment_id not in before]
-    if any(NO_MACHINE.search(text) for text in said):
+    # A comment that could not be edited any more says what was so when it was written; another one has to tell.
+    is_said = any(MACHINE.search(text) for text in said)
+    if any(NO_MACHINE.search(text) for text in said) and not is_said:
         yield "it was said that nothing runs, while a machine does"
-    if any(
-        ending not in (Ending.ANSWERED, Ending.DENIED) for end in world.ends for _, ending in end.outcomes
-    ) and not any(re.search(r"`gl-\S+`|could not be looked up", text) for text in said):
+    has_failed = any(ending not in (Ending.ANSWERED, Ending.DENIED) for end in world.ends for _, ending in end.outcomes)
+    if has_failed and not is_said:
         yield "it failed while a machine runs, and nothing says so"
 
 

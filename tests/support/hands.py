@@ -19,6 +19,7 @@ from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Re
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
+BOT = "github-actions[bot]"
 HEAD = "abc1234" + "0" * 33
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"  # OpenSSH's own example shape
 
@@ -126,6 +127,8 @@ class ScriptedForge:
     teams: dict[str, set[str]] = field(default_factory=dict)
     comments: dict[int, WrittenComment] = field(default_factory=dict)
     url_of: str = ""
+    is_short: bool = False
+    is_reserve_open: bool = False
 
     def repository(self) -> Repository:
         return self.repo
@@ -167,7 +170,7 @@ class ScriptedForge:
         self.posted[comment_id - 1] = replace(self.posted[comment_id - 1], body=body)
 
     def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
-        ours = [posted for posted in self.posted if posted.author == self.me()]
+        ours = [posted for posted in self.posted if posted.author == BOT]
         return [posted for posted in ours if posted.body.startswith(marker_prefix)]
 
     def ssh_keys(self, login: str) -> Sequence[str]:
@@ -189,17 +192,17 @@ class ScriptedForge:
         destination.write_bytes(b"archive")
         return destination
 
-    def changed_files(self, number: int) -> Sequence[str]:
-        return ()
-
     def merge_base(self, base: str, head: str) -> str:
         return base
 
     def is_run_alive(self, run_id: str) -> bool:
         return run_id not in self.dead_runs
 
-    def me(self) -> str:
-        return "github-actions[bot]"
+    def open_reserve(self) -> None:
+        self.is_reserve_open = True
+
+    def is_short_of_requests(self) -> bool:
+        return self.is_short
 
 
 @dataclass
