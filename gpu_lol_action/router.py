@@ -142,8 +142,7 @@ class _Scene:
     @property
     def is_stranger(self) -> bool:
         """Whether who wrote this may not command: then a reaction has to do, and nothing is explained."""
-        is_heard = _may_command(self.authority, self.policy)
-        return not is_heard and self.event.author_association not in INSIDERS
+        return not self.authority.may_command(self.policy) and self.event.author_association not in INSIDERS
 
 
 def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], Policy], step: Step) -> Run:
@@ -164,7 +163,7 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
         role = context.forge.role(event.author.login)
         policy = _policy_for_an_end(context, load_policy) if is_end else load_policy()
         authority = read_authority(context, event.author.login, role, policy)
-        if step.is_first and not _may_command(authority, policy) and not _has_open_command(parsed):
+        if step.is_first and not authority.may_command(policy) and not _has_open_command(parsed):
             return _turn_away(context, event, role, policy)
         is_heard = True
         if step.is_first and not is_insider:
@@ -216,11 +215,6 @@ def _in_order(context: Context, parsed: Sequence[Command | ParseProblem], scene:
         if results[-1].outcome.decision == "deferred":
             waiting = results[-1]
     return tuple(results)
-
-
-def _may_command(authority: Authority, policy: Policy) -> bool:
-    """Whether somebody may give any command that is not open to everybody."""
-    return any(authority.may(kind, policy) for kind in (Permission.COMMAND_ROLES, Permission.CONFIRMERS))
 
 
 def _has_open_command(parsed: Sequence[Command | ParseProblem]) -> bool:
@@ -276,21 +270,14 @@ def _judge(context: Context, command: Command | ParseProblem, scene: _Scene) -> 
         from gpu_lol_action.handlers.refuse import tell_denial
 
         return Outcome("denied", gate.reason_code, text=tell_denial(context, gate, command.line, event))
-    if scene.is_stranger and command.name == "help" and _was_helped(context, event.pull_request_number):
-        return Outcome("denied", "help_shown_before")
     from gpu_lol_action.handlers.obey import obey
+    from gpu_lol_action.handlers.status import was_helped
+
+    if scene.is_stranger and command.name == "help" and was_helped(context, event.pull_request_number):
+        return Outcome("denied", "help_shown_before")
 
     order = Order(command, event.author, event.repository, scene.pull_request, scene.policy, event.comment_id)
     return obey(context, order, may_use_cloud=scene.step.may_use_cloud)
-
-
-def _was_helped(context: Context, number: int) -> bool:
-    """Whether the commands stand on this pull request already: a stranger cannot make us post them again and again."""
-    from gpu_lol_action.render.marker import marker_prefix, parse_marker
-
-    ours = context.forge.find_comments(number, marker_prefix("reply", pr=number))
-    markers = (parse_marker(posted.body) for posted in ours)
-    return any(marker is not None and marker.values.get("what") == "help" for marker in markers)
 
 
 def _guard(context: Context, number: int | None, action: Callable[[], Outcome], index: int) -> Result:

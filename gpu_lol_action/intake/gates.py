@@ -32,6 +32,10 @@ class Authority:
             case Permission.CONFIRMERS:
                 return self.role in policy.confirm_roles
 
+    def may_command(self, policy: Policy) -> bool:
+        """Whether somebody of this authority may give any command that is not open to everybody."""
+        return any(self.may(kind, policy) for kind in (Permission.COMMAND_ROLES, Permission.CONFIRMERS))
+
 
 @dataclass(frozen=True, slots=True)
 class IdentityFacts:

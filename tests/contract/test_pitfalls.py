@@ -14,6 +14,7 @@ import yaml
 from gpu_lol_action.domain.request import Ignore
 from gpu_lol_action.intake.parser import parse_comment
 from tests.golden.cases import CASES
+from tests.support.hostile import hostile_comments
 
 ROOT = Path(__file__).parents[2]
 TABLE = re.compile(r"<!-- pitfalls: a test compares -->\n(.*?)<!-- /pitfalls -->", re.DOTALL)
@@ -47,6 +48,11 @@ def test_a_pitfall_names_tests_that_there_are(row: list[str]) -> None:
     for path, name in named:
         assert name.startswith("test_")
         assert name in names_in(path), f"{row[0]} names {path}::{name}"
+
+
+def test_the_page_says_how_many_hostile_comments_there_are() -> None:
+    page = " ".join((ROOT / "docs" / "security.md").read_text(encoding="utf-8").split())
+    assert f"lists {len(hostile_comments())} comments" in page
 
 
 # --- what no other test looks at ------------------------------------------------------------------------------------

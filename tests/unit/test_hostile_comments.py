@@ -1,4 +1,4 @@
-"""930 hostile comments, by somebody who may do everything: none crashes, launches, breaks out of its place or pings anybody."""
+"""Hundreds of hostile comments, by somebody who may do everything: none crashes, launches, breaks out of its place or pings anybody."""
 
 from __future__ import annotations
 
