@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from gpu_lol_action.adapters.github import Ask, GitHubClient
 from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import Requester
-from gpu_lol_action.errors import OperatorError, UserError
+from gpu_lol_action.errors import GpuLolError, OperatorError, UserError
+
+EDITED = "query Edited($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt } } }"
 
 
 def is_team_member(client: GitHubClient, organization: str, team: str, login: str) -> bool:
@@ -31,9 +34,21 @@ def read_comment(client: GitHubClient, comment_id: int) -> WrittenComment | None
     if reply.status != 200:
         return None
     try:
-        return _written(reply.body)
+        written = _written(reply.body)
+        return replace(written, is_edited=written.is_edited and _was_edited(client, reply.body["node_id"]))
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _was_edited(client: GitHubClient, node_id: str) -> bool:
+    """Whether a comment that was touched after it was made was edited; GitHub touches some a second late by itself.
+
+    True where it is not told.
+    """
+    try:
+        return client.graphql(EDITED, {"id": str(node_id)})["node"]["lastEditedAt"] is not None
+    except (GpuLolError, KeyError, TypeError):
+        return True
 
 
 def _written(raw: Any) -> WrittenComment:

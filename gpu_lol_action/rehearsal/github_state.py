@@ -83,6 +83,7 @@ class Comment:
     created_at: datetime
     updated_at: datetime
     first_body: str = ""
+    edited_at: datetime | None = None
 
     def __post_init__(self) -> None:
         self.first_body = self.first_body or self.body

@@ -120,6 +120,20 @@ def test_a_comment_is_read_as_it_stands_now(place: Place) -> None:
     assert again.author.login == "ada", "an edit keeps the author: this is why it must not count"
 
 
+def test_a_comment_that_github_touched_a_second_late_is_not_edited(place: Place) -> None:
+    """It happens without anybody's doing; only `lastEditedAt` tells."""
+    number = place.hub.comment(place.number, "ada", "/gpu-lol up").payload["comment"]["id"]
+    place.hub.repository.comments[number].updated_at += timedelta(seconds=1)
+    forge = place.forge()
+    written = forge.comment(number)
+    assert written is not None
+    assert not written.is_edited
+    place.hub.fail_next("POST graphql", 502, times=3)
+    in_doubt = place.forge().comment(number)
+    assert in_doubt is not None
+    assert in_doubt.is_edited, "where it is not told it counts as edited"
+
+
 def test_a_comment_that_is_gone_or_a_bots_is_told_apart(place: Place) -> None:
     number = place.hub.comment(place.number, BOT, "/gpu-lol up").payload["comment"]["id"]
     forge = place.forge()
