@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,7 @@ class Lab:
     policy: Policy = field(default_factory=Policy)
     progress: QuietProgress = field(default_factory=QuietProgress)
     run_id: int = 1000
+    until_end: ExitStack = field(default_factory=ExitStack)
 
     @property
     def number(self) -> int:
@@ -78,6 +80,7 @@ class Lab:
         focus = focus_of(happened) if is_change else None
         hands = Hands(self.clock.now, self.clock.sleep, self.progress.line)
         forge = GitHubForge(connection, hands, repository=happened.repository, focus=focus)
+        self.until_end.callback(forge.close)
         return Context(
             forge=forge,
             ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
@@ -127,7 +130,9 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
         hub.commit(BASE, message="First")
         hub.add_user("ada", role="write")
         opened = hub.open_pull_request("ada", {"train.py": TRAIN.format("14B")}, title="A larger model")
-        yield Lab(hub, clock, opened)
+        lab = Lab(hub, clock, opened)
+        with lab.until_end:
+            yield lab
 
 
 def push(lab: Lab, model: str, **more: str) -> Webhook:

@@ -56,7 +56,7 @@ def test_up_answers_once_and_says_ready_once_and_edits_all_between(bench: Bench)
     status, ready = headings(bench)
     assert "Ready for @ada" in ready
     assert "Launching" not in status, "the first comment has moved on"
-    assert bench.forge.edits > 2
+    assert bench.forge.edits >= 2
     assert mentions(bench) == [False, True]
 
 
