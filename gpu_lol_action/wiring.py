@@ -147,6 +147,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
+        triggering_actor=surroundings.triggering_actor,
     )
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
@@ -166,6 +167,14 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
             )
+
+
+def policy_ref(repository: Repository) -> str:
+    """Return the default branch in full: of a tag and a branch that share a name git takes the tag.
+
+    And anybody who may push, though not to a protected branch, can make a tag.
+    """
+    return f"refs/heads/{repository.default_branch}"
 
 
 def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
@@ -191,7 +200,7 @@ def focus_of(event: Event) -> Focus:
         number = event.pull_request.number
     # A proposal looks after it has read the code, right before it writes.
     is_at_once = not isinstance(event, PullRequestChanged)
-    return Focus(number, POLICY_PATH, event.repository.default_branch, is_at_once)
+    return Focus(number, POLICY_PATH, policy_ref(event.repository), is_at_once)
 
 
 def surfaces_of(forge: GitHubForge) -> Surfaces:
@@ -223,7 +232,7 @@ def left_out(context: Context) -> list[str]:
 def load_policy(context: Context, repository: Repository) -> Policy:
     """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
     try:
-        return parse_policy(context.forge.read_file(POLICY_PATH, repository.default_branch))
+        return parse_policy(context.forge.read_file(POLICY_PATH, policy_ref(repository)))
     except UserError as error:
         # Too large or no text counts as wrong at a line does: whoever closes a pull request still ends its machine.
         return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))
@@ -369,7 +378,7 @@ def _job_instruments(forge: GitHubForge, repository: Repository, keys: Mapping[s
         skypilot_wanted=wanted,
         github=GitHubProbe(forge.client),
         ledger=RecordLedger(GitRefStore(forge.client)),
-        read_policy=lambda: forge.read_file(POLICY_PATH, repository.default_branch),
+        read_policy=lambda: forge.read_file(POLICY_PATH, policy_ref(repository)),
     )
 
 

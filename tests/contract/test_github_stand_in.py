@@ -61,7 +61,8 @@ def test_every_operation_answers_as_the_description_says(place: Place) -> None:
     ask(bot, "GET", "actions/runs?status=completed", 200)
     ask(person, "POST", "actions/workflows/bot.yml/dispatches", 204, {"ref": "main"})
     assert ask(bot, "GET", "actions/workflows/bot.yml/runs", 200)["total_count"] == 2
-    for path in ("/user", "/users/ada", "/users/ada/keys", "/rate_limit"):
+    hub.add_to_team("ml", "ada")
+    for path in ("/user", "/users/ada", "/users/ada/keys", "/rate_limit", "/orgs/acme/teams/ml/memberships/ada"):
         answer = httpx.get(hub.api_url + path, headers=dict(person.headers))
         assert answer.status_code == 200
 

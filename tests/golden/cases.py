@@ -39,6 +39,7 @@ from gpu_lol_action.handlers.estimate import estimate_case
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
+from tests.golden.awaiting_case import awaiting_text
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 POLICY = Policy()
@@ -707,6 +708,8 @@ CASES: Mapping[str, Callable[[], str]] = {
     "dry_run_refused": lambda: _dry_run(
         refusals=("this would pass the month's budget: $2.78 on top of $49.20 of $50",)
     ),
+    "awaiting": lambda: awaiting_text(LADDER.candidates[0], NOW, REPLY),
+    "awaiting_hostile": lambda: awaiting_text(LADDER.candidates[0], NOW, REPLY, HOSTILE),
     "dry_run_no_fit": lambda: _dry_run(ladder=NO_FIT),
     "sweep_summary": lambda: comments.sweep_summary(
         lines=(("gl-ahreaa-128", "ended", "lease_over"), ("gl-ahreaa-131", "left alone", "lease until 16:05 UTC")),
