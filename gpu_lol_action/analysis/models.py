@@ -35,7 +35,9 @@ _MODEL_KEY = re.compile(
 _HELPER_KEY = re.compile(
     r"tokeni|teacher|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
 )
-_HELPER_PLACE = re.compile(r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward")
+_HELPER_PLACE = re.compile(
+    r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward"
+)
 # Models that look at what another model makes.
 _GUARD = re.compile(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
