@@ -23,10 +23,11 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.image_choice import fitted, image_for
-from gpu_lol_action.analysis.memory_need import MemoryNeed, best, memory_need
+from gpu_lol_action.analysis.memory_need import MemoryNeed, memory_need
 from gpu_lol_action.analysis.placement import LARGEST_CARD_GIB
 from gpu_lol_action.analysis.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.runs import all_runs, primary_run
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH

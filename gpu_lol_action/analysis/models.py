@@ -288,7 +288,8 @@ def _places(scope: Scope) -> Iterator[Scope]:
         if confidence is not Confidence.HIGH:
             files: dict[str, list[Setting]] = {}
             for setting in settings:
-                files.setdefault(setting.evidence.path, []).append(setting)
+                if not _HELPER_PLACE.search(setting.evidence.path.rpartition("/")[2]):
+                    files.setdefault(setting.evidence.path, []).append(setting)
             yield from (Scope(((confidence, tuple(found)),)) for found in files.values())
 
 
