@@ -31,11 +31,9 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         named, hinted = None, _only_one(findings) if trains and not builds else None
     shape = _shape(findings)
     layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
-    # Numbers in a library's code are many models' numbers: unless the run builds what it trains, or starts with them, one
-    # file must name the whole language model.
+    # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
     is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
-    is_near = trains and layers is not None and layers.confidence is Confidence.HIGH
-    is_meant = builds or is_near or is_whole
+    is_meant = trains or is_whole
     is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
     if shape is not None and is_meant and is_nearer:
         return shape
