@@ -91,16 +91,22 @@ class PythonCode:
     def defaults(self) -> tuple[Default, ...]:
         """All values that the program starts with and that it tells by itself, by line."""
         if self._defaults is None:
-            known = ((item, self.resolve(item.value)) for item in self._tree().given if item.is_start)
+            known = ((item, self.resolve(item.value, item.owner)) for item in self._tree().given if item.is_start)
             self._defaults = tuple(
                 Default(i.name, text, i.line, i.is_option, i.owner) for i, text in known if text is not None
             )
         return self._defaults
 
     @property
+    def given(self) -> tuple[Given, ...]:
+        """All names with their values as written, by line."""
+        return self._tree().given
+
+    @property
     def open_defaults(self) -> tuple[Given, ...]:
         """Values that the program starts with and that only another program tells (an imported constant)."""
-        return tuple(i for i in self._tree().given if i.is_start and i.value.is_open and self.resolve(i.value) is None)
+        given = (item for item in self._tree().given if item.is_start and item.value.is_open)
+        return tuple(item for item in given if self.resolve(item.value, item.owner) is None)
 
     @property
     def has_main(self) -> bool:
@@ -166,6 +172,7 @@ class PythonCode:
         if self._names is None:
             facts = self._tree()
             texts: dict[str, tuple[str, bool]] = {}
+            own: dict[tuple[str, str], str] = {}
             values: dict[str, Value] = {}
             for item in facts.given:
                 text = item.value.text
@@ -174,14 +181,16 @@ class PythonCode:
                         values.setdefault(item.name, item.value)
                 elif item.name not in texts or (item.is_option and not texts[item.name][1]):
                     texts[item.name] = (text, item.is_option)
-            self._names = Names({name: text for name, (text, _) in texts.items()}, values, facts.tables)
+                if text is not None and item.owner:
+                    own.setdefault((item.owner, item.name), text)
+            self._names = Names({name: text for name, (text, _) in texts.items()}, values, facts.tables, own)
         return self._names
 
-    def resolve(self, value: Value | None) -> str | None:
-        """Return a value's text, following names to what they stand for in the same program."""
+    def resolve(self, value: Value | None, owner: str = "") -> str | None:
+        """Return a value's text, following names to what they stand for in the same program, first in the same function."""
         if value is None or value.text is not None or not value.is_open:
             return value.text if value else None
-        return self.names().resolve(value)
+        return self.names().resolve(value, owner)
 
     def _by_word(self) -> Mapping[str, array[int]]:
         """Return the places of calls by their last word: asked of the same programs by every run that imports them."""

@@ -195,7 +195,7 @@ def _owner(node: ast.AST, owner: str) -> str:
     """Return the name under which what stands in a node is known: a function's, a class's, a constant's."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return node.name if node.name != "__init__" else owner
-    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Dict)):
+    if not owner and isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Dict)):
         return target_name(node.targets[0]) or owner
     return owner
 

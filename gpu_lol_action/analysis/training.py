@@ -6,6 +6,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_precision import precision_of
@@ -15,9 +16,9 @@ from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_los
 from gpu_lol_action.domain.finding import Finding
 
 _BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs")  # fmt: skip
+          "per_gpu_train_batch_size", "local_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs")  # fmt: skip
 _LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
 _TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_size", "batch_size_tokens", "tokens_per_batch",
            "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
@@ -51,6 +52,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             optimizer_of(scope),
             _number("training.lora_rank", scope, _RANK, 1, 1024),
         ]
+    else:
+        found += detect_serving(run, scope)
     return [finding for finding in found if finding is not None]
 
 
