@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models, unlisted_models
+from gpu_lol_action.analysis.assemble import analyze, detect_all, models_of_profiles, named_models, unlisted_models
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.llm_guard import Refused, apply_advice, hints_of, read_advice
 from gpu_lol_action.analysis.llm_question import build_question
@@ -69,7 +69,7 @@ def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
     """Ask the Hub for the models that the code names and the table lacks, surest first."""
     named = named_models(detect_all(checkout))
     unlisted = {hint.value: hint for hint in unlisted_models(checkout)}
-    candidates = dict.fromkeys((*named, *unlisted))
+    candidates = dict.fromkeys((*named, *unlisted, *models_of_profiles(checkout)))
     asked = [name for name in candidates if is_hub_id(name) and not is_known_model(name)][:MAX_MODELS]
     facts: dict[str, ModelFacts] = {}
     hints: list[Finding] = []
