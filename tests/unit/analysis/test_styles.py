@@ -307,9 +307,6 @@ def test_a_dictionary_is_no_registry_where_its_parts_are_unlike_each_other(check
 
 
 def test_names_made_of_names_without_end_take_no_time(checkout: Build) -> None:
-    chain = "".join(
-        f"v{n} = f'{'{v' + str(n + 1) + '}'}' * 1 if x else f'{('{v' + str(n + 1) + '}') * 12}'\n" for n in range(3)
-    )
-    parts = "".join(f"w{n} = f'{('{w' + str(n + 1) + '}') * 12}'\n" for n in range(40))
-    tree = checkout({"train.py": f"import torch\n{chain}{parts}w40 = w0\ncall(model=w0, arch=v0)\n{STEP}"})
+    doubled = "".join(f"w{n} = f'" + ("{w" + str(n + 1) + "}") * 12 + "'\n" for n in range(40))
+    tree = checkout({"train.py": f"import torch\n{doubled}w40 = w0\ncall(model=w0, arch=w1)\n{STEP}"})
     assert not [f for f in detect_run(tree, primary_run(tree)) if f.field == "model.id"]
