@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -84,13 +84,18 @@ def configured_runs(checkout: Checkout) -> list[Run]:
     return [Run(config.behavior, config.evidence, None, None, (config.source,)) for config in configs]
 
 
-def program_runs(checkout: Checkout) -> list[Run]:
-    """Return the programs and notebooks that train or infer, shallow ones first."""
+def programs(checkout: Checkout) -> tuple[Source, ...]:
+    """Return the programs and notebooks that are looked at as runs, shallow ones first."""
+    # Without its ending, so that `train.py` comes before `train-large.py`.
+    ordered = sorted(checkout.of(Form.PYTHON, Form.NOTEBOOK), key=lambda s: (s.depth, s.path.rpartition(".")[0]))
+    return tuple(source for source in ordered[:MAX_PROGRAMS] if source.code is not None)
+
+
+def program_runs(checkout: Checkout, sources: Iterable[Source]) -> list[Run]:
+    """Return the runs of those programs that train or infer, in their order."""
     started = {source for module in console_scripts(checkout).values() if (source := module_source(checkout, module))}
     found: list[Run] = []
-    # Without its ending, so that `train.py` comes before `train-large.py`.
-    programs = sorted(checkout.of(Form.PYTHON, Form.NOTEBOOK), key=lambda s: (s.depth, s.path.rpartition(".")[0]))
-    for source in programs[:MAX_PROGRAMS]:
+    for source in sources:
         if source.code is None:
             continue
         is_entry = source.code.has_main or source in started or source.name == "__main__.py"
@@ -164,8 +169,8 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
         trains = [source for source in family if program_behavior(checkout, source) is Behavior.TRAINS]
         return next(iter(trains or family), None)
     own = command.evidence.path.rpartition("/")[0]
-    beside = checkout.find(_plain(f"{own}/{target}")) if own else None
-    return checkout.find(_plain(target)) or beside or checkout.find_named(target)
+    beside = checkout.find(plain_path(f"{own}/{target}")) if own else None
+    return checkout.find(plain_path(target)) or beside or checkout.find_named(target)
 
 
 def _is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
@@ -183,32 +188,6 @@ def _config(checkout: Checkout, name: str) -> Source | None:
     if source is None or source.code is None:
         return source
     return source if not source.code.has_main and len(source.code.imports) <= 8 else None
-
-
-def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
-    """Return the configuration files that a program starts with: what its options or its Hydra decorator name."""
-    if script is None or script.code is None:
-        return ()
-    named = [default.text for default in script.code.defaults if re.search(r"\.(?:ya?ml|json)$", default.text)]
-    for call in script.code.calls:
-        if call.name in {"hydra.main", "hydra_runner", "hydra_task_runner"} or call.last == "hydra_runner":
-            path = script.code.resolve(call.keyword("config_path")) or ""
-            name = script.code.resolve(call.keyword("config_name")) or "config"
-            base = f"{script.folder}/{path}".strip("/") if script.folder else path
-            named.append(f"{_plain(base)}/{name}".lstrip("/") + ("" if name.endswith((".yaml", ".yml")) else ".yaml"))
-    found = [source for name in named if (source := checkout.find_named(name)) is not None and read_settings(source)]
-    return tuple(dict.fromkeys(found))[:3]
-
-
-def _plain(path: str) -> str:
-    """Return a path without ``.`` and ``..``."""
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == ".." and parts:
-            parts.pop()
-        elif part not in {"", ".", ".."}:
-            parts.append(part)
-    return "/".join(parts)
 
 
 @remembered
@@ -272,4 +251,5 @@ __all__ = [
     "is_started",
     "local_imports",
     "program_runs",
+    "programs",
 ]

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.reconcile import (
     reconcile,
     statements,
 )
+from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
@@ -71,7 +72,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
         trains = workload is WorkloadType.TRAINING
         return _without_model(findings, statements(findings, trains=trains), stated or 1)
     question, count, relaxed = place(_question(findings, workload, model), stated, _said(findings))
-    breakdown = _with_evidence(estimate_vram(question), findings)
+    breakdown = with_share(_with_evidence(estimate_vram(question), findings), best(findings, SHARE_FIELD))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
