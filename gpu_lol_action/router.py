@@ -26,8 +26,9 @@ from gpu_lol_action.domain.request import (
     Scheduled,
 )
 from gpu_lol_action.errors import Ending, GpuLolError
+from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.intake.gates import IdentityFacts, deny_role, identity_gate
+from gpu_lol_action.intake.gates import Authority, IdentityFacts, deny_role, identity_gate
 from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
 
@@ -149,8 +150,13 @@ class _Scene:
     event: CommentCreated
     pull_request: PullRequest
     policy: Policy
-    role: str
+    authority: Authority
     step: Step
+
+    @property
+    def is_stranger(self) -> bool:
+        """Whether who wrote this may not command: then a reaction has to do, and nothing is explained."""
+        return not self.authority.may_command(self.policy) and self.event.author_association not in INSIDERS
 
 
 def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], Policy], step: Step) -> Run:
@@ -170,7 +176,8 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
     try:
         role = context.forge.role(event.author.login)
         policy = _policy_for_an_end(context, load_policy) if is_end else load_policy()
-        if step.is_first and role not in policy.roles and not _has_open_command(parsed):
+        authority = read_authority(context, event.author.login, role, policy)
+        if step.is_first and not authority.may_command(policy) and not _has_open_command(parsed):
             return _turn_away(context, event, role, policy)
         is_heard = True
         if step.is_first and not is_insider:
@@ -181,9 +188,9 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
             # Perhaps a stranger: while it cannot be told, a reaction has to do.
             context.forge.react(event.comment_id, "confused")
         return Run((_failure(context, number if is_heard else None, error),))
-    scene = _Scene(event, pull_request, policy, role, step)
+    scene = _Scene(event, pull_request, policy, authority, step)
     results = _in_order(context, parsed, scene)
-    if is_insider or role in policy.roles:
+    if not scene.is_stranger:
         _close_with_reaction(context, event.comment_id, results)
     return Run(results, pinned_sha=pull_request.head_sha, may_spend=_may_spend(parsed, results))
 
@@ -252,21 +259,36 @@ def _judge(context: Context, command: Command | ParseProblem, scene: _Scene) -> 
     """Let a command through the identity gates to its handler, or say why not."""
     event = scene.event
     if isinstance(command, ParseProblem):
+        if scene.is_stranger:
+            return Outcome("denied", command.reason_code)
         from gpu_lol_action.handlers.refuse import tell_problem
 
         return Outcome("denied", command.reason_code, text=tell_problem(context, command, event))
     spec = find_command(command.name)
     if spec is None:
         raise LookupError(command.name)
-    facts = IdentityFacts(command, spec, scene.role, scene.pull_request, event.repository.full_name, scene.policy)
+    facts = IdentityFacts(
+        command,
+        spec,
+        scene.authority,
+        scene.pull_request,
+        event.repository.full_name,
+        scene.policy,
+        author=event.author.login,
+        rerun_by=context.settings.rerun_by,
+    )
     gate = identity_gate(facts)
     if isinstance(gate, Deny):
-        if gate.is_quiet and event.author_association not in INSIDERS:
+        if gate.is_quiet and scene.is_stranger:
             return Outcome("denied", gate.reason_code)
         from gpu_lol_action.handlers.refuse import tell_denial
 
         return Outcome("denied", gate.reason_code, text=tell_denial(context, gate, command.line, event))
     from gpu_lol_action.handlers.obey import obey
+    from gpu_lol_action.handlers.status import was_helped
+
+    if scene.is_stranger and command.name == "help" and was_helped(context, event.pull_request_number):
+        return Outcome("denied", "help_shown_before")
 
     order = Order(command, event.author, event.repository, scene.pull_request, scene.policy, event.comment_id)
     return obey(context, order, may_use_cloud=scene.step.may_use_cloud)

@@ -146,6 +146,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
+        triggering_actor=surroundings.triggering_actor,
     )
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
@@ -167,18 +168,12 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
             )
 
 
-def focus_of(event: Event) -> Focus:
-    """What a run is about: its first question to GitHub asks for all of it at once."""
-    from gpu_lol_action.adapters.github_first_look import Focus
+def policy_ref(repository: Repository) -> str:
+    """Return the default branch in full: of a tag and a branch that share a name git takes the tag.
 
-    number = 0
-    if isinstance(event, CommentCreated):
-        number = event.pull_request_number
-    elif isinstance(event, PullRequestChanged | PullRequestClosed):
-        number = event.pull_request.number
-    # A proposal looks after it has read the code, right before it writes.
-    is_at_once = not isinstance(event, PullRequestChanged)
-    return Focus(number, POLICY_PATH, event.repository.default_branch, is_at_once)
+    And anybody who may push, though not to a protected branch, can make a tag.
+    """
+    return f"refs/heads/{repository.default_branch}"
 
 
 def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
@@ -191,6 +186,20 @@ def _file_vault(folder: Path, hands: Hands) -> Vault:
     from gpu_lol_action.adapters.vault_files import FileVault
 
     return FileVault(folder, *hands.key_pair())
+
+
+def focus_of(event: Event) -> Focus:
+    """What a run is about: its first question to GitHub asks for all of it at once."""
+    from gpu_lol_action.adapters.github_first_look import Focus
+
+    number = 0
+    if isinstance(event, CommentCreated):
+        number = event.pull_request_number
+    elif isinstance(event, PullRequestChanged | PullRequestClosed):
+        number = event.pull_request.number
+    # A proposal looks after it has read the code, right before it writes.
+    is_at_once = not isinstance(event, PullRequestChanged)
+    return Focus(number, POLICY_PATH, policy_ref(event.repository), is_at_once)
 
 
 def surfaces_of(forge: GitHubForge) -> Surfaces:
@@ -225,7 +234,7 @@ def load_policy(context: Context, repository: Repository) -> Policy:
     from gpu_lol_action.domain.policy_yaml import parse_policy
 
     try:
-        return parse_policy(context.forge.read_file(POLICY_PATH, repository.default_branch))
+        return parse_policy(context.forge.read_file(POLICY_PATH, policy_ref(repository)))
     except UserError as error:
         # Too large or no text counts as wrong at a line does: whoever closes a pull request still ends its machine.
         return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))
@@ -371,7 +380,7 @@ def _job_instruments(forge: GitHubForge, repository: Repository, keys: Mapping[s
         skypilot_wanted=wanted,
         github=GitHubProbe(forge.client),
         ledger=RecordLedger(GitRefStore(forge.client)),
-        read_policy=lambda: forge.read_file(POLICY_PATH, repository.default_branch),
+        read_policy=lambda: forge.read_file(POLICY_PATH, policy_ref(repository)),
     )
 
 

@@ -17,8 +17,10 @@ from typing import Any
 from gpu_lol_action.adapters import archive, github_archive
 from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient, LostAnswer
 from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
+from gpu_lol_action.adapters.github_people import is_team_member, read_comment
 from gpu_lol_action.adapters.github_reaction import post_reaction
 from gpu_lol_action.adapters.our_refs import OurRefs
+from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 from gpu_lol_action.intake.events import parse_pull_request
@@ -114,6 +116,14 @@ class GitHubForge:
         role, legacy = raw.get("role_name"), raw.get("permission")
         known = role if role in _STANDARD_ROLES else legacy
         return known if known in _STANDARD_ROLES else "none"
+
+    def is_team_member(self, team: str, login: str) -> bool:
+        """Whether a user is an active member of a team of the repository's organization."""
+        return is_team_member(self.client, self._connection.full_name.partition("/")[0], team, login)
+
+    def comment(self, comment_id: int) -> WrittenComment | None:
+        """Return a comment of this repository as it stands now, or None when there is none."""
+        return read_comment(self.client, comment_id)
 
     def ssh_keys(self, login: str) -> Sequence[str]:
         """Return the public keys that GitHub shows for a user, each as `type base64`."""

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from gpu_lol_action.adapters import archive
 from gpu_lol_action.adapters.skypilot_process import started_at
+from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.installation import CheckoutFacts
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import UserError
@@ -87,6 +88,14 @@ class LocalForge:
     def role(self, login: str) -> str:
         """Whoever holds the keys on this machine is its administrator."""
         return "admin" if login == getpass.getuser() else "none"
+
+    def is_team_member(self, team: str, login: str) -> bool:
+        """Return False: a terminal has no teams."""
+        return False
+
+    def comment(self, comment_id: int) -> WrittenComment | None:
+        """Return None: a terminal has no comments."""
+        return None
 
     def react(self, comment_id: int, content: str) -> None:
         """There is no comment to react to; the prompt itself shows that the command was read."""

@@ -21,7 +21,7 @@ class Conclusion(enum.Enum):
 class CheckReport:
     """What the check run of one commit says; ``summary`` is Markdown.
 
-    ``is_first``: nobody has reported on this commit yet, so that no earlier check run need be looked for.
+    ``is_first``: nobody has reported on this commit yet, so that none has to be looked for.
     """
 
     sha: str

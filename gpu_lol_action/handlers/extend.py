@@ -14,8 +14,8 @@ from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.down import entries_meant
 from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, reread
 from gpu_lol_action.handlers.tell_machine import tell_lease
-from gpu_lol_action.intake.extension import ExtensionFacts, decide_extension
-from gpu_lol_action.intake.gates import SpendingFacts
+from gpu_lol_action.intake.extension import ExtensionFacts, check_second_person, decide_extension, is_dear
+from gpu_lol_action.intake.spending_gates import SpendingFacts
 from gpu_lol_action.pricing.budget import month_start, spending, worst_case
 from gpu_lol_action.render import comments
 
@@ -28,6 +28,11 @@ def handle_extend(context: Context, order: Order) -> Outcome:
     if isinstance(entry, Deny):
         return _deny(context, order, entry, None)
     extra = order.command.lease or DEFAULT_EXTENSION
+    if is_dear(entry.record, order.policy):
+        role = context.forge.role(order.requester.login)
+        refused = check_second_person(entry.record, order.requester, role, order.policy)
+        if isinstance(refused, Deny):
+            return _deny(context, order, refused, entry.record)
     for _ in range(MAX_WRITE_TRIES):
         lease = decide_extension(_facts(context, order, entry.record, extra))
         if isinstance(lease, Deny):

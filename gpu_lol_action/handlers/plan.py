@@ -19,13 +19,14 @@ from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.reading import price, read_commit, read_note
-from gpu_lol_action.intake.gates import SpendingFacts, spending_gate
+from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
 from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.setup import SetupRequest, check_setup
 from gpu_lol_action.launch.task import TaskRequest, build_task
 from gpu_lol_action.pricing.budget import WorstCase, month_start, spending, worst_case
 
+WAITING = "confirmation_required"
 CLOUD_SECRETS: Mapping[str, str] = {"runpod": "RUNPOD_API_KEY", "lambda": "LAMBDA_API_KEY"}
 
 
@@ -34,6 +35,15 @@ class AlreadyRunning:
     """The environment that was asked for exists: it is shown, not rented twice."""
 
     record: EnvironmentRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitsConfirmation:
+    """A launch that passed every gate but the last: a second person has to agree to its price."""
+
+    denial: Deny
+    best: Candidate
+    plan: UpPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,7 @@ class UpPlan:
         return task
 
 
-def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
+def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsConfirmation | Deny:
     """Gather the facts of an ``up`` and decide; nothing is written or spent here.
 
     Raises SpecError for an invalid spec and OperatorError where no cloud has a credential.
@@ -125,7 +135,9 @@ class _Draft:
     restore: Rescue | None
 
 
-def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidate) -> UpPlan | Deny:
+def _gate_spending(
+    context: Context, order: Order, draft: _Draft, best: Candidate
+) -> UpPlan | AwaitsConfirmation | Deny:
     now = context.clock.now()
     lease = order.command.lease or order.policy.lease
     worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy)
@@ -144,13 +156,19 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         oldest_claim=min((record.claimed_at for record in records), default=None),
         now=now,
         policy=order.policy,
+        image=draft.spec.environment.base_image,
+        machines=draft.spec.hardware.num_nodes,
+        confirmed_usd_per_hour=order.confirmation.price_usd_per_hour if order.confirmation else None,
     )
     gate = spending_gate(facts)
-    if isinstance(gate, Deny):
+    is_waiting = isinstance(gate, Deny) and gate.reason_code == WAITING and order.comment_id is not None
+    if isinstance(gate, Deny) and not is_waiting:
         return gate
+    if is_waiting:  # whoever confirms names the price of the best
+        facts = replace(facts, confirmed_usd_per_hour=best.price_usd_per_hour)
     # What the cheapest may cost says nothing of those that are tried after it.
     affordable = tuple(c for c in draft.ladder.candidates if not isinstance(_gate_candidate(facts, c), Deny))
-    return UpPlan(
+    plan = UpPlan(
         name=draft.name,
         sha=order.pull_request.head_sha,
         spec=draft.spec,
@@ -163,6 +181,7 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         identity=_identity(order),
         restore=draft.restore,
     )
+    return AwaitsConfirmation(gate, best, plan) if isinstance(gate, Deny) else plan
 
 
 def _gate_candidate(facts: SpendingFacts, candidate: Candidate) -> Gate:

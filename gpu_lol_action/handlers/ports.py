@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
+from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry, Survey, UnreadableEntry
 from gpu_lol_action.domain.lookup import HubFields, HubPage, Question, Unanswered
@@ -42,6 +43,14 @@ class Forge(Protocol):
 
     def role(self, login: str) -> str:
         """Return GitHub's ``role_name`` of a user here; ``none`` where it is refused or unknown (fail closed)."""
+        ...
+
+    def is_team_member(self, team: str, login: str) -> bool:
+        """Whether a user is an active member of a team of the repository's organization; False where it is not told."""
+        ...
+
+    def comment(self, comment_id: int) -> WrittenComment | None:
+        """Return a comment of this repository as it stands now, or None when there is none."""
         ...
 
     def react(self, comment_id: int, content: str) -> None:

@@ -30,12 +30,16 @@ from gpu_lol_action.render.views_proposal import ProposalCase
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Why a proposal is made. ``is_asked``: by a person, so drafts, bots' PRs, mutes and small changes count too."""
+    """Why a proposal is made. ``is_asked``: by a person, so drafts, bots' PRs, mutes and small changes count too.
+
+    ``is_edit``: it is only said anew where it stands already.
+    """
 
     repository: Repository
     pull_request: PullRequest
     load_policy: Callable[[], Policy]
     is_asked: bool = False
+    is_edit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +118,15 @@ def _quiet_after_looking(scene: _Scene) -> Outcome | None:
     if standing.head_sha != scene.pull_request.head_sha:
         # A newer run is on its way: an older one never writes over it.
         return Outcome("ignored", "head_moved")
+    if scene.occasion.is_edit and not standing.comments:
+        return Outcome("done", "proposal_unchanged")
     if scene.occasion.is_asked:
         return None
     if not scene.policy.is_enabled:
         return Outcome("ignored", "disabled")
     if standing.is_draft:
         return Outcome("ignored", "draft")
-    return Outcome("ignored", "muted") if scene.note.muted_by and standing.comments else None
+    return Outcome("ignored", "muted") if scene.note.muted_by else None
 
 
 def _propose(context: Context, scene: _Scene) -> Outcome:
@@ -144,8 +150,8 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
     became = put_sticky(context, seen, body)
     if became is Sticky.OVERTAKEN:
         return Outcome("ignored", "head_moved")
-    report = replace(proposal_report(case, context.settings.run_url), is_first=_is_first_word(scene))
-    is_shown = report_check(context, report)
+    report = proposal_report(case, context.settings.run_url)
+    is_shown = report_check(context, replace(report, is_first=_is_first_word(scene)))
     annotations = () if is_shown else report.annotations
     reason_code = "proposal_unchanged" if became is Sticky.UNCHANGED else "proposed"
     return Outcome("done", reason_code, text=body, annotations=annotations)
@@ -209,19 +215,19 @@ def _offering(scene: _Scene, head: Reading) -> Offering:
     )
 
 
-def _is_first_word(scene: _Scene) -> bool:
-    """Whether no run has spoken about this commit: the proposal that stands is about an earlier one, or there is none."""
-    standing = scene.seen.standing
-    told = [marker.values.get("head", "") for each in standing.comments if (marker := parse_marker(each.body))]
-    return scene.seen.problem is None and not any(
-        head and scene.pull_request.head_sha.startswith(head) for head in told
-    )
-
-
 def run_label(context: Context) -> str:
     """Return what orders this run's words among other runs': ids grow, attempts count up."""
     settings = context.settings
     return f"{settings.run_id}.{settings.run_attempt}" if settings.run_id.isdigit() else ""
+
+
+def _is_first_word(scene: _Scene) -> bool:
+    """Whether no run has said anything about this commit; seen from our comments, so it may only be asked where they were."""
+    if scene.seen.problem is not None:
+        return False
+    markers = (parse_marker(each.body) for each in scene.seen.standing.comments)
+    heads = {marker.values.get("head", "") for marker in markers if marker is not None}
+    return scene.pull_request.head_sha[:7] not in heads
 
 
 def _tell_spec_error(context: Context, scene: _Scene, error: SpecError) -> None:
@@ -229,7 +235,8 @@ def _tell_spec_error(context: Context, scene: _Scene, error: SpecError) -> None:
         error=error, pull_request=scene.pull_request, now=context.clock.now(), run=run_label(context)
     )
     put_sticky(context, scene.seen, body)
-    report_check(context, spec_error_report(error, scene.pull_request.head_sha, body, context.settings.run_url))
+    report = spec_error_report(error, scene.pull_request.head_sha, body, context.settings.run_url)
+    report_check(context, replace(report, is_first=_is_first_word(scene)))
     error.is_told = True
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
-from gpu_lol_action.domain.request import CommentCreated, Deny, ParseProblem
+from gpu_lol_action.domain.request import CommentCreated, Deny, Outcome, ParseProblem
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
-from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.views import ReplyTo
 
@@ -25,6 +25,19 @@ def tell_denial(context: Context, denial: Deny, command_line: str, event: Commen
     )
     answers.reply(context, number, body)
     return body
+
+
+def deny(context: Context, order: Order, denial: Deny) -> Outcome:
+    """Answer an order that a handler refuses, and return how it ended."""
+    body = comments.denied(
+        reason=denial,
+        command_line=order.command.line,
+        record=None,
+        now=context.clock.now(),
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    return Outcome("denied", denial.reason_code, text=body)
 
 
 def tell_problem(context: Context, problem: ParseProblem, event: CommentCreated) -> str:

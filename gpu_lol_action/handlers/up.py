@@ -15,11 +15,13 @@ from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError, exit_code
 from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.confirm import ask_for_confirmation
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
-from gpu_lol_action.handlers.plan import AlreadyRunning, UpPlan, plan_up
+from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up
+from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
 from gpu_lol_action.handlers.teardown import (
     Ended,
@@ -37,29 +39,34 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
     plan = plan_up(context, order)
     now, number = context.clock.now(), order.pull_request.number
     if isinstance(plan, Deny):
-        body = comments.denied(
-            reason=plan, command_line=order.command.line, record=None, now=now, reply_to=order.reply_to
-        )
-        answers.reply(context, number, body)
-        return Outcome("denied", plan.reason_code, text=body)
+        return deny(context, order, plan)
     if isinstance(plan, AlreadyRunning):
         body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to)
         answers.reply(context, number, body)
         return Outcome("done", "already_running", text=body)
     if order.command.is_dry_run:
-        body = comments.dry_run(
-            ladder=plan.ladder,
-            policy=order.policy,
-            lease=plan.lease,
-            month_usd=plan.month_usd,
-            worst_case_usd=plan.worst_case.usd,
-            worst_case_at=plan.worst_case.ends_by,
-            now=now,
-            reply_to=order.reply_to,
-        )
-        answers.reply(context, number, body)
-        return Outcome("done", "dry_run", text=body)
+        return _rehearse(context, order, plan)
+    if isinstance(plan, AwaitsConfirmation):
+        return ask_for_confirmation(context, order, plan)
     return plan
+
+
+def _rehearse(context: Context, order: Order, found: UpPlan | AwaitsConfirmation) -> Outcome:
+    """Say what ``up`` would do and cost, and that a second person would be asked where one would."""
+    plan = found if isinstance(found, UpPlan) else found.plan
+    body = comments.dry_run(
+        ladder=plan.ladder,
+        policy=order.policy,
+        lease=plan.lease,
+        month_usd=plan.month_usd,
+        worst_case_usd=plan.worst_case.usd,
+        worst_case_at=plan.worst_case.ends_by,
+        refusals=() if isinstance(found, UpPlan) else (f"{found.denial.what}: {found.denial.why}",),
+        now=context.clock.now(),
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    return Outcome("done", "dry_run", text=body)
 
 
 def handle_up(context: Context, order: Order) -> Outcome:
@@ -276,4 +283,5 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         use_spot=order.command.use_spot,
         keep=plan.spec.keep,
         is_rehearsal=context.settings.is_rehearsal,
+        confirmed_by=order.confirmation.by.login if order.confirmation else None,
     )

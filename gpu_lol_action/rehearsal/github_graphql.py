@@ -13,13 +13,14 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSchema, build_schema, graphql_sync
 
 from gpu_lol_action.rehearsal.github_git import BareRepository, GitError
-from gpu_lol_action.rehearsal.github_payloads import node_id
+from gpu_lol_action.rehearsal.github_payloads import node_id, stamp
 from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Pull, Repository, Token, World
 
 SCHEMA = """
 scalar GitObjectID
 scalar URI
 scalar BigInt
+scalar DateTime
 enum PullRequestState { OPEN CLOSED MERGED }
 interface Actor { login: String! url: URI! }
 type User implements Actor { login: String! url: URI! }
@@ -33,8 +34,9 @@ type TreeEntry { object: GitObject }
 type PageInfo { hasNextPage: Boolean! endCursor: String }
 type Ref { name: String! prefix: String! target: GitObject }
 type RefConnection { nodes: [Ref] pageInfo: PageInfo! totalCount: Int! }
-type IssueComment implements Minimizable {
-  isMinimized: Boolean! minimizedReason: String
+interface Node { id: ID! }
+type IssueComment implements Minimizable & Node {
+  isMinimized: Boolean! minimizedReason: String lastEditedAt: DateTime
   id: ID! fullDatabaseId: BigInt body: String! url: URI! viewerDidAuthor: Boolean! author: Actor
 }
 type IssueCommentConnection { nodes: [IssueComment] pageInfo: PageInfo! totalCount: Int! }
@@ -56,7 +58,7 @@ enum ReportedContentClassifiers { ABUSE DUPLICATE LOW_QUALITY OFF_TOPIC OUTDATED
 input MinimizeCommentInput { subjectId: ID! classifier: ReportedContentClassifiers! clientMutationId: String }
 type MinimizeCommentPayload { minimizedComment: Minimizable clientMutationId: String }
 type Mutation { minimizeComment(input: MinimizeCommentInput!): MinimizeCommentPayload }
-type Query { viewer: User! repository(owner: String!, name: String!): Repository }
+type Query { viewer: User! repository(owner: String!, name: String!): Repository node(id: ID!): Node }
 """
 
 # GitHub cuts a blob's text at half a megabyte.
@@ -81,6 +83,7 @@ def answer(world: World, token: Token, query: str, variables: Mapping[str, Any])
         "viewer": _actor(world, token.account),
         "repository": functools.partial(_repository, world, token),
     }
+    root["node"] = functools.partial(_node, world)
     root["minimizeComment"] = functools.partial(_minimize, world, token)
     result = graphql_sync(_schema(), query, root_value=root, variable_values=dict(variables))
     errors = [_error(error) for error in result.errors or ()]
@@ -97,6 +100,15 @@ def _schema() -> GraphQLSchema:
 def _error(error: GraphQLError) -> dict[str, Any]:
     kind = _TYPES.get(type(error.original_error)) if error.original_error else None
     return {"message": error.message, **({"type": kind, "path": error.path} if kind else {})}
+
+
+def _node(world: World, _info: object, id: str) -> dict[str, Any]:  # noqa: A002 - GraphQL's argument
+    """The comment of a global id; no other kind of node is asked for."""
+    for home in world.repositories.values():
+        for comment in home.comments.values():
+            if node_id("IC", comment.comment_id) == id:
+                return {"__typename": "IssueComment", "id": id, "lastEditedAt": stamp(comment.edited_at)}
+    raise NotFoundError(f"Could not resolve to a node with the global id of '{id}'.")
 
 
 def _repository(world: World, token: Token, _info: object, owner: str, name: str) -> dict[str, Any]:

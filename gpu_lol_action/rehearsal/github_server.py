@@ -20,6 +20,7 @@ from gpu_lol_action.rehearsal.github_routes_checks import CHECK_ROUTES
 from gpu_lol_action.rehearsal.github_routes_code import CODE_ROUTES
 from gpu_lol_action.rehearsal.github_routes_git import GIT_ROUTES
 from gpu_lol_action.rehearsal.github_routes_issues import ISSUE_ROUTES
+from gpu_lol_action.rehearsal.github_routes_orgs import ORG_ROUTES
 from gpu_lol_action.rehearsal.github_routes_pulls import PULL_ROUTES
 from gpu_lol_action.rehearsal.github_routes_reviews import REVIEW_ROUTES
 from gpu_lol_action.rehearsal.github_routes_runs import RUN_ROUTES
@@ -34,6 +35,7 @@ ROUTES: Mapping[str, Route] = {
     **CODE_ROUTES,
     **CHECK_ROUTES,
     **RUN_ROUTES,
+    **ORG_ROUTES,
 }
 ARCHIVE = Operation("GET", "/archive", "archive")
 """The other host's one answer, as faults name it; it is no request to the API and is not counted as one."""

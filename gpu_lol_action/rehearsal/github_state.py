@@ -83,6 +83,7 @@ class Comment:
     created_at: datetime
     updated_at: datetime
     first_body: str = ""
+    edited_at: datetime | None = None
 
     def __post_init__(self) -> None:
         self.first_body = self.first_body or self.body
@@ -177,6 +178,8 @@ class World:
         self.archive_tickets: dict[str, tuple[Repository, str]] = {}
         self.page_limit = 100
         self.requests_used: dict[str, int] = {}
+        # Team to member to state: "active", or "pending" until an invitation is taken.
+        self.teams: dict[str, dict[str, str]] = {}
         self._now = now
         # Past 2**31, as GitHub's are: a 32-bit integer anywhere would show.
         self._ids = itertools.count(2_871_000_113, 37)

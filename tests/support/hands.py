@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
@@ -123,6 +124,9 @@ class ScriptedForge:
     dead_runs: set[str] = field(default_factory=set)
     is_read_only: bool = False
     unreadable: set[str] = field(default_factory=set)
+    teams: dict[str, set[str]] = field(default_factory=dict)
+    comments: dict[int, WrittenComment] = field(default_factory=dict)
+    url_of: str = ""
     is_short: bool = False
     is_reserve_open: bool = False
 
@@ -139,6 +143,14 @@ class ScriptedForge:
             raise self.role_error
         return self.roles.get(login, "none")
 
+    def is_team_member(self, team: str, login: str) -> bool:
+        self.asked.append("team")
+        return login in self.teams.get(team, ())
+
+    def comment(self, comment_id: int) -> WrittenComment | None:
+        self.asked.append("comment")
+        return self.comments.get(comment_id)
+
     def react(self, comment_id: int, content: str) -> None:
         self.asked.append("react")
         self.reactions.append((comment_id, content))
@@ -146,7 +158,9 @@ class ScriptedForge:
     def post_comment(self, number: int, body: str) -> Posted:
         if self.is_read_only:
             raise TransientError("github_refused", "this token may not write")
-        self.posted.append(Posted(len(self.posted) + 1, body, "github-actions[bot]"))
+        number_of_comment = len(self.posted) + 1
+        url = self.url_of.format(number_of_comment)
+        self.posted.append(Posted(number_of_comment, body, "github-actions[bot]", url))
         return self.posted[-1]
 
     def edit_comment(self, comment_id: int, body: str) -> None:

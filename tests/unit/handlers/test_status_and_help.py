@@ -116,7 +116,8 @@ def test_help_lists_what_works_at_this_door(bench: Bench, door: Door) -> None:
     text = handle_help(bench.context, bench.order("/gpu-lol help")).text
     here = DoorKind.COMMENT if door is Door.JOB else DoorKind.TERMINAL
     for spec in COMMANDS:
-        assert (f"{spec.name}" in text) is (spec.doors in (DoorKind.BOTH, here)), spec.name
+        prefix = "/gpu-lol" if door is Door.JOB else "gpu-lol"
+        assert (f"| `{prefix} {spec.name}` |" in text) is (spec.doors in (DoorKind.BOTH, here)), spec.name
 
 
 @pytest.mark.parametrize("name", [spec.name for spec in COMMANDS if spec.doors is not DoorKind.TERMINAL])
