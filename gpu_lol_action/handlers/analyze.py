@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
-from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
+from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.reading import read_folder
 from gpu_lol_action.render.screen import PLAIN, Screen
 

@@ -15,38 +15,16 @@ from gpu_lol_action.analysis.llm_question import build_question
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
-from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapter, is_hub_id, read_model
 from gpu_lol_action.estimation.hub_pipeline import is_pipeline, read_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_known_model
+from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
 
 MAX_MODELS = 4
 """So many are looked up for one tree: the figure rests on one, the others are what it might have been."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lookups:
-    """What may be asked from outside. ``is_hub_asked``: by this run's input; the policy may ask for it as well."""
-
-    hub: ModelHub | None = None
-    llm: LanguageModel | None = None
-    is_hub_asked: bool = False
-
-    def allowed(self, policy: Policy, *, is_fork: bool) -> Lookups:
-        """Return what may be asked about this code.
-
-        A stranger who picks a model's name must not see what only our token may, nor spend our money on a model that
-        reads what he wrote.
-        """
-        hub = self.hub if self.is_hub_asked or policy.asks_hub else None
-        if not is_fork:
-            return Lookups(hub, self.llm, self.is_hub_asked)
-        llm = self.llm if policy.may_forks_ask_llm else None
-        return Lookups(hub.anonymous() if hub is not None else None, llm, self.is_hub_asked)
-
-
-NO_LOOKUPS = Lookups()
 _UNSIZED = Unanswered("it says no number of parameters", is_final=True)
 
 

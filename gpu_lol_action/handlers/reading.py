@@ -17,8 +17,9 @@ from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Command, PullRequest
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import GpuLolError, UserError
+from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups, consult
+from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers

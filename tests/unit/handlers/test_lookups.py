@@ -16,7 +16,8 @@ from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.handlers.lookups import Lookups, consult
+from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from tests.support.web import Said, Seen, Web, said_json, web_server
 from tests.unit.handlers.conftest import Bench
