@@ -60,14 +60,14 @@ def is_helper_place(path: str) -> bool:
     return not is_main and _HELPER_PLACE.search(name) is not None
 
 
-def loads_of(source: Source, confidence: Confidence) -> Iterator[Finding]:
-    """Yield the models that a program loads, as findings of that confidence."""
-    for name, loader, line in _loaded_models(source):
+def loads_of(source: Source, confidence: Confidence, given: frozenset[str] = frozenset()) -> Iterator[Finding]:
+    """Yield the models that a program loads, as findings of that confidence. ``given``: options whose defaults do not count."""
+    for name, loader, line in _loaded_models(source, given):
         yield Finding("model.id", name, f"`{loader}` loads `{name}`", confidence, Evidence(source.path, line))
 
 
 @remembered
-def _loaded_models(source: Source) -> tuple[tuple[str, str, int], ...]:
+def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, str, int], ...]:
     """Return the models that a program loads, by what and on which line."""
     if source.code is None:
         return ()
@@ -78,14 +78,14 @@ def _loaded_models(source: Source) -> tuple[tuple[str, str, int], ...]:
     for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS)):
         if NOT_MODELS.search(call.name):
             continue
-        for text in loaded_texts(call, source):
+        for text in loaded_texts(call, source, given):
             name = model_name(text)
             if name is not None:
                 found.append((name, call.last, call.line))
     return tuple(found)
 
 
-def loaded_texts(call: Call, source: Source) -> list[str]:
+def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()) -> list[str]:
     """Return what a call may load: its first arguments and those by name, or a constructor that is a model's name."""
     if source.code is None:
         return []
@@ -94,7 +94,8 @@ def loaded_texts(call: Call, source: Source) -> list[str]:
     if call.last not in _LOADERS:
         return []
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
-    return [text for value in values if (text := source.code.resolve(value, call.owner)) is not None]
+    told = (value for value in values if value.reference is None or value.reference not in given)
+    return [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
 
 
 def model_name(text: str) -> str | None:

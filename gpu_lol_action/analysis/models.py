@@ -109,7 +109,8 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
             # A module about something beside the model loads what is beside the model.
             if source is not run.script and is_helper_place(source.path):
                 confidence = Confidence.LOW
-            yield from loads_of(source, confidence)
+            given = frozenset(key.rpartition(".")[2] for key in run.options) if source is run.script else frozenset()
+            yield from loads_of(source, confidence, given)
 
 
 def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

@@ -1,36 +1,54 @@
-"""Whether a run serves a language model by an engine that keeps room for the model's whole context."""
+"""What a server of language models takes beyond the model: a share of the card, whose rest it leaves free."""
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from dataclasses import replace
+
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.settings import Scope, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 
-# TGI takes 4096 tokens unless told otherwise; these take what the model's configuration says.
-_WHOLE_CONTEXT = ("vllm", "sglang")
+SHARE_FIELD = "serving.memory_share"
+# vLLM's own default for `--gpu-memory-utilization`; the rest of the card stays free.
+VLLM_SHARE = 0.9
 
 
-def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
-    """Return ``serving.engine`` where the run starts vLLM or SGLang, as a command, a module, or from its program."""
-    if run is None or run.behavior is not Behavior.INFERS:
+def detect_serving(run: Run, scope: Scope) -> list[Finding]:
+    """Return which share of a card a server takes."""
+    if run.command is None or not (run.command.tool == "vllm" or run.command.target.startswith("vllm.entrypoints")):
         return []
-    if run.command is not None:
-        started = next((tool for tool in _WHOLE_CONTEXT if run.command.target.startswith(tool)), None)
-        if started is not None or run.command.tool in SERVING_TOOLS:
-            return _finding(started, run) if started is not None else []
-    if run.script is None:
-        return []
-    for source in import_closure(checkout, run.script)[:1]:
-        engine = next((tool for tool in _WHOLE_CONTEXT if source.code and tool in source.code.imported()), None)
-        if engine is None and source.mentions("vllm") and any(word in source.text for word in ('"vllm"', "'vllm'")):
-            engine = "vllm"
-        if engine is not None:
-            return _finding(engine, run)
-    return []
+    told = look_up(scope, ("gpu_memory_utilization",))
+    share = _share(told.text) if told is not None else None
+    if told is not None and share is not None:
+        found = [
+            Finding(SHARE_FIELD, f"{share:g}", f"`gpu_memory_utilization` is {share:g}", told.confidence, told.evidence)
+        ]
+    else:
+        why = f"vLLM takes {VLLM_SHARE:g} of a card unless told otherwise"
+        found = [Finding(SHARE_FIELD, f"{VLLM_SHARE:g}", why, Confidence.LOW, run.evidence)]
+    return found
 
 
-def _finding(engine: str, run: Run) -> list[Finding]:
-    why = f"{engine} keeps room for one sequence of the model's whole context"
-    return [Finding("serving.engine", engine, why, Confidence.MEDIUM, run.evidence)]
+def _share(text: str) -> float | None:
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0.3 <= share <= 1 else None
+
+
+def with_share(breakdown: MemoryBreakdown, share: Finding | None) -> MemoryBreakdown:
+    """Return the breakdown of a server with what it leaves free of the card: its own need is only that share of it."""
+    if share is None:
+        return breakdown
+    factor = 1 / float(share.value)
+    free = MemoryTerm("left free", round(breakdown.expected_gib * (factor - 1), 2), share.why, share.evidence)
+    return replace(
+        breakdown,
+        terms=(*breakdown.terms, free),
+        low_gib=round(breakdown.low_gib * factor, 2),
+        expected_gib=round(breakdown.expected_gib * factor, 2),
+        high_gib=round(breakdown.high_gib * factor, 2),
+        required_gib=float(round(breakdown.required_gib * factor)),
+    )

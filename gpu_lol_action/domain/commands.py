@@ -26,6 +26,7 @@ class OptionKind(enum.Enum):
     PIN = "pin"
     PROFILE = "profile"
     MEMORY = "memory"
+    PRICE = "price"
     COUNT = "count"
 
 
@@ -42,6 +43,7 @@ class Permission(enum.Enum):
 
     ANYONE = "anyone"
     COMMAND_ROLES = "command roles"
+    CONFIRMERS = "confirmers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ UP_OPTIONS = (
     Option("--image", OptionKind.IMAGE, "another container image", "IMAGE"),
     Option("--sha", OptionKind.SHA, "only if this is still the head", "abc1234", DoorKind.COMMENT),
     Option("--share", OptionKind.USER, "install this GitHub user's SSH keys too", "USER"),
+    Option("--restore", OptionKind.SWITCH, "put back what was saved from the last machine of this pull request"),
     Option("--dry-run", OptionKind.SWITCH, "say what would happen and cost, launch nothing"),
 )
 
@@ -209,6 +212,20 @@ COMMANDS: tuple[CommandSpec, ...] = (
         is_spending=True,
     ),
     CommandSpec(
+        "confirm",
+        "Let another person's `up` rent what costs more than one person may spend",
+        Permission.CONFIRMERS,
+        doors=DoorKind.COMMENT,
+        positional="request",
+        options=(
+            Option("--sha", OptionKind.SHA, "the commit that you have looked at, in full", "COMMIT"),
+            Option("--price", OptionKind.PRICE, "the most that it may cost, in dollars an hour", "7.96"),
+        ),
+        examples=(f"confirm 2817364555-9f3a61c2d0b47e18 --sha {'4f1d' * 10} --price 7.96",),
+        needs_cloud=True,
+        is_spending=True,
+    ),
+    CommandSpec(
         "status",
         "Show state, age, time left and cost of what is running",
         Permission.COMMAND_ROLES,
@@ -217,7 +234,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "extend",
-        "Give the machine more time, within the policy's longest lease and budget",
+        "Give the machine more time, as far as lease and budget allow",
         Permission.COMMAND_ROLES,
         positional="duration",
         options=(Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME"),),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 
 from gpu_lol_action.domain.annotation import Annotation
 from gpu_lol_action.domain.corrections import Correction
@@ -118,6 +119,7 @@ class Command:
     share: tuple[str, ...] = ()
     is_dry_run: bool = False
     is_all: bool = False
+    is_restoring: bool = False
     topic: str | None = None
     path: str | None = None
     output_format: str = "text"
@@ -136,6 +138,7 @@ class Command:
     pin: str | None = None
     is_forced: bool = False
     corrections: tuple[Correction, ...] = ()
+    price_usd_per_hour: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gpu_lol_action.domain.confirmation import Confirmation
 from gpu_lol_action.domain.environment import Requester
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
-from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell
+from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
+from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
@@ -33,13 +34,19 @@ class Settings:
     is_rehearsal: bool = False
     pinned_sha: str | None = None
     run_attempt: str = "1"
+    triggering_actor: str = ""
+
+    @property
+    def rerun_by(self) -> str | None:
+        """Who started this run again, `unknown` where that is not told; None where it is the first attempt."""
+        return None if self.run_attempt == "1" else self.triggering_actor or "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """The hands. ``cloud`` and ``shell`` are made on first use: the light path never asks for them.
 
-    ``surfaces`` are what GitHub shows beside comments; None in a terminal.
+    ``vault`` keeps what is saved from machines; None where nothing can be kept. ``surfaces`` are what GitHub shows beside comments; None in a terminal.
     """
 
     forge: Forge
@@ -53,6 +60,7 @@ class Context:
     lookups: Lookups = NO_LOOKUPS
     instruments: Callable[[], Instruments] | None = None
     surfaces: Surfaces | None = None
+    vault: Callable[[], Vault] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,7 @@ class Order:
     policy: Policy
     comment_id: int | None = None
     details: Mapping[str, str] = field(default_factory=dict)
+    confirmation: Confirmation | None = None
 
     @property
     def reply_to(self) -> ReplyTo | None:

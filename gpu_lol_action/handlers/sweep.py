@@ -23,6 +23,7 @@ from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.retell import retell
 from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import Ended, end_environment
 from gpu_lol_action.handlers.tell_machine import look_at
@@ -44,6 +45,7 @@ class Verdict(enum.Enum):
     UNPROVEN = "could not be proven gone"
     HELD = "held: its record cannot be read"
     LEFT = "left alone"
+    TOLD = "told late"
     WARNED = "left alone, its requester is told"
     SILENT = "does not answer: nothing concluded"
 
@@ -80,7 +82,7 @@ def handle_sweep(
     prefix = f"{environment_name(repository_id, None, '', owner)}-" if owner else repository_prefix(repository_id)
     found = Findings()
     listed = _listed(context, prefix)
-    for entry in context.ledger.entries():
+    for entry in context.ledger.survey().entries:
         if isinstance(entry, UnreadableEntry):
             found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
         elif entry.record.is_open:
@@ -97,6 +99,10 @@ def handle_sweep(
             found.lines.extend(_sweep_orphans(context, cloud, prefix, is_dry_run=is_dry_run))
         except GpuLolError as error:
             found.lines.append(SweepLine(cloud, Verdict.SILENT, error.explanation.what))
+    if not is_dry_run:
+        closed_or_ready = [entry for entry in context.ledger.entries() if isinstance(entry, Entry)]
+        late = retell(context, closed_or_ready, policy, context.ledger.last_sweep())
+        found.lines.extend(SweepLine(name, Verdict.TOLD, "its run had died before it could say it") for name in late)
     if found.is_complete and not is_dry_run:
         context.ledger.note_sweep(context.clock.now())
     body = comments.sweep_summary(
@@ -134,10 +140,23 @@ def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
         return "lease_over"
     if record.state is State.UNKNOWN:
         return "state_unknown"
+    if _is_closed(context, record):
+        # The run for its closing was lost, or never came: GitHub promises no delivery of events.
+        return "pull_request_closed"
     is_in_flight = record.state in (State.CLAIMED, State.LAUNCHING, State.VALIDATING)
     if is_in_flight and not context.forge.is_run_alive(record.run_id):
         return "run_died"
     return None
+
+
+def _is_closed(context: Context, record: EnvironmentRecord) -> bool:
+    """Whether its pull request is closed; where that cannot be told, nothing is concluded."""
+    if record.pull_request is None:
+        return False
+    try:
+        return context.forge.pull_request(record.pull_request).state == "closed"
+    except GpuLolError:
+        return False
 
 
 def _sweep_record(
@@ -200,7 +219,7 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
     machines = context.cloud().machines(cloud, prefix)
     if not machines:
         return ()
-    entries = context.ledger.entries()
+    entries = context.ledger.survey().entries
     if any(isinstance(entry, UnreadableEntry) for entry in entries):
         return ()  # one of them may be the unreadable record's
     records = [entry.record for entry in entries if isinstance(entry, Entry) and entry.record.is_open]

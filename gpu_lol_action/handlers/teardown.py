@@ -19,10 +19,11 @@ from gpu_lol_action.domain.environment import (
     Tombstone,
     cost_usd,
 )
-from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import GpuLolError, LostRace, TransientError
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.rescue import rescue_work
 from gpu_lol_action.pricing.budget import month_start
 
 LAUNCHER_PATIENCE = timedelta(minutes=3)
@@ -52,6 +53,7 @@ def write_tombstone(context: Context, entry: Entry, tombstone: Tombstone) -> Ent
     Repeats on a lost race: the end wins over any other change. An environment that is closed
     already is returned as it is.
     """
+    context.forge.open_reserve()
     for _ in range(MAX_WRITE_TRIES):
         record = entry.record
         if not record.is_open or record.tombstone is not None:
@@ -98,6 +100,8 @@ def end_environment(
             entry = reread(context, _await_launcher(context, entry))
             if not entry.record.is_open:
                 return Ended(entry)
+        if tombstone.reason != "machine_gone":
+            entry = rescue_work(context, entry)
         # Also where the launcher still lives: what it has rented so far costs nothing from here on.
         _teardown(context, entry.record)
         if is_launcher is False or not _is_launcher_stopped(context, entry.record):
@@ -257,8 +261,7 @@ def build_bill(record: EnvironmentRecord, until: datetime) -> Bill | None:
     return Bill(from_at, until, record.price_usd_per_hour, usd)
 
 
-def month_usd(context: Context, open_records: tuple[EnvironmentRecord, ...] = ()) -> Decimal:
+def month_usd(survey: Survey, now: datetime) -> Decimal:
     """Return what this month has cost: bills closed since it began plus what is running so far."""
-    now = context.clock.now()
-    running = sum((record.cost_so_far_usd(now) for record in open_records), Decimal("0.00"))
-    return context.ledger.bills_usd(month_start(now)) + running
+    running = sum((record.cost_so_far_usd(now) for record in survey.open_records), Decimal("0.00"))
+    return survey.bills_usd(month_start(now)) + running
