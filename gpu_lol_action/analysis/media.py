@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
 from gpu_lol_action.analysis.media_sizes import image_size, size_findings
+from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -65,7 +66,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
     networks = list(_networks(scope, sources))
     found += networks[:3]
-    found += _own(sources, found)
+    followed = network_sources(checkout, run.script) if run.script is not None else ()
+    found += _own(scope, followed, found)
     return found
 
 
@@ -215,10 +217,14 @@ def _segmenter(call: Call) -> str:
     return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
 
 
-def _own(sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
+def _own(scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
     """Return the network of one's own that the run builds, else the policy that a library of agents builds for it."""
     size = image_size(found) or (0, 0)
-    network = own_network(sources, size[0] or 224) if sources else None
+    options: dict[str, str] = {}
+    for _, settings in scope.tiers[:2]:
+        for setting in settings:
+            options.setdefault(setting.key, setting.text)
+    network = own_network(sources, size[0], options) if sources else None
     if network is not None:
         return _own_findings(network)
     return list(next((policy for source in sources if (policy := _policy_of(source))), ()))
@@ -249,6 +255,7 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
         ("own_network", network.name),
         ("own_parameters", str(network.parameters)),
         ("own_outputs", str(network.outputs)),
+        ("own_at_work", str(network.at_work)),
     ]
     if network.is_sequence:
         values.append(("own_sequence", "yes"))

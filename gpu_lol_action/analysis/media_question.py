@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.domain.finding import Confidence, Finding
-from gpu_lol_action.estimation.media import OWN
+from gpu_lol_action.estimation.media import OWN, PICTURE_KINDS
 from gpu_lol_action.estimation.media_facts import find_network
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram_question import VramQuestion
@@ -16,11 +16,25 @@ from gpu_lol_action.estimation.vram_question import VramQuestion
 SMALL_PICTURE = 64
 # Networks for pictures this small begin without the stem that shrinks a large picture fourfold (He et al. 2016, section 4.2).
 STEM = 4
+PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
 
 # Before PyTorch 2 attention was fused only by a package beside it.
 _BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
+
+
+def whole_network(findings: Iterable[Finding], named: ModelFacts | None) -> ModelFacts | None:
+    """Return the network of one's own where it is surely read and the named model is none, or the backbone that it is built around."""
+    known = tuple(findings)
+    own = _best(known, "media.own_parameters")
+    if own is None or own.confidence is not Confidence.HIGH:
+        return None
+    parameters_b = int(own.value) / 1e9
+    is_part = named is not None and named.kind in PICTURE_KINDS and parameters_b >= PART * named.parameters_b
+    if named is not None and not is_part:
+        return None
+    return media_model(known)
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
@@ -66,15 +80,16 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         runtime=_text(known, "media.runtime"),
         is_attention_fused=not _BEFORE_FUSED_ATTENTION.search(_text(known, "framework.torch")),
         output_classes=_whole(known, "media.classes"),
-        sample_elements=_elements(known, question),
+        sample_elements=_elements(known, question, "media.own_outputs"),
+        sample_at_work=_elements(known, question, "media.own_at_work"),
     )
 
 
-def _elements(findings: tuple[Finding, ...], question: VramQuestion) -> float:
-    """Return numbers per sample that a network of one's own keeps: per position of a sequence times its length."""
+def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str) -> float:
+    """Return numbers per sample that a network of one's own keeps or has at work: per position of a sequence times its length."""
     if question.model.kind != OWN:
         return 0.0
-    outputs = float(_text(findings, "media.own_outputs") or 0)
+    outputs = float(_text(findings, field) or 0)
     if _text(findings, "media.own_sequence") != "yes":
         return outputs
     length = _best(findings, "training.sequence_length")

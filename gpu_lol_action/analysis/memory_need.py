@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.analysis.media_question import media_model, with_media
+from gpu_lol_action.analysis.media_question import media_model, whole_network, with_media
 from gpu_lol_action.analysis.placement import place
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
@@ -117,6 +117,8 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
         return known.get(unsized.value)
     if named is not None and named.confidence is Confidence.LOW:
         named = None
+    if (own := _own_network(findings, named, known)) is not None:
+        return own
     shape = _shape(findings)
     builds = method is not None and method.value == "pretrain"
     trains = method is not None
@@ -134,6 +136,18 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
     if named is None:
         return media_model(findings)
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+
+
+def _own_network(
+    findings: tuple[Finding, ...], named: Finding | None, known: Mapping[str, ModelFacts]
+) -> ModelFacts | None:
+    """Return the program's own network for pictures or sounds, where a named model is only its backbone or none is named."""
+    if named is None and (best(findings, "model.vocabulary") is not None or best(findings, "media.image_size") is None):
+        return None
+    model = (known.get(named.value) or find_model(named.value)) if named is not None else None
+    if named is not None and (model is None or named.confidence is Confidence.HIGH):
+        return None
+    return whole_network(findings, model)
 
 
 def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:

@@ -150,7 +150,7 @@ def test_layers_of_unknown_size_make_the_finding_unsure(checkout: Build) -> None
 
 def test_a_network_without_end_is_left(checkout: Build) -> None:
     program = "import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-    program += "        for a in range(10**8):\n            for b in range(10**8):\n                self.x = Net()\n                nn.Linear(9, 9)\n"
+    program += "        self.y = nn.Linear(9, 9)\n        for a in range(10**8):\n            for b in range(10**8):\n                self.x = Net()\n"
     values = found(checkout({"train.py": program + "\nnet = Net().cuda()\n" + STEP}))
     assert int(values["media.own_parameters"]) > 0
 
