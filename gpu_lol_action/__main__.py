@@ -7,10 +7,18 @@ import signal
 import sys
 import traceback
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from gpu_lol_action import action_io
+from gpu_lol_action.domain.annotation import Level
 from gpu_lol_action.domain.request import Ignore
 from gpu_lol_action.errors import Door, Ending, GpuLolError, SpecError, exit_code
+
+if TYPE_CHECKING:
+    from gpu_lol_action.router import Step
+
+# A check's words for how loud an annotation is, in those of the job's log.
+_LEVELS = {Level.NOTICE: "notice", Level.WARNING: "warning", Level.FAILURE: "error"}
 
 
 def main() -> int:
@@ -62,16 +70,12 @@ def _handle(surroundings: action_io.Surroundings) -> int:
         return _ignore(event)
 
     from gpu_lol_action import wiring
-    from gpu_lol_action.router import Step, route
+    from gpu_lol_action.router import route
 
-    is_light = surroundings.phase == "decide"
-    step = Step(
-        may_use_cloud=not is_light,
-        only=_indices(surroundings.deferred) if surroundings.phase == "act" else None,
-    )
+    step = _step(surroundings)
     with wiring.job(surroundings, event) as context:
         run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
-        requests = wiring.count_requests(context)
+        requests, left_out = wiring.count_requests(context), wiring.left_out(context)
     if run.ignored is not None:
         return _ignore(run.ignored)
     action_io.log(f"{sum(requests.values())} GitHub requests")
@@ -87,8 +91,16 @@ def _handle(surroundings: action_io.Surroundings) -> int:
             )
         elif result.error is not None:
             action_io.annotate("error", context.redact(_sentences(result.error)), title=result.error.reason_code)
+        for each in result.outcome.annotations:
+            action_io.annotate(
+                _LEVELS[each.level], context.redact(each.message), path=each.path, line=each.line, title=each.title
+            )
         if result.outcome.text:
             action_io.write_summary(context.redact(result.outcome.text))
+        elif result.outcome.decision != "deferred":
+            action_io.write_summary(f"gpu-lol: {result.outcome.decision}, `{result.outcome.reason_code}`.")
+    if left_out:
+        action_io.write_summary(context.redact("\n".join(f"- {line}" for line in left_out)))
     last = run.results[-1].outcome if run.results else None
     _finish(
         "deferred" if run.deferred else last.decision if last else "done",
@@ -102,8 +114,20 @@ def _handle(surroundings: action_io.Surroundings) -> int:
         },
         deferred=run.deferred,
         pinned_sha=run.pinned_sha,
+        lane="spend" if run.may_spend else "end",
     )
     return max(exit_code(ending, Door.JOB) for ending in endings)
+
+
+def _step(surroundings: action_io.Surroundings) -> Step:
+    from gpu_lol_action.router import Step
+
+    may_use_cloud, deferred = surroundings.phase != "decide", _indices(surroundings.deferred)
+    if surroundings.is_finishing:
+        from gpu_lol_action.handlers.finish import DeadJob
+
+        return Step(may_use_cloud, finishes=DeadJob(deferred, surroundings.act_decision))
+    return Step(may_use_cloud, only=deferred if surroundings.phase == "act" else None)
 
 
 def _sentences(error: GpuLolError) -> str:
@@ -128,6 +152,7 @@ def _finish(
     *,
     deferred: tuple[int, ...] = (),
     pinned_sha: str = "",
+    lane: str = "end",
 ) -> None:
     action_io.log(f"{decision}: {reason_code}")
     action_io.write_outputs(
@@ -138,6 +163,7 @@ def _finish(
             "needs_cloud": "true" if deferred else "false",
             "deferred": ",".join(str(index) for index in deferred),
             "pinned_sha": pinned_sha,
+            "lane": lane,
         }
     )
 

@@ -25,6 +25,8 @@ class Input:
     default: str
     summary: str
     is_secret: bool = False
+    is_handed_on: bool = False
+    """From one job to the next: `action.yml` makes `GPU_LOL_*` of it, and no user sets it."""
 
     @property
     def variable(self) -> str:
@@ -49,6 +51,26 @@ INPUTS: tuple[Input, ...] = (
     Input("llm-key", "", "Key of that endpoint.", is_secret=True),
     Input("llm-model", "", "Name of the model to ask there."),
     Input("dry-run", "false", "For scheduled runs: report what a sweep would end, and end nothing."),
+    Input(
+        "phase",
+        "all",
+        "`all`, or in jobs of their own `decide` (which needs no cloud key), `act`, and `finish` where that one died.",
+        is_handed_on=True,
+    ),
+    Input(
+        "clouds",
+        "",
+        "For `decide`: the clouds whose keys the job that acts will hold, as `runpod, lambda`.",
+        is_handed_on=True,
+    ),
+    Input("deferred", "", "For `act` and `finish`: the output `deferred` of `decide`.", is_handed_on=True),
+    Input("pinned-sha", "", "For `act`: the output `pinned_sha` of `decide`.", is_handed_on=True),
+    Input(
+        "act-decision",
+        "",
+        "For `finish`: the output `decision` of `act`; empty where it died before it could say.",
+        is_handed_on=True,
+    ),
 )
 
 
@@ -67,6 +89,7 @@ OUTPUTS: tuple[Output, ...] = (
     Output("needs_cloud", "`true` when a second step with the cloud extra has to go on."),
     Output("deferred", "Which commands of the comment that second step carries out."),
     Output("pinned_sha", "The commit that this run is about, resolved once."),
+    Output("lane", "`spend` where a deferred command may rent a machine, else `end`: two queues for `act`."),
 )
 
 
@@ -86,6 +109,10 @@ class Surroundings:
     deferred: str
     inputs: Mapping[str, str]
     github_sha: str = ""
+    run_attempt: str = "1"
+    is_finishing: bool = False
+    act_decision: str = ""
+    clouds: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return the names only: inputs hold secrets."""
@@ -102,6 +129,8 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
     env = os.environ if environ is None else environ
     values = {}
     for item in INPUTS:
+        if item.is_handed_on:
+            continue
         plain = item.name.replace("-", "_").upper()
         raw = env.get(item.variable) or env.get("INPUT_" + plain) or env.get(plain) or env.get("GPU_LOL_" + plain) or ""
         values[item.name] = raw.strip() or ("" if item.default.startswith("${{") else item.default)
@@ -118,6 +147,10 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
         deferred=env.get("GPU_LOL_DEFERRED", ""),
         inputs=values,
         github_sha=env.get("GITHUB_SHA", ""),
+        run_attempt=env.get("GITHUB_RUN_ATTEMPT", "1"),
+        is_finishing=env.get("GPU_LOL_FINISHING", "") == "true",
+        act_decision=env.get("GPU_LOL_ACT_DECISION", ""),
+        clouds=tuple(env.get("GPU_LOL_CLOUDS", "").lower().replace(",", " ").split()),
     )
 
 

@@ -190,6 +190,11 @@ def _carry_out(command: Command) -> Ending:
         return Ending.ANSWERED
     if command.name == "estimate":
         return _estimate(command)
+    if command.name == "policy":
+        from gpu_lol_action.handlers.policy import describe_policy
+
+        _print(describe_policy(command, _screen()))
+        return Ending.ANSWERED
 
     from gpu_lol_action.domain.environment import Requester
     from gpu_lol_action.domain.policy import Policy

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.commands import Permission, find_command
 from gpu_lol_action.domain.policy import Policy
@@ -30,6 +31,9 @@ from gpu_lol_action.intake.gates import IdentityFacts, deny_role, identity_gate
 from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
 
+if TYPE_CHECKING:
+    from gpu_lol_action.handlers.finish import DeadJob
+
 # Whom GitHub itself, in the event, calls a member: reacting to them at once needs no question.
 INSIDERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 OWN_MARK = "<!-- gpu-lol "
@@ -40,11 +44,13 @@ class Step:
     """Which part of the work this process does.
 
     ``may_use_cloud`` False is the light step: it answers what needs no cloud and defers the rest. ``only`` names what
-    the light step deferred to this one; then nothing is reacted to or answered a second time.
+    the light step deferred to this one; then nothing is reacted to or answered a second time. ``finishes``: this step
+    only ties up what a job that died has left.
     """
 
     may_use_cloud: bool = True
     only: tuple[int, ...] | None = None
+    finishes: DeadJob | None = None
 
     @property
     def is_first(self) -> bool:
@@ -69,6 +75,7 @@ class Run:
     results: tuple[Result, ...] = ()
     ignored: Ignore | None = None
     pinned_sha: str = ""
+    may_spend: bool = False
 
     @property
     def deferred(self) -> tuple[int, ...]:
@@ -78,20 +85,36 @@ class Run:
 
 def route(context: Context, event: Event, load_policy: Callable[[], Policy], step: Step) -> Run:
     """Do what an event asks for, as far as this step may."""
+    if step.finishes is not None:
+        return Run((_finish(context, event, load_policy, step),))
     if isinstance(event, CommentCreated):
         return _comment(context, event, load_policy, step)
-    policy = load_policy()
     from gpu_lol_action.handlers import obey
 
     number = None if isinstance(event, Scheduled) else event.pull_request.number
     action: Callable[[], Outcome]
     if isinstance(event, PullRequestChanged):
-        action = partial(obey.follow_change, context, event, policy)
-    elif isinstance(event, PullRequestClosed):
+        # The policy is asked for with the rest, in one look at the pull request.
+        action = partial(obey.follow_change, context, event, load_policy)
+        return Run((_guard(context, number, action, 0),))
+    policy = load_policy()
+    if isinstance(event, PullRequestClosed):
         action = partial(obey.follow_close, context, event, policy, may_use_cloud=step.may_use_cloud)
     else:
         action = partial(obey.follow_schedule, context, event, policy, may_use_cloud=step.may_use_cloud)
     return Run((_guard(context, number, action, 0),))
+
+
+def _finish(context: Context, event: Event, load_policy: Callable[[], Policy], step: Step) -> Result:
+    from gpu_lol_action.handlers import finish
+
+    def action() -> Outcome:
+        policy = load_policy()
+        if step.may_use_cloud:
+            return finish.end_left_over(context, event, policy)
+        return finish.tie_up(context, event, policy, step.finishes or finish.DeadJob())
+
+    return _guard(context, None, action, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +151,29 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
             context.forge.react(event.comment_id, "confused")
         return Run((_failure(context, number if is_heard else None, error),))
     scene = _Scene(event, pull_request, policy, role, step)
-    return Run(_in_order(context, parsed, scene), pinned_sha=pull_request.head_sha)
+    results = _in_order(context, parsed, scene)
+    if is_insider or role in policy.roles:
+        _close_with_reaction(context, event.comment_id, results)
+    return Run(results, pinned_sha=pull_request.head_sha, may_spend=_may_spend(parsed, results))
+
+
+def _may_spend(parsed: Sequence[Command | ParseProblem], results: Sequence[Result]) -> bool:
+    """Whether anything that was deferred may rent a machine."""
+    deferred = [parsed[result.index] for result in results if result.outcome.decision == "deferred"]
+    specs = [find_command(command.name) for command in deferred if isinstance(command, Command)]
+    return any(spec is not None and spec.is_spending for spec in specs)
+
+
+def _close_with_reaction(context: Context, comment_id: int, results: Sequence[Result]) -> None:
+    """Say at the command itself how it ended, once it has: what is deferred has not."""
+    if not results or any(result.outcome.decision == "deferred" for result in results):
+        return
+    decisions = {result.outcome.decision for result in results}
+    if decisions & {"failed", "denied"}:
+        context.forge.react(comment_id, "confused")
+    else:
+        is_launched = any(result.outcome.reason_code == "launched" for result in results)
+        context.forge.react(comment_id, "rocket" if is_launched else "+1")
 
 
 def _in_order(context: Context, parsed: Sequence[Command | ParseProblem], scene: _Scene) -> tuple[Result, ...]:

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.action_io import Surroundings, annotate, log
 from gpu_lol_action.adapters.clock import SystemClock
@@ -21,7 +22,11 @@ from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
 from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell
+from gpu_lol_action.handlers.ports_surfaces import Surfaces
 from gpu_lol_action.render.screen import Screen
+
+if TYPE_CHECKING:
+    from gpu_lol_action.adapters.github import GitHubClient
 
 KEY_VERSION = 1
 
@@ -123,9 +128,10 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         run_id=surroundings.run_id,
         run_url=surroundings.run_url,
         server_url=surroundings.server_url,
-        clouds=tuple(cloud_keys),
+        clouds=tuple(cloud_keys) or _declared_clouds(surroundings),
         is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
         pinned_sha=surroundings.pinned_sha or None,
+        run_attempt=surroundings.run_attempt,
     )
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
@@ -140,7 +146,33 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 redact=_redactor([token, *cloud_keys.values(), *filter(None, (asked["hf-token"], asked["llm-key"]))]),
                 settings=settings,
                 lookups=_job_lookups(asked, surroundings.workspace_temp),
+                surfaces=_surfaces(forge.client, event.repository),
             )
+
+
+def _surfaces(client: GitHubClient, repository: Repository) -> Surfaces:
+    """Return what GitHub shows beside comments; which of it this token may write, GitHub says when it is tried."""
+    from gpu_lol_action.adapters.github_checks import GitHubChecks
+    from gpu_lol_action.adapters.github_commits import GitHubCommits
+    from gpu_lol_action.adapters.github_deployments import GitHubDeployments
+    from gpu_lol_action.adapters.github_look import GitHubLook
+    from gpu_lol_action.adapters.github_suggestions import GitHubSuggestions
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.proposal_notes import FOLDER, ProposalNotes
+
+    return Surfaces(
+        conversation=GitHubLook(client, repository.default_branch),
+        checks=GitHubChecks(client),
+        deployments=GitHubDeployments(client),
+        suggestions=GitHubSuggestions(client),
+        commits=GitHubCommits(client),
+        notes=ProposalNotes(GitRefStore(client, FOLDER)),
+    )
+
+
+def left_out(context: Context) -> list[str]:
+    """Return what this run could not show, one line each, for the job's summary."""
+    return list(getattr(context.progress, "notes", ()))
 
 
 def load_policy(context: Context, repository: Repository) -> Policy:
@@ -161,6 +193,13 @@ def count_requests(context: Context) -> dict[str, int]:
 def _cloud_keys(inputs: Mapping[str, str]) -> dict[str, str]:
     keys = {"runpod": inputs.get("runpod-api-key", ""), "lambda": inputs.get("lambda-api-key", "")}
     return {cloud: key for cloud, key in keys.items() if key}
+
+
+def _declared_clouds(surroundings: Surroundings) -> tuple[str, ...]:
+    """Return the clouds whose keys a later job holds: the job that decides has none, and launches nothing."""
+    if surroundings.phase != "decide":
+        return ()
+    return tuple(cloud for cloud in ("runpod", "lambda") if cloud in surroundings.clouds)
 
 
 def _redactor(secrets: list[str]) -> Callable[[str], str]:

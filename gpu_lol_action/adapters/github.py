@@ -80,6 +80,7 @@ class GitHubClient:
         self.connection = connection
         self.counts: Counter[str] = Counter()
         self.requests_left: int | None = None
+        self.known: dict[tuple[str, str], Reply] = {}
         self.sleep = sleep
         self._requester: Requester | None = None
 
@@ -89,6 +90,9 @@ class GitHubClient:
         Raises TransientError after bounded retries, OperatorError for credentials and permissions, UserError
         where GitHub has no such thing, LostAnswer where a write may have happened.
         """
+        known = self.known.get(self._name(ask)) if ask.method == "GET" else None
+        if known is not None:
+            return _judged(ask, known)
         may_repeat = ask.is_repeatable or ask.method == "GET"
         for attempt in range(self.connection.attempts):
             is_last = attempt + 1 == self.connection.attempts
@@ -135,6 +139,14 @@ class GitHubClient:
             raise OperatorError("github_refused", "GitHub refused a GraphQL query")
         return reply.body["data"]
 
+    def know(self, ask: Ask, reply: Reply) -> None:
+        """Answer this question with that from now on: for runs that looked once and write nothing they look at."""
+        self.known[self._name(ask)] = reply
+
+    def is_known(self, ask: Ask) -> bool:
+        """Whether this question costs no request."""
+        return self._name(ask) in self.known
+
     def count(self, operation: str) -> None:
         """Count a request that was made around this client (archives, the first reaction)."""
         self.counts[operation] += 1
@@ -174,7 +186,7 @@ class GitHubClient:
             self._requester = github.Github(
                 auth=github.Auth.Token(self.connection.token),
                 base_url=self.connection.api_url.rstrip("/"),
-                timeout=int(self.connection.timeout.total_seconds()),
+                timeout=max(1, round(self.connection.timeout.total_seconds())),
                 user_agent="gpu-lol-action",
                 per_page=100,
                 retry=None,
@@ -188,6 +200,9 @@ class GitHubClient:
         if "" in ask.values:
             return ask.path
         return expand(ask.path, ask.values, self.connection.full_name)
+
+    def _name(self, ask: Ask) -> tuple[str, str]:
+        return self._url(ask), urllib.parse.urlencode(sorted(ask.query.items()))
 
     def _graphql_url(self) -> str:
         return self.connection.api_url.rstrip("/").removesuffix("/v3") + "/graphql"

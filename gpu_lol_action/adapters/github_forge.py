@@ -266,7 +266,7 @@ def _signer(raw: Any) -> Signer:
 
 
 def _posted(raw: Any) -> Posted:
-    return Posted(raw["id"], raw["body"] or "", _author(raw), raw["html_url"])
+    return Posted(raw["id"], raw["body"] or "", _author(raw), raw["html_url"], str(raw.get("node_id", "")))
 
 
 def _author(raw: Any) -> str:

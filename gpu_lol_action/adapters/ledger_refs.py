@@ -26,9 +26,10 @@ _REFUSALS = frozenset({409, 422})
 class GitRefStore:
     """The port `Store` (ledger.py) on one repository's refs. `where` is None until refs were seen or made."""
 
-    def __init__(self, client: GitHubClient) -> None:
-        """Ask nothing yet."""
+    def __init__(self, client: GitHubClient, folder: str = "environments") -> None:
+        """Ask nothing yet; ``folder`` is where below our refs the names stand."""
         self._client = client
+        self._folder = folder
         self.where: str | None = None
 
     # --- reading ------------------------------------------------------------------------------------------
@@ -36,14 +37,14 @@ class GitRefStore:
         """Return the commit that the environment's ref points at."""
         if self.where is None:
             return self.tips().get(name)
-        return self._ref(f"{self.where}/environments/{name}")
+        return self._ref(f"{self.where}/{self._folder}/{name}")
 
     def tips(self) -> Mapping[str, str]:
         """Return every environment's commit: one request, two where there is none yet."""
         for where in self._places():
             # The listing matches beginnings of names and is never paged.
-            listed = self._client.get("git/matching-refs/{ref}", {"ref": f"{where}/e"})
-            prefix = f"refs/{where}/environments/"
+            listed = self._client.get("git/matching-refs/{ref}", {"ref": f"{where}/{self._folder[0]}"})
+            prefix = f"refs/{where}/{self._folder}/"
             found = {
                 entry["ref"].removeprefix(prefix): entry["object"]["sha"]
                 for entry in listed
@@ -57,7 +58,7 @@ class GitRefStore:
     def texts(self, versions: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str | None]:
         """Return the record of each commit: one request for one, one for every fifty where there are more."""
         wanted = list(versions)
-        if len(wanted) > 2:
+        if sum(not self._client.is_known(_content(_FILE, sha)) for _, sha in wanted) > 2:
             try:
                 return self._texts_at_once(wanted)
             except OperatorError:
@@ -89,7 +90,7 @@ class GitRefStore:
         return texts
 
     def _text(self, path: str, sha: str) -> str | None:
-        reply = self._client.ask(Ask("GET", "contents/{path}", {"path": path}, {"ref": sha}, allow=frozenset({404})))
+        reply = self._client.ask(_content(path, sha))
         if reply.status == 404 or not isinstance(reply.body, dict):
             return None
         try:
@@ -111,7 +112,7 @@ class GitRefStore:
         refusal: Reply | None = None
         # One namespace once there is a record: two of them would let two runs claim one name.
         for where in self._places():
-            ref = f"{where}/environments/{name}"
+            ref = f"{where}/{self._folder}/{name}"
             refusal = self._create_ref(ref, commit)
             # GitHub's word counts for more than a look: a ref made a moment ago may not show yet.
             if refusal is None or "already exists" in refusal.message or self._ref(ref) is not None:
@@ -123,7 +124,7 @@ class GitRefStore:
         """Move the ref from `parent` to a new commit; None when it is elsewhere by now."""
         if self.where is None:
             self.tips()
-        ref = f"{self.where or _CUSTOM}/environments/{name}"
+        ref = f"{self.where or _CUSTOM}/{self._folder}/{name}"
         commit = self._commit(_FILE, text, summary, (parent,))
         for _ in range(2):
             refusal = self._move_ref(ref, commit)
@@ -200,6 +201,10 @@ class GitRefStore:
         except LostAnswer:
             return Reply(0, None, {})
         return None if reply.status < 400 else reply
+
+
+def _content(path: str, sha: str) -> Ask:
+    return Ask("GET", "contents/{path}", {"path": path}, {"ref": sha}, allow=frozenset({404}))
 
 
 def _blob_text(found: Any) -> str | None:

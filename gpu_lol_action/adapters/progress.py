@@ -14,6 +14,7 @@ class JobProgress:
         """Take where lines go, and where warnings do."""
         self._log = log
         self._annotate = annotate
+        self.notes: list[str] = []
 
     def phase(self, name: str) -> None:
         """Print the phase's name."""
@@ -26,6 +27,12 @@ class JobProgress:
     def warn(self, text: str) -> None:
         """Print a line that the run's page shows."""
         self._annotate(text)
+
+    def note(self, text: str) -> None:
+        """Print one line, and keep it for the job's summary, once."""
+        self._log(f"  {text}")
+        if text not in self.notes:
+            self.notes.append(text)
 
     def failure(self, error: BaseException) -> None:
         """Print the traceback, for us."""
@@ -46,6 +53,10 @@ class TerminalProgress:
     def warn(self, text: str) -> None:
         """Print one line."""
         print(f"! {text}", file=sys.stderr, flush=True)
+
+    def note(self, text: str) -> None:
+        """Print one line."""
+        print(f"  {text}", file=sys.stderr, flush=True)
 
     def failure(self, error: BaseException) -> None:
         """Print the traceback, with where to report it."""

@@ -31,12 +31,16 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands."""
+    """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands.
+
+    ``owner`` is the function, class or entry of a registry that a program's value stands in.
+    """
 
     key: str
     path: str
     text: str
     evidence: Evidence
+    owner: str = ""
 
 
 def read_settings(source: Source) -> tuple[Setting, ...]:

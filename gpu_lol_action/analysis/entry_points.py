@@ -88,7 +88,9 @@ def program_runs(checkout: Checkout) -> list[Run]:
     """Return the programs and notebooks that train or infer, shallow ones first."""
     started = {source for module in console_scripts(checkout).values() if (source := module_source(checkout, module))}
     found: list[Run] = []
-    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:MAX_PROGRAMS]:
+    # Without its ending, so that `train.py` comes before `train-large.py`.
+    programs = sorted(checkout.of(Form.PYTHON, Form.NOTEBOOK), key=lambda s: (s.depth, s.path.rpartition(".")[0]))
+    for source in programs[:MAX_PROGRAMS]:
         if source.code is None:
             continue
         is_entry = source.code.has_main or source in started or source.name == "__main__.py"

@@ -8,6 +8,8 @@ from gpu_lol_action.analysis.effort import remembered
 MAX_CLOSURE = 60
 STEPS = 3
 MAX_DOTS = 12
+MAX_NAMES = 40
+MAX_ABOVE = 6  # folders above a program from which it may be started
 
 
 @remembered
@@ -31,13 +33,33 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         return ()
     found: list[Source] = []
     for item in script.code.imports:
+        bases = _bases(script, item.module)
         tail = item.module.lstrip(".").replace(".", "/")
-        # A relative import starts at the script's own folder; an absolute one there, at the root, or in `src`.
-        own = [f"{script.folder}/" if script.folder else ""]
-        bases = own if item.module.startswith(".") else ["", "src/", *own]
-        paths = [f"{base}{tail}{end}" for base in dict.fromkeys(bases) for end in (".py", "/__init__.py")]
-        found.extend(source for path in paths if (source := checkout.find(path)) is not None)
+        # What is taken from a folder may be a module of it (`from models import unet`).
+        tails = [tail, *(f"{tail}/{name}" for name in item.names[:MAX_NAMES])]
+        paths = [f"{base}{tail}{end}" for base in bases for tail in tails for end in (".py", "/__init__.py")]
+        here = [source for path in paths if (source := checkout.find(path)) is not None]
+        if not here and item.module.startswith("."):  # a name that the package itself defines
+            inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
+            here = [source for source in inits if source is not None and source is not script]
+        found.extend(here)
     return tuple(dict.fromkeys(found))
+
+
+def _bases(script: Source, module: str) -> list[str]:
+    """Return where an import may start: a program is started from any folder above it, and packages lie at the root or in ``src``."""
+    folders = [script.folder]
+    while folders[-1]:
+        folders.append(folders[-1].rpartition("/")[0])
+    prefixes = [f"{folder}/" if folder else "" for folder in folders]
+    dots = len(module) - len(module.lstrip("."))
+    if dots:
+        return prefixes[dots - 1 : dots]
+    return list(dict.fromkeys(["", "src/", *prefixes[:MAX_ABOVE]]))
+
+
+def _joined(*parts: str) -> str:
+    return "/".join(part.strip("/") for part in parts if part.strip("/"))
 
 
 def module_source(checkout: Checkout, module: str) -> Source | None:

@@ -34,6 +34,7 @@ _MODEL_KEY = re.compile(
 _HELPER_KEY = re.compile(
     r"tokeni|teacher|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
 )
+_HELPER_PLACE = re.compile(r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward")
 # Models that look at what another model makes.
 _GUARD = re.compile(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
@@ -128,6 +129,9 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     if run.script is not None:
         for source in import_closure(checkout, run.script):
             confidence = Confidence.HIGH if source is run.script else Confidence.MEDIUM
+            # A module about something beside the model loads what is beside the model.
+            if source is not run.script and _HELPER_PLACE.search(source.name):
+                confidence = Confidence.LOW
             yield from _loads(source, confidence)
 
 
@@ -157,7 +161,9 @@ def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
 def _from_code(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that any program of the checkout loads; with a run, they are only a hint."""
     confidence = Confidence.LOW if run is not None else Confidence.MEDIUM
-    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:200]:
+    # Without its ending, so that `demo.py` comes before `demo-large.py`.
+    programs = sorted(checkout.of(Form.PYTHON, Form.NOTEBOOK), key=lambda s: (s.depth, s.path.rpartition(".")[0]))
+    for source in programs[:200]:
         yield from _loads(source, confidence)
 
 

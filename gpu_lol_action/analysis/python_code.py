@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from gpu_lol_action.analysis.python_defaults import Call, Default, Given
+from gpu_lol_action.analysis.python_names import Names
 from gpu_lol_action.analysis.python_scan import (
     Import,
     Quoted,
@@ -15,7 +17,7 @@ from gpu_lol_action.analysis.python_scan import (
     scan_names,
 )
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
-from gpu_lol_action.analysis.python_tree import Call, Default, Facts, read_tree
+from gpu_lol_action.analysis.python_tree import Facts, read_tree
 from gpu_lol_action.analysis.python_values import Value
 from gpu_lol_action.analysis.texts import text_of
 
@@ -50,8 +52,8 @@ class PythonCode:
     order get the same answers.
     """
 
-    __slots__ = ("_budget", "_checked", "_content", "_defaults", "_edges", "_facts", "_has_main", "_imported", "_imports",
-                 "_lines", "_names", "_places")  # fmt: skip
+    __slots__ = ("_asked", "_budget", "_checked", "_content", "_defaults", "_edges", "_facts", "_first", "_has_main", "_imported",
+                 "_imports", "_lines", "_names", "_places")  # fmt: skip
 
     def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
         self._content, self._lines, self._budget = content, lines, budget
@@ -60,10 +62,12 @@ class PythonCode:
         self._imports: tuple[Import, ...] | None = None
         self._has_main: bool | None = None
         self._edges: array[int] | None = None
-        self._names: dict[tuple[str, ...], bool] = {}
+        self._asked: dict[tuple[str, ...], bool] = {}
+        self._names: Names | None = None
         self._imported: frozenset[str] | None = None
         self._places: dict[str, array[int]] | None = None
-        self._defaults: dict[str, Default] | None = None
+        self._defaults: tuple[Default, ...] | None = None
+        self._first: dict[str, Default] | None = None
 
     @property
     def imports(self) -> tuple[Import, ...]:
@@ -73,7 +77,7 @@ class PythonCode:
             if scanned is None:
                 self._imports = self._tree().imports
             else:
-                self._imports = tuple(Import(i.module, self._line(i.line), i.is_optional, i.is_lazy) for i in scanned)
+                self._imports = tuple(replace(i, line=self._line(i.line)) for i in scanned)
         return self._imports
 
     @property
@@ -83,8 +87,18 @@ class PythonCode:
 
     @property
     def defaults(self) -> tuple[Default, ...]:
-        """All values that the program starts with, by line."""
-        return self._tree().defaults
+        """All values that the program starts with and that it tells by itself, by line."""
+        if self._defaults is None:
+            known = ((item, self.resolve(item.value)) for item in self._tree().given if item.is_start)
+            self._defaults = tuple(
+                Default(i.name, text, i.line, i.is_option, i.owner) for i, text in known if text is not None
+            )
+        return self._defaults
+
+    @property
+    def open_defaults(self) -> tuple[Given, ...]:
+        """Values that the program starts with and that only another program tells (an imported constant)."""
+        return tuple(i for i in self._tree().given if i.is_start and i.value.is_open and self.resolve(i.value) is None)
 
     @property
     def has_main(self) -> bool:
@@ -136,21 +150,36 @@ class PythonCode:
 
     def default(self, name: str) -> Default | None:
         """Return the default of that name: an option's (parser, dataclass) before a plain assignment."""
-        if self._defaults is None:
+        if self._first is None:
             first: dict[str, Default] = {}
             for item in self.defaults:
                 known = first.setdefault(item.name, item)
                 if item.is_option and not known.is_option:
                     first[item.name] = item
-            self._defaults = first
-        return self._defaults.get(name)
+            self._first = first
+        return self._first.get(name)
+
+    def names(self) -> Names:
+        """Return what the names of this program stand for."""
+        if self._names is None:
+            facts = self._tree()
+            texts: dict[str, tuple[str, bool]] = {}
+            values: dict[str, Value] = {}
+            for item in facts.given:
+                text = item.value.text
+                if text is None:
+                    if item.value.is_open and item.value.reference != item.name:
+                        values.setdefault(item.name, item.value)
+                elif item.name not in texts or (item.is_option and not texts[item.name][1]):
+                    texts[item.name] = (text, item.is_option)
+            self._names = Names({name: text for name, (text, _) in texts.items()}, values, facts.tables)
+        return self._names
 
     def resolve(self, value: Value | None) -> str | None:
-        """Return a value's text, following a name to its default in the same program."""
-        if value is None or value.text is not None or value.reference is None:
+        """Return a value's text, following names to what they stand for in the same program."""
+        if value is None or value.text is not None or not value.is_open:
             return value.text if value else None
-        default = self.default(value.reference)
-        return default.text if default else None
+        return self.names().resolve(value)
 
     def _by_word(self) -> Mapping[str, array[int]]:
         """Return the places of calls by their last word: asked of the same programs by every run that imports them."""
@@ -174,9 +203,9 @@ class PythonCode:
         return answer
 
     def _has_names(self, names: tuple[str, ...]) -> bool:
-        if names not in self._names:
-            self._names[names] = self._scan(lambda text, quoted: scan_names(text, quoted, names))
-        return self._names[names]
+        if names not in self._asked:
+            self._asked[names] = self._scan(lambda text, quoted: scan_names(text, quoted, names))
+        return self._asked[names]
 
     def _line(self, line: int) -> int:
         return self._lines[line - 1] if 0 < line <= len(self._lines) else line

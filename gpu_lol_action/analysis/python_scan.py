@@ -49,13 +49,15 @@ _RAISES_WITHIN = 800
 class Import:
     """A module that is imported; ``is_optional`` inside ``try``, a function, or ``if``; ``is_lazy`` in a function and nothing else.
 
-    A ``try`` whose handlers only raise again ("please install x") guards nothing.
+    A ``try`` whose handlers only raise again ("please install x") guards nothing. ``names`` are what is taken from it:
+    where it is a folder, they may be modules too.
     """
 
     module: str
     line: int
     is_optional: bool
     is_lazy: bool = False
+    names: tuple[str, ...] = ()
 
 
 # When a statement runs: always, when its function is called, only sometimes.
@@ -144,7 +146,7 @@ def scan_imports(text: str, quoted: Quoted) -> tuple[Import, ...] | None:
             guard = blocks.guard_at(start, _width(text, start))
             if guard == SOMETIMES and _RAISES_AGAIN.search(text, place, place + _RAISES_WITHIN):
                 return None
-        found.extend(Import(module, line, guard > ALWAYS, guard == IN_FUNCTION) for module in modules)
+        found.extend(Import(module, line, guard > ALWAYS, guard == IN_FUNCTION, names) for module, names in modules)
     return tuple(found)
 
 
@@ -196,13 +198,13 @@ def _width(text: str, start: int) -> int:
     return len(text[start:end].expandtabs(8))
 
 
-def _imported(text: str, start: int, place: int) -> list[str] | None:
-    """Return the modules of the statement on the line from ``start`` whose ``import`` is at ``place``; None: hard to tell."""
+def _imported(text: str, start: int, place: int) -> list[tuple[str, tuple[str, ...]]] | None:
+    """Return the modules, and what is taken from each, of the statement on the line from ``start`` whose ``import`` is at ``place``; None: hard to tell."""
     lead = _FROM.fullmatch(text, start, place)
     if lead is None:
         plain = _PLAIN.match(text, place + 6) if not text[start:place].strip(" \t") else None
         items = [_MODULE.fullmatch(part.strip(" \t")) for part in plain[1].split(",")] if plain else []
-        return [item[1] for item in items if item] if items and all(items) else None
+        return [(item[1], ()) for item in items if item] if items and all(items) else None
     dots, module = len(lead[1]), lead[2]
     listed = _LISTED.match(text, place + 6)
     if listed is None or not (dots or module) or (module and not _MODULE.fullmatch(module)):
@@ -211,7 +213,14 @@ def _imported(text: str, start: int, place: int) -> list[str] | None:
     words = [_NAME.fullmatch(part.strip()) for part in names.split(",")]
     if not all(words):
         return None
-    if dots != 1:
-        return [] if dots else [module]
     inner = [word[1] for word in words if word]
-    return [f".{module}", *(f".{module}.{name}" for name in inner)] if module else [f".{name}" for name in inner]
+    if not dots:
+        return [(module, tuple(inner))]
+    return [(name, ()) for name in relative_modules(dots, module, inner)]
+
+
+def relative_modules(dots: int, module: str, names: Iterable[str]) -> list[str]:
+    """Return what a relative import may mean: the module, and each name of it as a module of its own."""
+    before = "." * dots
+    inner = [f"{before}{module}.{name}" if module else f"{before}{name}" for name in names]
+    return [f"{before}{module}", *inner] if module else inner

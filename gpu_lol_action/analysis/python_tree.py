@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gpu_lol_action.analysis.python_scan import ALWAYS, IN_FUNCTION, SOMETIMES, Import
+from gpu_lol_action.analysis.python_defaults import (
+    MAX_ENTRIES,
+    Call,
+    Given,
+    assigned,
+    entries,
+    option_of,
+    parameters,
+    table_of,
+    target_name,
+)
+from gpu_lol_action.analysis.python_scan import ALWAYS, IN_FUNCTION, SOMETIMES, Import, relative_modules
 from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import Value, dotted_name, value_of
 
 MAX_NODES = 200_000
+MAX_TABLES = 100
+ENTRY = ":"
+"""Stands before the name of an entry of a registry, of which a run takes one; functions and classes are owners without it."""
+LEAST_ENTRIES = 3
 # except* came with Python 3.11
 _TRIES = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try)})
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _SAID = frozenset(
-    {ast.Call, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.If}
+    {
+        ast.Call,
+        ast.Assign,
+        ast.AnnAssign,
+        ast.Import,
+        ast.ImportFrom,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.If,
+        ast.Dict,
+    }
 )
 # What may hold a statement or a call; names, constants and operators need no visit, which halves the time.
 _HOLDERS = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Dict, ast.List,
@@ -28,41 +52,13 @@ _INNER = frozenset(_HOLDERS) | frozenset(ast.stmt.__subclasses__())
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A call: dotted name as written, arguments by place and by name, 1-based line."""
-
-    name: str
-    arguments: tuple[Value, ...]
-    keywords: tuple[tuple[str, Value], ...]
-    line: int
-
-    @property
-    def last(self) -> str:
-        """The last word of the name: ``from_pretrained``."""
-        return self.name.rpartition(".")[2]
-
-    def keyword(self, *names: str) -> Value | None:
-        """Return the first of these named arguments, or None."""
-        return next((value for key, value in self.keywords if key in names), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Default:
-    """A value that a program starts with: an assignment, a dataclass field, a parameter, or a parser's default."""
-
-    name: str
-    text: str
-    line: int
-    is_option: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Facts:
     """What the tree of one program says; ``trouble`` says why there is none."""
 
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
-    defaults: tuple[Default, ...] = ()
+    given: tuple[Given, ...] = ()
+    tables: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     has_main: bool = False
     trouble: str | None = None
 
@@ -73,54 +69,109 @@ def read_tree(text: str, place: Callable[[int], int]) -> Facts:
     if isinstance(tree, str):
         return Facts(trouble=tree)
     imports: list[Import] = []
-    calls: list[Call] = []
-    defaults: list[Default] = []
+    said = _Said([], [], {})
     has_main = False
-    for node, guard in _walk(tree):
-        if isinstance(node, ast.Call):
-            call = _call(node, place(node.lineno))
-            if call is not None:
-                calls.append(call)
-                defaults.extend(_option(call))
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+    for node, guard, owner in _walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             at = place(node.lineno)
-            defaults.extend(Default(name, value, at, is_option) for name, value, is_option in _assigned(node))
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            at = place(node.lineno)
-            imports.extend(Import(name, at, guard > ALWAYS, guard == IN_FUNCTION) for name in _modules(node))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            defaults.extend(Default(a.arg, value, place(a.lineno), is_option=False) for a, value in _parameters(node))
-        else:
+            imports.extend(
+                Import(name, at, guard > ALWAYS, guard == IN_FUNCTION, names) for name, names in _modules(node)
+            )
+        elif isinstance(node, ast.If):
             has_main = has_main or _is_main(node)
+        else:
+            _say(node, owner, said)
+    calls = [replace(call, line=place(call.line)) for call in said.calls]
+    given = [replace(item, line=place(item.line)) for item in said.given]
     return Facts(
         tuple(sorted(imports, key=lambda i: i.line)),
         tuple(sorted(calls, key=lambda call: call.line)),
-        tuple(sorted(defaults, key=lambda d: d.line)),
+        tuple(sorted(given, key=lambda item: item.line)),
+        said.tables,
         has_main,
     )
 
 
-def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int]]:
-    """Yield each node that may say something with when it runs; no recursion, bounded."""
-    pending: list[tuple[ast.AST, int]] = [(tree, ALWAYS)]
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What is collected while the tree is walked. Lists that grow, private to the reader."""
+
+    calls: list[Call]
+    given: list[Given]
+    tables: dict[str, Mapping[str, Value]]
+
+
+def _say(node: ast.AST, owner: str, said: _Said) -> None:
+    """Collect what one node says."""
+    if isinstance(node, ast.Call):
+        call = _call(node, owner)
+        if call is not None:
+            said.calls.append(call)
+            option = option_of(call)
+            said.given.extend([option] if option is not None else [])
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        said.given.extend(assigned(node, owner))
+        table = table_of(node.value) if node.value is not None else None
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if table is not None and (name := target_name(target)) is not None and len(said.tables) < MAX_TABLES:
+                said.tables.setdefault(name, table)
+    elif isinstance(node, ast.Dict):
+        said.given.extend(entries(node, owner))
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        said.given.extend(parameters(node, _owner(node, owner)))
+
+
+def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int, str]]:
+    """Yield each node that may say something, with when it runs and the named thing that it stands in; no recursion, bounded."""
+    pending: list[tuple[ast.AST, int, str]] = [(tree, ALWAYS, "")]
     count = 0
     while pending and count < MAX_NODES:
-        node, guard = pending.pop()
+        node, guard, owner = pending.pop()
         count += 1
         kind = type(node)
         if kind in _SAID:
-            yield node, guard
+            yield node, guard, owner
         inner = guard
         if kind in _FUNCTIONS:
             inner = max(guard, IN_FUNCTION)
         elif (kind in _TRIES and not _raises_again(node)) or (kind is ast.If and not _is_main(node)):
             inner = SOMETIMES
-        for field in node._fields:
-            child: Any = getattr(node, field, None)
+        owner = _owner(node, owner)
+        if isinstance(node, ast.Dict):
+            is_registry = _is_registry(node.values)
+            for key, value in zip(node.keys, node.values, strict=True):
+                if type(value) in _INNER:
+                    is_named = is_registry and isinstance(key, ast.Constant)
+                    pending.append((value, inner, f"{ENTRY}{value_of(key).text}" if is_named and key else owner))
+            continue
+        for name in node._fields:
+            child: Any = getattr(node, name, None)
             if type(child) is list:
-                pending += [(item, inner) for item in child if type(item) in _INNER]
+                pending += [(item, inner, owner) for item in child if type(item) in _INNER]
             elif type(child) in _INNER:
-                pending.append((child, inner))
+                pending.append((child, inner, owner))
+
+
+def _is_registry(values: list[ast.expr]) -> bool:
+    """Whether a dictionary's values are of one kind, so that a program takes one of them: dictionaries with the same keys, calls."""
+    keys: list[set[str]] = []
+    for value in values[:MAX_ENTRIES]:
+        if isinstance(value, ast.Dict):
+            keys.append(
+                {key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+            )
+        elif isinstance(value, ast.Call):
+            keys.append({word.arg for word in value.keywords if word.arg})
+    return len(keys) >= LEAST_ENTRIES and all(mine & keys[0] for mine in keys)
+
+
+def _owner(node: ast.AST, owner: str) -> str:
+    """Return the name under which what stands in a node is known: a function's, a class's, a constant's."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return node.name if node.name != "__init__" else owner
+    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Dict)):
+        return target_name(node.targets[0]) or owner
+    return owner
 
 
 def _raises_again(node: ast.AST) -> bool:
@@ -135,91 +186,26 @@ def _ends(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Raise)
 
 
-def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
+def _modules(node: ast.Import | ast.ImportFrom) -> list[tuple[str, tuple[str, ...]]]:
     if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if node.level > 1:
-        return []
-    prefix = "." * node.level
-    inner = [f"{prefix}{node.module}.{alias.name}" for alias in node.names] if node.module and node.level else []
-    return [f"{prefix}{node.module}", *inner] if node.module else [f"{prefix}{alias.name}" for alias in node.names]
+        return [(alias.name, ()) for alias in node.names]
+    names = [alias.name for alias in node.names]
+    if not node.level:
+        return [(node.module, tuple(names))] if node.module else []
+    return [(name, ()) for name in relative_modules(node.level, node.module or "", names)]
 
 
-def _call(node: ast.Call, line: int) -> Call | None:
+def _call(node: ast.Call, owner: str) -> Call | None:
     name = dotted_name(node.func)
     if name is None:
         return None
     arguments = tuple(value_of(argument) for argument in node.args[:12])
     keywords = tuple((word.arg, value_of(word.value)) for word in node.keywords[:80] if word.arg)
-    return Call(name, arguments, keywords, line)
-
-
-def _option(call: Call) -> list[Default]:
-    """Return the default that a parser's option gives: argparse, click, typer, absl."""
-    if call.last == "add_argument" and call.arguments:
-        value = call.keyword("default")
-        flags = [argument.text for argument in call.arguments if argument.text]
-        longest = max(flags, key=len, default="")
-        action = call.keyword("action")
-        text = value.text if value else ("False" if action and action.text == "store_true" else None)
-        destination = call.keyword("dest")
-        name = (destination.text if destination and destination.text else longest).lstrip("-").replace("-", "_")
-        return [Default(name, text, call.line, is_option=True)] if text is not None and name else []
-    if call.last == "option" and call.arguments and call.arguments[0].text:
-        value = call.keyword("default")
-        name = call.arguments[0].text.split("/")[0].strip().lstrip("-").replace("-", "_")  # click: --x/--no-x
-        return [Default(name, value.text, call.line, is_option=True)] if value and value.text is not None else []
-    if re.fullmatch(r"DEFINE_(?:string|integer|float|bool|boolean|enum)", call.last) and len(call.arguments) >= 2:
-        flag, start = call.arguments[0].text, call.arguments[1].text
-        return [Default(flag, start, call.line, is_option=True)] if flag and start is not None else []
-    return []
-
-
-def _assigned(node: ast.Assign | ast.AnnAssign) -> list[tuple[str, str, bool]]:
-    """Return names with constant values; annotated ones count as options (dataclass fields)."""
-    if node.value is None:
-        return []
-    is_option = isinstance(node, ast.AnnAssign)
-    found: list[tuple[str, str, bool]] = []
-    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else None
-        if name is None:
-            continue
-        if isinstance(node.value, ast.Dict):
-            found.extend(_entries(node.value))
-            continue
-        text = value_of(node.value).text
-        if text is not None:
-            found.append((name, text, is_option))
-    return found
-
-
-def _entries(node: ast.Dict) -> list[tuple[str, str, bool]]:
-    """Return the constant entries of a dictionary: configurations are often written so."""
-    found: list[tuple[str, str, bool]] = []
-    for key, value in zip(node.keys[:200], node.values[:200], strict=False):
-        text = value_of(value).text if isinstance(value, (ast.Constant, ast.BinOp)) else None
-        if (
-            isinstance(key, ast.Constant)
-            and isinstance(key.value, str)
-            and text is not None
-            and key.value.isidentifier()
-        ):
-            found.append((key.value, text, False))
-    return found
-
-
-def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[ast.arg, str]]:
-    """Return the defaults of a function's parameters: ``fire`` and plain calls start with them."""
-    arguments = [*node.args.posonlyargs, *node.args.args]
-    pairs = list(zip(arguments[len(arguments) - len(node.args.defaults) :], node.args.defaults, strict=True))
-    pairs += [
-        (arg, value)
-        for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-        if value is not None
-    ]
-    values = [(argument, value_of(value).text) for argument, value in pairs]
-    return [(argument, text) for argument, text in values if text is not None]
+    if name == "dict":
+        # Registries are often lists of such: an entry's own name is the one by which it is asked for.
+        own = next((value.text for key, value in keywords if key == "name" and value.text), None)
+        owner = f"{ENTRY}{own}" if own else owner
+    return Call(name, arguments, keywords, node.lineno, owner)
 
 
 def _is_main(node: ast.AST) -> bool:

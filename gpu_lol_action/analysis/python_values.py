@@ -1,22 +1,42 @@
-"""Expressions of a program as text where they are constant: literals, plain arithmetic, names that stand for a default."""
+"""Expressions of a program as text where they are constant, else as what they are made of: names, parts, an entry of a table."""
 
 from __future__ import annotations
 
 import ast
-import math
+import re
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.python_numbers import MAX_NUMBER, number_of
+
 MAX_TEXT = 300
-MAX_NUMBER = 1e15
-"""Past it nothing is a size, a count or a rate, and arithmetic would overflow or grow without end."""
+MAX_PARTS = 12
+_MARK = re.compile(r"\{\w*(?::[^{}]{0,12})?\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An argument or default as text; ``reference`` is the last word of a name that stands for it (``args.model``)."""
+    """An argument or default as text; else what stands for it.
+
+    ``reference`` is the last word of a name (``args.model``), ``path`` the whole name; ``parts`` are joined
+    (``f"{org}/{name}"``); ``table`` is the name of a dictionary from which ``key`` takes an entry; ``otherwise`` is what
+    counts where all of these are unknown (``args.model or "gpt2"``).
+    """
 
     text: str | None
     reference: str | None = None
+    path: str | None = None
+    parts: tuple[Value, ...] = ()
+    table: str | None = None
+    key: Value | None = None
+    otherwise: Value | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not known, but names what may tell it."""
+        return self.text is None and bool(self.reference or self.parts or self.table or self.otherwise)
+
+
+NOTHING = Value(None)
 
 
 def dotted_name(node: ast.AST) -> str | None:
@@ -38,27 +58,43 @@ def dotted_name(node: ast.AST) -> str | None:
 
 
 def value_of(node: ast.AST, depth: int = 0) -> Value:
-    """Return an expression as text, or the name that stands for it; neither where it can only be computed."""
+    """Return an expression as text, or what stands for it; nothing where it can only be computed."""
     if isinstance(node, ast.Constant):
         return Value(_constant(node.value))
     if depth > 4:
-        return Value(None)
+        return NOTHING
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
-        number = _number(node)
-        return Value(f"{number:g}" if isinstance(number, float) else str(number) if number is not None else None)
+        number = number_of(node)
+        if number is not None:
+            return Value(f"{number:g}" if isinstance(number, float) else str(number))
+        return _put_together(node, depth) if isinstance(node, ast.BinOp) else NOTHING
     if isinstance(node, ast.Name):
-        return Value(None, node.id)
+        return Value(None, node.id, node.id)
     if isinstance(node, ast.Attribute):
         dotted = dotted_name(node) or ""
-        return Value(dotted, None) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, node.attr)
+        return Value(dotted) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, node.attr, dotted)
     if isinstance(node, (ast.List, ast.Tuple)):
         parts = [value_of(item, depth + 1).text for item in node.elts[:40]]
         return Value(",".join(part for part in parts if part is not None)[:MAX_TEXT] or None)
     if isinstance(node, ast.Call):
-        return _from_environment(node, depth)
+        return _of_call(node, depth)
     if isinstance(node, ast.IfExp):
         return value_of(node.body, depth + 1)
-    return Value(None)
+    return _of_rarer(node, depth)
+
+
+def _of_rarer(node: ast.AST, depth: int) -> Value:
+    if isinstance(node, ast.JoinedStr):
+        inner = [item.value if isinstance(item, ast.FormattedValue) else item for item in node.values]
+        return _joined([value_of(item, depth + 1) for item in inner])
+    if isinstance(node, ast.Subscript):
+        return _entry(node, depth)
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+        first, *rest = (value_of(item, depth + 1) for item in node.values[:4])
+        return _either(first, rest[0]) if rest else first
+    if isinstance(node, ast.Lambda):  # `default_factory=lambda: "…"`
+        return value_of(node.body, depth + 1)
+    return NOTHING
 
 
 def _constant(value: object) -> str | None:
@@ -68,53 +104,102 @@ def _constant(value: object) -> str | None:
     return str(value)[:MAX_TEXT] if isinstance(value, (str, int, float)) else None
 
 
-def _from_environment(node: ast.Call, depth: int) -> Value:
-    """Return the fallback of ``os.environ.get("X", "fallback")``, ``int(...)`` around it, or of ``field(default=...)``."""
+def _either(first: Value, second: Value) -> Value:
+    """Return the first value, and the second for where that one stays unknown."""
+    if first.text is not None:
+        return first
+    if not first.is_open:
+        return second
+    return Value(None, first.reference, first.path, first.parts, first.table, first.key, first.otherwise or second)
+
+
+def _joined(parts: list[Value]) -> Value:
+    """Return texts that are put together: one text where all of them are known."""
+    if not parts or len(parts) > MAX_PARTS or any(part.text is None and not part.is_open for part in parts):
+        return NOTHING
+    if all(part.text is not None for part in parts):
+        return Value("".join(part.text or "" for part in parts)[:MAX_TEXT])
+    return Value(None, parts=tuple(parts))
+
+
+def _put_together(node: ast.BinOp, depth: int) -> Value:
+    """Return texts that ``+`` or a path's ``/`` join; sums of numbers that are not known stay unknown."""
+    if not isinstance(node.op, (ast.Add, ast.Div)):
+        return NOTHING
+    left, right = value_of(node.left, depth + 1), value_of(node.right, depth + 1)
+    is_text = any(_is_text(side) for side in (node.left, node.right))
+    if not is_text:
+        return NOTHING
+    return _joined([left, *([Value("/")] if isinstance(node.op, ast.Div) else []), right])
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Whether an expression is a text or a path, so that joining it with another makes one."""
+    if isinstance(node, ast.BinOp):
+        return _is_text(node.left) or _is_text(node.right)
+    if isinstance(node, ast.Call):
+        return (dotted_name(node.func) or "").rpartition(".")[2] in {"Path", "str", "join", "format"}
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _entry(node: ast.Subscript, depth: int) -> Value:
+    """Return an entry of a dictionary: ``MODELS[args.size]``, or of a configuration: ``cfg["model"]["name"]``."""
+    key = value_of(node.slice, depth + 1)
+    owner = value_of(node.value, depth + 1)
+    name = owner.path or owner.reference
+    if name is None:
+        return NOTHING
+    if name in {"os.environ", "environ"}:
+        return NOTHING
+    if key.text is not None and key.text.isidentifier():
+        return Value(None, key.text, f"{name}.{key.text}", table=owner.reference, key=key)
+    return Value(None, table=owner.reference, key=key) if key.text is not None or key.is_open else NOTHING
+
+
+def _of_call(node: ast.Call, depth: int) -> Value:
+    """Return what a call stands for: a fallback (``os.environ.get``, ``field(default=…)``), a conversion, a joined path."""
     name = (dotted_name(node.func) or "").rpartition(".")[2]
-    if name in {"get", "getenv"} and len(node.args) == 2:
-        return value_of(node.args[1], depth + 1)
-    if name in {"int", "float", "str", "Path"} and len(node.args) == 1:
-        return value_of(node.args[0], depth + 1)
+    arguments = node.args
+    if name in {"get", "getenv"} and arguments:
+        return _looked_up(node, depth)
+    if name in {"int", "float", "str", "Path", "PurePath", "expanduser", "abspath"} and len(arguments) == 1:
+        return value_of(arguments[0], depth + 1)
+    if name == "join" and len(arguments) > 1:  # os.path.join
+        parts = [value_of(argument, depth + 1) for argument in arguments[:MAX_PARTS]]
+        return _joined([piece for part in parts for piece in (Value("/"), part)][1:])
+    if name == "format" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant):
+        return _formatted(node, node.func.value, depth)
     if name in {"field", "Field", "Option", "Argument"}:
-        default = next((word.value for word in node.keywords if word.arg == "default"), None)
-        return value_of(default, depth + 1) if default is not None else Value(None)
-    return Value(None)
+        words = [word.value for word in node.keywords if word.arg in {"default", "default_factory"}]
+        # Typer and Pydantic take the default in the first place; an ellipsis there says that there is none.
+        words += arguments[:1] if name != "field" else []
+        return value_of(words[0], depth + 1) if words else NOTHING
+    return NOTHING
 
 
-def _number(node: ast.AST, depth: int = 0) -> float | int | None:
-    """Return what plain arithmetic gives (``12 * 8``, ``2**20``, ``-1``), within bounds."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
-        return _bounded(node.value)
-    if depth > 8:
-        return None
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _number(node.operand, depth + 1)
-        return -inner if inner is not None else None
-    if not isinstance(node, ast.BinOp):
-        return None
-    left, right = _number(node.left, depth + 1), _number(node.right, depth + 1)
-    if left is None or right is None:
-        return None
-    result = _arithmetic(node.op, left, right)
-    return _bounded(result) if result is not None else None
+def _looked_up(node: ast.Call, depth: int) -> Value:
+    """Return ``os.environ.get("X", "fallback")`` as its fallback, ``TABLE.get(key, fallback)`` as the entry."""
+    fallback = value_of(node.args[1], depth + 1) if len(node.args) == 2 else NOTHING
+    owner = dotted_name(node.func.value) if isinstance(node.func, ast.Attribute) else None
+    if owner is None or owner.rpartition(".")[2] in {"environ", "os"}:
+        return fallback
+    key = value_of(node.args[0], depth + 1)
+    if key.text is None and not key.is_open:
+        return fallback
+    is_name = key.text is not None and key.text.isidentifier()
+    return Value(None, key.text if is_name else None, f"{owner}.{key.text}" if is_name else None,
+                 table=owner.rpartition(".")[2], key=key, otherwise=fallback)  # fmt: skip
 
 
-def _bounded(number: float) -> float | int | None:
-    return number if abs(number) < MAX_NUMBER else None
-
-
-def _arithmetic(operator: ast.operator, left: float, right: float) -> float | int | None:
-    if isinstance(operator, ast.Add):
-        return left + right
-    if isinstance(operator, ast.Sub):
-        return left - right
-    if isinstance(operator, ast.Mult):
-        return left * right
-    if isinstance(operator, ast.FloorDiv) and right:
-        return left // right
-    if isinstance(operator, ast.Div) and right:
-        return left / right
-    if isinstance(operator, ast.Pow) and 0 <= right <= 40 and abs(left) <= 10:
-        power = math.pow(abs(left), right) if left else 0.0
-        return int(power) if power.is_integer() else power
-    return None
+def _formatted(node: ast.Call, pattern: ast.Constant, depth: int) -> Value:
+    """Return ``"{}/{}".format(a, b)`` as its parts; marks with numbers or names are taken in their order all the same."""
+    if not isinstance(pattern.value, str):
+        return NOTHING
+    pieces = _MARK.split(pattern.value)
+    given = [*node.args, *(word.value for word in node.keywords)]
+    if len(given) != len(pieces) - 1:
+        return NOTHING
+    parts = [Value(pieces[0])]
+    for argument, piece in zip(given, pieces[1:], strict=True):
+        parts += [value_of(argument, depth + 1), Value(piece)]
+    return _joined(parts)

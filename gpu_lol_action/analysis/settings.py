@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.code_settings import (
+    borrowed_settings,
+    code_settings,
+    constants_of,
+    meant,
+)
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
-from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.python_code import PythonCode
+from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
+from gpu_lol_action.analysis.run_words import words_of
 from gpu_lol_action.domain.finding import Confidence, Evidence
 
-MAX_CONFIGS = 20
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -56,16 +60,29 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     )
     configs = tuple(
         setting
-        for source in _configs(checkout, run)
-        for setting in (_of_code(source) if source.code is not None else read_settings(source))
+        for source in run_configs(checkout, run)
+        for setting in (code_settings(source) if source.code is not None else read_settings(source))
     )
-    own = _of_code(run.script) if run.script else ()
-    imported = import_closure(checkout, run.script)[1:] if run.script else ()
-    near = tuple(setting for source in imported for setting in _of_code(source))
+    closure = import_closure(checkout, run.script) if run.script else ()
+    words = words_of(checkout, run, (*options, *configs))
+    constants = constants_of((*closure[1:], *words.sources))
+    given = {setting.key for setting in options}
+    own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
+    near: list[Setting] = []
+    for source in (*words.sources, *closure[1:]):
+        near += [*meant(source, words.names), *borrowed_settings(source, constants)]
+    configs = (*configs, *(setting for setting in near if setting.owner in words.presets))
     rest: tuple[Setting, ...] = ()
     if not run.configs:
-        rest = tuple(s for source in _stray_configs(checkout, run) for s in read_settings(source))
-    tiers = ((Confidence.HIGH, options), (Confidence.HIGH, configs), (Confidence.HIGH, own), (Confidence.MEDIUM, near))
+        rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
+    # What an option gives is no longer what the program would start with, also where it is given as nothing.
+    kept = tuple(setting for setting in own if "." in setting.path or setting.key not in given)
+    tiers = (
+        (Confidence.HIGH, options),
+        (Confidence.HIGH, configs),
+        (Confidence.HIGH, kept),
+        (Confidence.MEDIUM, tuple(near)),
+    )
     return Scope((*tiers, (Confidence.LOW, rest)))
 
 
@@ -109,86 +126,3 @@ def as_number(text: str) -> int | None:
 def is_on(found: Found | None) -> bool:
     """Whether a switch is set."""
     return found is not None and found.text.strip().strip("\"'").lower() in {"true", "1", "yes", "on", "auto"}
-
-
-@remembered
-def _of_code(source: Source) -> tuple[Setting, ...]:
-    """Return a program's settings: arguments of constructors first, then options' defaults, then the rest."""
-    code = source.code
-    if code is None:
-        return ()
-    typed = [s for s in _arguments(source, code) if s.path[:1].isupper()]
-    other = [s for s in _arguments(source, code) if not s.path[:1].isupper()]
-    options = [_default(source, d.name, d.text, d.line) for d in code.defaults if d.is_option]
-    plain = [_default(source, d.name, d.text, d.line) for d in code.defaults if not d.is_option]
-    return (*typed, *options, *plain, *other)
-
-
-def _arguments(source: Source, code: PythonCode) -> list[Setting]:
-    found: list[Setting] = []
-    for call in code.calls:
-        for key, value in call.keywords:
-            text = code.resolve(value)
-            if text is not None and call.last not in {"add_argument", "field", "option"}:
-                found.append(
-                    Setting(fold_key(key), f"{call.last}.{fold_key(key)}", text, Evidence(source.path, call.line))
-                )
-    return found
-
-
-def _default(source: Source, name: str, text: str, line: int) -> Setting:
-    return Setting(fold_key(name), fold_key(name), text, Evidence(source.path, line))
-
-
-def _configs(checkout: Checkout, run: Run) -> list[Source]:
-    """Return the run's configuration files and those that they name, the nearest to the command first."""
-    found = list(run.configs)
-    for source in found:  # grows while it is walked: what is named may name others
-        if len(found) >= MAX_CONFIGS:
-            break
-        found.extend(named for named in _named_by(checkout, run, source) if named not in found)
-    return found[:MAX_CONFIGS]
-
-
-def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
-    """Yield what a configuration names: a DeepSpeed JSON, the groups of a Hydra defaults list, the bases of OpenMMLab."""
-    for setting in read_settings(source):
-        named: Source | None = None
-        if setting.key in {"deepspeed", "deepspeed_config", "deepspeed_config_file"}:
-            named = checkout.find_named(setting.text)
-        elif setting.path == "defaults":
-            named = checkout.find(_beside(source, f"{setting.text}.yaml"))
-        elif setting.path.startswith("defaults."):
-            # `model=large` on the command line takes another file of the group.
-            group = setting.path.removeprefix("defaults.").removeprefix("override_").removeprefix("/")
-            name = run.options.get(group, setting.text).removesuffix(".yaml")
-            named = checkout.find(_beside(source, f"{group}/{name}.yaml"))
-        if named is not None:
-            yield named
-    base = source.code.default("_base_") if source.code is not None else None
-    for path in base.text.split(",")[:10] if base is not None else []:
-        named = checkout.find(_beside(source, path.strip())) or checkout.find_named(path.strip())
-        if named is not None:
-            yield named
-
-
-def _beside(source: Source, path: str) -> str:
-    """Return a path that a file names, seen from the root."""
-    parts: list[str] = source.folder.split("/") if source.folder else []
-    for part in path.split("/"):
-        if part == "..":
-            parts = parts[:-1]
-        elif part not in {"", "."}:
-            parts.append(part)
-    return "/".join(parts)
-
-
-def _stray_configs(checkout: Checkout, run: Run) -> list[Source]:
-    """Return configuration files near the script that nothing names; they speak softly."""
-    folder = run.script.folder if run.script else ""
-    near = [
-        s
-        for s in checkout.of(Form.YAML)
-        if s.folder in {folder, f"{folder}/configs".strip("/"), f"{folder}/config".strip("/")}
-    ]
-    return near[:5]

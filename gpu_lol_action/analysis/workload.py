@@ -65,6 +65,8 @@ def _gpu_need(checkout: Checkout, run: Run | None) -> Finding | None:
         source, module, line = imports[0]
         return Finding("gpu.use", "yes", f"`{module}` is imported", Confidence.HIGH, Evidence(source.path, line))
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
+        if is_library and _is_beside(source):
+            continue
         boosted = boosting_on_gpu(source.code) if source.code is not None else None
         if boosted is not None:
             why = f"`{boosted[0]}` puts boosted trees on the GPU"

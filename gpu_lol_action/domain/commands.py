@@ -22,6 +22,9 @@ class OptionKind(enum.Enum):
     FILE = "file"
     TABLE = "table"
     CELL = "cell"
+    PROFILE = "profile"
+    MEMORY = "memory"
+    COUNT = "count"
 
 
 class DoorKind(enum.Enum):
@@ -56,7 +59,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """One command. ``positional`` names the optional argument, ``needs_cloud`` loads SkyPilot."""
+    """One command. ``positional`` names the optional argument, ``needs_cloud`` loads SkyPilot.
+
+    ``settings`` are words of the form ``name=value``; a command that has any takes at least one.
+    """
 
     name: str
     summary: str
@@ -65,6 +71,7 @@ class CommandSpec:
     positional: str = ""
     positional_door: DoorKind = DoorKind.BOTH
     options: tuple[Option, ...] = ()
+    settings: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     needs_cloud: bool = False
@@ -75,6 +82,7 @@ class CommandSpec:
         words = [self.name]
         if self.positional_at(door):
             words.append(f"[{self.positional}]")
+        words += [f"[{setting.name}={setting.metavar}]" for setting in self.settings]
         for option in self.options_at(door):
             value = "" if option.kind is OptionKind.SWITCH else f" {option.metavar}"
             words.append(f"[{option.name}{value}]")
@@ -152,6 +160,33 @@ COMMANDS: tuple[CommandSpec, ...] = (
         examples=("analyze",),
     ),
     CommandSpec(
+        "set",
+        "Correct the proposal of this pull request; it is remembered, `auto` takes it back",
+        Permission.COMMAND_ROLES,
+        doors=DoorKind.COMMENT,
+        settings=(
+            Option("vram", OptionKind.MEMORY, "memory that a program needs per GPU, in GiB", "48"),
+            Option("gpu", OptionKind.ACCELERATOR, "this accelerator, with `:2` two of them", "A100-80GB"),
+            Option("count", OptionKind.COUNT, "GPUs per machine, 0 for none", "2"),
+            Option("image", OptionKind.IMAGE, "this container image", "IMAGE"),
+        ),
+        examples=("set vram=48", "set gpu=A100-80GB:2", "set vram=auto"),
+    ),
+    CommandSpec(
+        "mute",
+        "Leave the proposal of this pull request as it is, until `unmute`",
+        Permission.COMMAND_ROLES,
+        doors=DoorKind.COMMENT,
+        examples=("mute",),
+    ),
+    CommandSpec(
+        "unmute",
+        "Keep the proposal of this pull request up to date again",
+        Permission.COMMAND_ROLES,
+        doors=DoorKind.COMMENT,
+        examples=("unmute",),
+    ),
+    CommandSpec(
         "estimate",
         "Say how much GPU memory a run needs, and which cards have it",
         Permission.COMMAND_ROLES,
@@ -179,6 +214,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
         examples=("status",),
     ),
     CommandSpec(
+        "extend",
+        "Give the machine more time, within the policy's longest lease and budget",
+        Permission.COMMAND_ROLES,
+        positional="duration",
+        options=(Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME"),),
+        examples=("extend 2h", "extend 45m"),
+        needs_cloud=True,
+    ),
+    CommandSpec(
         "down",
         "Tear the machine down and post the bill",
         Permission.COMMAND_ROLES,
@@ -194,6 +238,18 @@ COMMANDS: tuple[CommandSpec, ...] = (
         Permission.ANYONE,
         positional="command",
         examples=("help", "help up"),
+    ),
+    CommandSpec(
+        "policy",
+        "Check the policy file of this folder, and write out all that holds",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        positional="path",
+        options=(
+            Option("--explain", OptionKind.SWITCH, "say where each value comes from: a line of the file, or a default"),
+            Option("--format", OptionKind.FORMAT, "how it is printed", "text|json"),
+        ),
+        examples=("policy --explain",),
     ),
     CommandSpec(
         "sweep",
@@ -221,7 +277,8 @@ _BY_WORD = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliase
 
 def find_command(word: str) -> CommandSpec | None:
     """Return the row for a command or one of its aliases, in any case."""
-    return _BY_WORD.get(word.lower())
+    # Python lowers the Kelvin sign to a k: only ASCII is a word of ours.
+    return _BY_WORD.get(word.lower()) if word.isascii() else None
 
 
 def command_words(door: DoorKind) -> tuple[str, ...]:

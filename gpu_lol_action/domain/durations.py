@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-_PART = re.compile(r"\s*(\d{1,5}(?:\.\d{1,3})?)\s*(hours?|hrs?|h|minutes?|mins?|m|days?|d)\s*", re.IGNORECASE)
-_BARE_HOURS = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
+_PART = re.compile(
+    r"\s*(\d{1,5}(?:\.\d{1,3})?)\s*(hours?|hrs?|h|minutes?|mins?|m|days?|d)\s*", re.IGNORECASE | re.ASCII
+)
+_BARE_HOURS = re.compile(r"\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 
 
 def parse_duration(text: str) -> timedelta | None:

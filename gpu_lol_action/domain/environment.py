@@ -120,6 +120,15 @@ class Tombstone:
 
 
 @dataclass(frozen=True, slots=True)
+class Warned:
+    """That somebody was told of a coming end: which (``lease`` or ``idle``), the end that was named, and when it was said."""
+
+    of: str
+    ends_at: datetime
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Bill:
     """What a machine cost, as an estimate: from ``from_at`` (launch asked for) to ``until_at`` (proven absent)."""
 
@@ -182,6 +191,7 @@ class EnvironmentRecord:
     phases: tuple[PhaseTime, ...] = ()
     checks: tuple[Check, ...] = ()
     packages: tuple[str, ...] = ()
+    warned: Warned | None = None
     tombstone: Tombstone | None = None
     absences: tuple[datetime, ...] = ()
     bill: Bill | None = None

@@ -61,3 +61,21 @@ class RemoteOutput:
     exit_code: int
     stdout: str
     stderr: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at a machine saw; None where it could not tell.
+
+    ``changed`` and ``untracked`` count files of the checkout, ``unpushed`` commits that no remote has.
+    """
+
+    idle: timedelta | None = None
+    changed: int | None = None
+    untracked: int | None = None
+    unpushed: int | None = None
+
+    @property
+    def has_unsaved_work(self) -> bool:
+        """Whether something would be lost with the machine; what could not be counted may be something."""
+        return any(count is None or count > 0 for count in (self.changed, self.untracked, self.unpushed))

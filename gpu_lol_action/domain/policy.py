@@ -20,15 +20,22 @@ class Timeouts:
 class Policy:
     """Who may spend how much, where, for how long. ``roles`` are GitHub's ``role_name`` values that may command.
 
-    ``problem`` says why the repository's file cannot be read; then only teardown and help are allowed.
+    ``users`` (logins) and ``teams`` (slugs of the owning organization) may command whatever their role is. ``images``
+    are patterns; none allows every image. ``problem`` says why the repository's file cannot be read; then only
+    teardown and help are allowed.
     """
 
     is_enabled: bool = True
     problem: str = ""
     roles: tuple[str, ...] = ("write", "maintain", "admin")
+    users: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
     clouds: tuple[str, ...] = ("runpod", "lambda")
+    images: tuple[str, ...] = ()
     max_price_usd_per_hour: Decimal = Decimal("3")
     confirm_above_usd_per_hour: Decimal = Decimal("5")
+    confirm_roles: tuple[str, ...] = ("maintain", "admin")
+    confirm_within: timedelta = timedelta(hours=2)
     lease: timedelta = timedelta(hours=2)
     max_lease: timedelta = timedelta(hours=12)
     min_lease: timedelta = timedelta(minutes=5)
@@ -45,6 +52,11 @@ class Policy:
     is_teardown_on_failed_validation: bool = True
     absence_interval: timedelta = timedelta(seconds=30)
     sweep_interval: timedelta = timedelta(hours=1)
+    proposal_mode: str = "comment"
+
+    def names(self, login: str) -> bool:
+        """Whether a user is named as one who may command; GitHub tells no case apart in logins."""
+        return login.lower() in {name.lower() for name in self.users}
 
 
 POLICY_PATH = ".github/gpu-lol.yml"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from gpu_lol_action.domain.annotation import Annotation
+from gpu_lol_action.domain.corrections import Correction
 from gpu_lol_action.domain.environment import Requester
 
 
@@ -99,6 +101,7 @@ class Command:
     """One command of the table with its typed options; ``line`` is the text as it was written.
 
     ``cells`` describe the run that ``estimate`` is asked about: column and text, later ones over earlier ones.
+    ``corrections`` are what ``set`` changes, in the order of the words.
     """
 
     name: str
@@ -119,12 +122,14 @@ class Command:
     path: str | None = None
     output_format: str = "text"
     is_verbose: bool = False
+    is_explained: bool = False
     base: str | None = None
     use_hub: bool = False
     use_llm: bool = False
     output: str | None = None
     table: str | None = None
     cells: tuple[tuple[str, str], ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,22 +164,28 @@ Gate = Allow | Deny
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs."""
+    """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs.
+
+    ``text`` is what was said, whole: the job summary has it where a comment was too small. ``annotations`` stand at
+    lines of the pull request's code.
+    """
 
     decision: str
     reason_code: str
     details: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
+    annotations: tuple[Annotation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A comment as GitHub keeps it."""
+    """A comment as GitHub keeps it. ``node_id`` is its name in GraphQL."""
 
     comment_id: int
     body: str
     author: str
     html_url: str = ""
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

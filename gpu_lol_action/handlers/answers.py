@@ -13,6 +13,7 @@ from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.teardown import Ended, Unproven, month_usd
 from gpu_lol_action.render import comments
+from gpu_lol_action.render.limits import fit_comment
 
 _EVER = datetime.min.replace(tzinfo=timezone.utc)
 
@@ -20,10 +21,15 @@ _EVER = datetime.min.replace(tzinfo=timezone.utc)
 def reply(context: Context, number: int, body: str) -> Posted | None:
     """Post an answer. A refusal is no reason to fail: the job summary has every text, and a warning says so."""
     try:
-        return context.forge.post_comment(number, context.redact(body))
+        return context.forge.post_comment(number, fitted(context, body))
     except GpuLolError as error:
         warn_unposted(context, error)
         return None
+
+
+def fitted(context: Context, body: str) -> str:
+    """Return a text as it may be posted: nothing secret in it, in the size that GitHub takes; the summary has it whole."""
+    return fit_comment(context.redact(body), overflow_url=context.settings.run_url)
 
 
 def warn_unposted(context: Context, error: GpuLolError) -> None:
@@ -38,7 +44,7 @@ def edit(context: Context, comment_id: int | None, body: str) -> None:
     if comment_id is None:
         return
     try:
-        context.forge.edit_comment(comment_id, context.redact(body))
+        context.forge.edit_comment(comment_id, fitted(context, body))
     except GpuLolError as error:
         context.progress.line(f"the status comment could not be edited: {error.explanation.what}")
 

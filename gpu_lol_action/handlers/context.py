@@ -12,6 +12,7 @@ from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell
+from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
     # The template engine is not loaded before something is said.
@@ -29,11 +30,15 @@ class Settings:
     clouds: tuple[str, ...]
     is_rehearsal: bool = False
     pinned_sha: str | None = None
+    run_attempt: str = "1"
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The hands. ``cloud`` and ``shell`` are made on first use: the light path never asks for them."""
+    """The hands. ``cloud`` and ``shell`` are made on first use: the light path never asks for them.
+
+    ``surfaces`` are what GitHub shows beside comments; None in a terminal.
+    """
 
     forge: Forge
     ledger: Ledger
@@ -44,6 +49,7 @@ class Context:
     redact: Callable[[str], str]
     settings: Settings
     lookups: Lookups = NO_LOOKUPS
+    surfaces: Surfaces | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, Outcome, PullRequestClosed, Repository
+from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, write_tombstone
 from gpu_lol_action.render import comments
 
@@ -21,7 +23,7 @@ def mark_down(context: Context, order: Order) -> bool:
 
     Returns whether there is anything to end: only then is the cloud needed.
     """
-    entries = _entries_of(context, order)
+    entries = entries_meant(context, order)
     if _is_ambiguous(order, entries):
         # Nothing is marked by guessing; what was marked before still has to end.
         return bool(_buried(entries))
@@ -30,7 +32,7 @@ def mark_down(context: Context, order: Order) -> bool:
 
 def handle_down(context: Context, order: Order) -> Outcome:
     """End this pull request's machine (``--all``: machines) and post one certificate for each."""
-    entries = _entries_of(context, order)
+    entries = entries_meant(context, order)
     if not entries:
         body = comments.nothing_to_tear_down(
             now=context.clock.now(), pull_request=order.pull_request_number, reply_to=order.reply_to
@@ -101,6 +103,8 @@ def end_all(
         texts.append(body)
         answers.reply(context, number, body)
         answers.edit(context, end.entry.record.status_comment_id, _epitaph(context, end))
+        if isinstance(end, Ended):
+            move_deployment(context, end.entry.record, DeploymentState.INACTIVE)
     if is_proven:
         return Outcome("done", "torn_down", text="\n\n".join(texts))
     return Outcome("failed", "teardown_unproven", text="\n\n".join(texts))
@@ -166,7 +170,7 @@ def _ask_which(context: Context, order: Order, entries: Sequence[Entry | Unreada
     return Outcome("denied", denial.reason_code, text=body)
 
 
-def _entries_of(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
+def entries_meant(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
     """Return what an order means: all of the pull request, or the named profile and never another one."""
     of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)]
     if order.pull_request_number is None:

@@ -13,6 +13,7 @@ from gpu_lol_action.domain.environment import SshEndpoint, State
 from gpu_lol_action.errors import TransientError, UserError
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.tell_machine import tell_lease
 from gpu_lol_action.launch.access import build_access_script, parse_access_output
 from gpu_lol_action.launch.code import (
     CodeNotShipped,
@@ -49,6 +50,7 @@ def install_and_validate(journal: Journal, plan: UpPlan) -> None:
         endpoint = _pin(journal)
     with journal.phase("keys"):
         _install_keys(journal, plan, endpoint)
+        _tell_lease(journal, endpoint)
     with journal.phase("code"):
         code = _ship_code(journal, plan, endpoint)
     with journal.phase("set-up"):
@@ -80,6 +82,14 @@ def _install_keys(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None
             why=journal.context.redact(why),
             fix="/gpu-lol up",
         )
+
+
+def _tell_lease(journal: Journal, endpoint: SshEndpoint) -> None:
+    """Start the machine's own watch before anything long begins: it holds also where this run dies."""
+    why = tell_lease(journal.context, endpoint, journal.record.lease)
+    if why is not None:
+        # One layer of several: the sweeper ends the lease all the same.
+        journal.context.progress.warn(f"The machine does not watch its own lease: {why}")
 
 
 def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShipped:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome, PullRequestChanged, PullRequestClosed, Scheduled
 from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.correct import asked_for, handle_mute, handle_set
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
 from gpu_lol_action.handlers.estimate import handle_estimate
-from gpu_lol_action.handlers.propose import handle_propose
+from gpu_lol_action.handlers.extend import handle_extend
+from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
@@ -22,7 +26,11 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
     """
     match order.command.name:
         case "analyze":
-            return handle_propose(context, order.repository, order.pull_request, order.policy, is_asked=True)
+            return handle_propose(context, asked_for(order))
+        case "set":
+            return handle_set(context, order)
+        case "mute" | "unmute":
+            return handle_mute(context, order)
         case "estimate":
             return handle_estimate(context, order)
         case "status":
@@ -34,6 +42,8 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
         case "up":
             plan = answer_without_cloud(context, order)
             return plan if isinstance(plan, Outcome) else DEFERRED
+        case "extend":
+            return handle_extend(context, order) if may_use_cloud else DEFERRED
         case "down" if may_use_cloud or not mark_down(context, order):
             return handle_down(context, order)
         case "down":
@@ -50,11 +60,9 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
             raise LookupError(order.command.name)
 
 
-def follow_change(context: Context, event: PullRequestChanged, policy: Policy) -> Outcome:
+def follow_change(context: Context, event: PullRequestChanged, load_policy: Callable[[], Policy]) -> Outcome:
     """Refresh the proposal of a pull request that was opened or got commits."""
-    if not policy.is_enabled:
-        return Outcome("ignored", "disabled")
-    return handle_propose(context, event.repository, event.pull_request, policy)
+    return handle_propose(context, Occasion(event.repository, event.pull_request, load_policy))
 
 
 def follow_close(context: Context, event: PullRequestClosed, policy: Policy, *, may_use_cloud: bool) -> Outcome:

@@ -228,6 +228,10 @@ class Progress(Protocol):
         """Show one line that must not be overlooked."""
         ...
 
+    def note(self, text: str) -> None:
+        """Keep one line for the end of the run's summary: what was left out, and why."""
+        ...
+
     def failure(self, error: BaseException) -> None:
         """Keep what an unexpected error says for us, in the log and nowhere else."""
         ...

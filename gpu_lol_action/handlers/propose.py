@@ -1,97 +1,228 @@
-"""The proposal: read head and base as data, price both, and keep one sticky comment up to date."""
+"""The proposal: read head and base as data, look at the pull request, price both, keep one sticky comment up to date.
+
+The trees are read before anything is asked about the pull request: between the one look and the write lies only what is
+computed, so that no newer commit's proposal can come between.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gpu_lol_action.analysis.sameness import is_installing, is_same_code, is_same_need
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import GpuLolError, SpecError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.handlers.reading import Reading, read_commit
+from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
+from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
+from gpu_lol_action.handlers.reading import Fetched, Reading, conclude, fetch, read_note
+from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
-from gpu_lol_action.render.marker import marker_prefix
+from gpu_lol_action.render.check_report import proposal_report, spec_error_report
+from gpu_lol_action.render.views_proposal import ProposalCase
 
-PROPOSAL_PREFIX = marker_prefix("proposal")
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """Why a proposal is made. ``is_asked``: by a person, so drafts, bots' PRs, mutes and small changes count too."""
+
+    repository: Repository
+    pull_request: PullRequest
+    load_policy: Callable[[], Policy]
+    is_asked: bool = False
 
 
-def handle_propose(
-    context: Context, repository: Repository, pull_request: PullRequest, policy: Policy, *, is_asked: bool = False
-) -> Outcome:
-    """Refresh the proposal of a pull request; ``is_asked``: by a person, so drafts and bots' PRs count too."""
-    if not is_asked and pull_request.is_draft:
+@dataclass(frozen=True, slots=True)
+class _Trees:
+    head: Fetched
+    base: Fetched | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """Everything that is known before the analysis is concluded."""
+
+    occasion: Occasion
+    trees: _Trees
+    seen: Look
+    policy: Policy
+    note: ProposalNote
+
+    @property
+    def pull_request(self) -> PullRequest:
+        """The pull request, at the commit that was read."""
+        return self.occasion.pull_request
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether a stranger wrote the code."""
+        return self.pull_request.is_fork(self.occasion.repository.full_name)
+
+    @property
+    def is_installing(self) -> bool:
+        """Whether this pull request brings us to the repository."""
+        base = self.trees.base
+        return is_installing(self.trees.head.checkout, base.checkout if base else None)
+
+
+def handle_propose(context: Context, occasion: Occasion) -> Outcome:
+    """Refresh the proposal of a pull request, or say why it stays as it is."""
+    quiet = _quiet_before_reading(occasion)
+    if quiet is not None:
+        return quiet
+    scene = _gather(context, occasion)
+    quiet = _quiet_after_looking(scene)
+    return quiet if quiet is not None else _propose(context, scene)
+
+
+def _quiet_before_reading(occasion: Occasion) -> Outcome | None:
+    if occasion.is_asked:
+        return None
+    if occasion.pull_request.is_draft:
         return Outcome("ignored", "draft")
-    if not is_asked and pull_request.author_is_bot:
-        return Outcome("ignored", "author_is_bot")
-    current = context.forge.pull_request(pull_request.number)
-    if current.head_sha != pull_request.head_sha:
+    return Outcome("ignored", "author_is_bot") if occasion.pull_request.author_is_bot else None
+
+
+def _gather(context: Context, occasion: Occasion) -> _Scene:
+    head = Fetched(occasion.pull_request.head_sha, fetch(context, occasion.pull_request.head_sha))
+    trees = _Trees(head, _fetch_base(context, occasion.pull_request))
+    seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
+    # The look may have answered the policy and the note already.
+    policy = occasion.load_policy()
+    return _Scene(occasion, trees, seen, policy, read_note(context, occasion.pull_request.number))
+
+
+def _fetch_base(context: Context, pull_request: PullRequest) -> Fetched | None:
+    """Read what the pull request is compared with; a base that cannot be read leaves the comparison out."""
+    try:
+        sha = context.forge.merge_base(pull_request.base_sha, pull_request.head_sha)
+        return Fetched(sha, fetch(context, sha))
+    except GpuLolError as error:
+        context.progress.line(f"no comparison with the base: {error.explanation.what}")
+        return None
+
+
+def _quiet_after_looking(scene: _Scene) -> Outcome | None:
+    """Return why nothing is said; None where there is something to say."""
+    standing = scene.seen.standing
+    if standing.head_sha != scene.pull_request.head_sha:
         # A newer run is on its way: an older one never writes over it.
         return Outcome("ignored", "head_moved")
+    if scene.occasion.is_asked:
+        return None
+    if not scene.policy.is_enabled:
+        return Outcome("ignored", "disabled")
+    if standing.is_draft:
+        return Outcome("ignored", "draft")
+    return Outcome("ignored", "muted") if scene.note.muted_by and standing.comments else None
+
+
+def _propose(context: Context, scene: _Scene) -> Outcome:
     try:
-        body = _proposal(context, repository, current, policy)
+        head = _conclude(context, scene, scene.trees.head, scene.note)
     except SpecError as error:
-        body = comments.spec_error(error=error, pull_request=current, now=context.clock.now())
-        put_sticky(context, current.number, body)
-        error.is_told = True
+        _tell_spec_error(context, scene, error)
         raise
-    is_changed = put_sticky(context, current.number, body)
-    return Outcome("done", "proposed" if is_changed else "proposal_unchanged", text=body)
+    base = _conclude_base(context, scene)
+    is_new = scene.seen.problem is None and not scene.seen.standing.comments
+    if is_new and not scene.occasion.is_asked and _is_untouched(scene, head, base):
+        return Outcome("ignored", "environment_untouched")
+    case, seen = _case(context, scene, head, base), scene.seen
+    if not case.is_installing:
+        offered = offer_spec(context, _offering(scene, head))
+        if offered.new_head is not None:
+            # What moved the head is our own commit: no newer run's word is to be waited for.
+            seen = replace(seen, standing=replace(seen.standing, head_sha=offered.new_head))
+        case = replace(case, spec_notice=offered.notice)
+    body = comments.proposal(case)
+    became = put_sticky(context, seen, body)
+    if became is Sticky.OVERTAKEN:
+        return Outcome("ignored", "head_moved")
+    report = proposal_report(case, context.settings.run_url)
+    is_shown = report_check(context, report)
+    annotations = () if is_shown else report.annotations
+    reason_code = "proposal_unchanged" if became is Sticky.UNCHANGED else "proposed"
+    return Outcome("done", reason_code, text=body, annotations=annotations)
 
 
-def put_sticky(context: Context, number: int, body: str) -> bool:
-    """Create or edit the one proposal comment, found by marker and author; return whether anything changed.
+def _conclude(context: Context, scene: _Scene, fetched: Fetched, note: ProposalNote) -> Reading:
+    lookups = context.lookups.allowed(scene.policy, is_fork=scene.is_fork)
+    return conclude(fetched, scene.policy, lookups, note.corrections)
 
-    A fork's pull request may have a token that cannot write: then the job summary has the text, and the outcome stands.
-    """
-    body = context.redact(body)
+
+def _conclude_base(context: Context, scene: _Scene) -> Reading | None:
+    if scene.trees.base is None:
+        return None
     try:
-        existing = context.forge.find_comments(number, PROPOSAL_PREFIX)
-        if not existing:
-            context.forge.post_comment(number, body)
-        elif existing[0].body.strip() == body.strip():
-            return False
-        else:
-            context.forge.edit_comment(existing[0].comment_id, body)
+        return _conclude(context, scene, scene.trees.base, ProposalNote())
     except GpuLolError as error:
-        answers.warn_unposted(context, error)
-    return True
+        context.progress.line(f"no comparison with the base: {error.explanation.what}")
+        return None
 
 
-def _proposal(context: Context, repository: Repository, pull_request: PullRequest, policy: Policy) -> str:
-    is_fork = pull_request.is_fork(repository.full_name)
-    head = read_commit(context, pull_request.head_sha, policy, is_fork=is_fork)
-    base = _read_base(context, pull_request, policy, is_fork=is_fork)
+def _is_untouched(scene: _Scene, head: Reading, base: Reading | None) -> bool:
+    """Whether this change is none of our business: nobody is told about what stays as it is."""
+    if base is None or scene.trees.base is None or scene.is_installing:
+        return False
+    is_same = is_same_code(scene.trees.head.checkout, scene.trees.base.checkout)
+    return is_same and is_same_need(head.analysis, base.analysis)
+
+
+def _case(context: Context, scene: _Scene, head: Reading, base: Reading | None) -> ProposalCase:
     open_records = answers.open_records(context)
-    running = [record for record in open_records if record.pull_request == pull_request.number]
-    return comments.proposal(
-        pull_request=pull_request,
-        repository=repository,
+    running = [record for record in open_records if record.pull_request == scene.pull_request.number]
+    return comments.proposal_case(
+        pull_request=scene.pull_request,
+        repository=scene.occasion.repository,
         server_url=context.settings.server_url,
         analysis=head.analysis,
         ladder=head.ladder,
         base_sha=base.sha if base else None,
         base_analysis=base.analysis if base else None,
         base_ladder=base.ladder if base else None,
-        policy=policy,
+        policy=scene.policy,
         month_usd=month_usd(context, open_records),
         environment=running[0] if running else None,
         now=context.clock.now(),
         spec_yaml=write_spec(head.analysis.proposed),
+        is_installing=scene.is_installing,
         is_level_one=not context.settings.clouds and not _has_bot(context),
+        note=scene.note,
+        run=run_label(context),
     )
+
+
+def _offering(scene: _Scene, head: Reading) -> Offering:
+    return Offering(
+        repository=scene.occasion.repository,
+        pull_request=scene.pull_request,
+        standing=scene.seen.standing,
+        analysis=head.analysis,
+        spec_text=scene.trees.head.checkout.spec_text,
+        mode=scene.policy.proposal_mode,
+    )
+
+
+def run_label(context: Context) -> str:
+    """Return what orders this run's words among other runs': ids grow, attempts count up."""
+    settings = context.settings
+    return f"{settings.run_id}.{settings.run_attempt}" if settings.run_id.isdigit() else ""
+
+
+def _tell_spec_error(context: Context, scene: _Scene, error: SpecError) -> None:
+    body = comments.spec_error(
+        error=error, pull_request=scene.pull_request, now=context.clock.now(), run=run_label(context)
+    )
+    put_sticky(context, scene.seen, body)
+    report_check(context, spec_error_report(error, scene.pull_request.head_sha, body, context.settings.run_url))
+    error.is_told = True
 
 
 def _has_bot(context: Context) -> bool:
     """Whether commands work here: this job may hold no cloud secret while the bot's has one, and then it has swept."""
     return bool(context.ledger.entries()) or context.ledger.last_sweep() is not None
-
-
-def _read_base(context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool) -> Reading | None:
-    """Read what the pull request is compared with; a base that cannot be read leaves the comparison out."""
-    try:
-        base_sha = context.forge.merge_base(pull_request.base_sha, pull_request.head_sha)
-        return read_commit(context, base_sha, policy, is_fork=is_fork)
-    except GpuLolError as error:
-        context.progress.line(f"no comparison with the base: {error.explanation.what}")
-        return None

@@ -6,21 +6,27 @@ ended only when two looks, apart in time, agree and it has been up for longer th
 
 from __future__ import annotations
 
+import contextlib
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
+from gpu_lol_action.domain.leases import End, Keep, Warn, decide_lease
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.machine import Machine
 from gpu_lol_action.domain.names import environment_name, repository_prefix
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome
+from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import Ended, end_environment
+from gpu_lol_action.handlers.tell_machine import look_at
+from gpu_lol_action.handlers.warn import warn_requester
 from gpu_lol_action.render import comments
 
 BOOT_GRACE = timedelta(minutes=20)
@@ -38,6 +44,7 @@ class Verdict(enum.Enum):
     UNPROVEN = "could not be proven gone"
     HELD = "held: its record cannot be read"
     LEFT = "left alone"
+    WARNED = "left alone, its requester is told"
     SILENT = "does not answer: nothing concluded"
 
 
@@ -72,12 +79,13 @@ def handle_sweep(
     """
     prefix = f"{environment_name(repository_id, None, '', owner)}-" if owner else repository_prefix(repository_id)
     found = Findings()
+    listed = _listed(context, prefix)
     for entry in context.ledger.entries():
         if isinstance(entry, UnreadableEntry):
             found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
         elif entry.record.is_open:
             try:
-                found.lines.append(_sweep_record(context, entry, policy, is_dry_run=is_dry_run))
+                found.lines.append(_sweep_record(context, entry, policy, listed, is_dry_run=is_dry_run))
             except GpuLolError as error:
                 # The next record's machine costs money all the same.
                 found.lines.append(SweepLine(entry.record.name, Verdict.UNPROVEN, error.explanation.what))
@@ -102,6 +110,22 @@ def handle_sweep(
     return Outcome("failed", "sweep_incomplete", text=body)
 
 
+def _listed(context: Context, prefix: str) -> Mapping[str, frozenset[str]]:
+    """Return the names of this repository's machines on each cloud that answers; one that is silent is not in it."""
+    found = {}
+    for cloud in context.settings.clouds:
+        with contextlib.suppress(GpuLolError):
+            found[cloud] = frozenset(machine.name_on_cloud for machine in context.cloud().machines(cloud, prefix))
+    return found
+
+
+def _is_gone(record: EnvironmentRecord, listed: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a machine that was ready is not there any more: it ended itself, was taken away, or ended by hand."""
+    if record.state is not State.READY or record.cloud is None or record.name_on_cloud is None:
+        return False
+    return record.cloud in listed and record.name_on_cloud not in listed[record.cloud]
+
+
 def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
     """Return why this open environment is to end now, or None."""
     if record.tombstone is not None:
@@ -116,11 +140,21 @@ def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
     return None
 
 
-def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run: bool) -> SweepLine:
+def _sweep_record(
+    context: Context, entry: Entry, policy: Policy, listed: Mapping[str, frozenset[str]], *, is_dry_run: bool
+) -> SweepLine:
     record = entry.record
     reason = reason_to_end(context, record)
+    if reason is None and _is_gone(record, listed):
+        reason = "machine_gone"  # its absence is proven twice all the same, before its bill is closed
     if reason is None:
-        return SweepLine(record.name, Verdict.LEFT, f"lease until {record.lease.expires_at:%H:%M} UTC")
+        look = look_at(context, record)
+        due = decide_lease(record, look, policy, context.clock.now())
+        if isinstance(due, Warn) and not is_dry_run:
+            warn_requester(context, entry, due, look)
+        if not isinstance(due, End):
+            return _kept(record, due)
+        reason = due.reason
     if is_dry_run:
         return SweepLine(record.name, Verdict.WOULD_END, reason)
     tombstone = record.tombstone or Tombstone(SWEEPER, reason, context.clock.now())
@@ -130,8 +164,18 @@ def _sweep_record(context: Context, entry: Entry, policy: Policy, *, is_dry_run:
         ending = comments.ending(record=end.entry.record, now=context.clock.now())
         answers.edit(context, end.entry.record.status_comment_id, ending)
     if isinstance(end, Ended):
+        move_deployment(context, end.entry.record, DeploymentState.INACTIVE)
         return SweepLine(record.name, Verdict.ENDED, reason)
     return SweepLine(record.name, Verdict.UNPROVEN, end.why)
+
+
+def _kept(record: EnvironmentRecord, due: Keep | Warn) -> SweepLine:
+    until = f"lease until {record.lease.expires_at:%H:%M} UTC"
+    if isinstance(due, Keep):
+        return SweepLine(record.name, Verdict.LEFT, until)
+    return SweepLine(
+        record.name, Verdict.WARNED, f"{until}; {'nobody uses it' if due.of == 'idle' else 'it ends soon'}"
+    )
 
 
 def _sweep_orphans(context: Context, cloud: str, prefix: str, *, is_dry_run: bool) -> list[SweepLine]:

@@ -12,6 +12,7 @@ from gpu_lol_action.domain.environment import (
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.request import Deny, Outcome
+from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError, exit_code
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
@@ -19,6 +20,7 @@ from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
 from gpu_lol_action.handlers.plan import AlreadyRunning, UpPlan, plan_up
+from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
 from gpu_lol_action.handlers.teardown import (
     Ended,
     Unproven,
@@ -79,6 +81,7 @@ def handle_up(context: Context, order: Order) -> Outcome:
         posted = answers.reply(context, order.pull_request.number, journal.launching())
         if posted is not None:
             journal.write(status_comment_id=posted.comment_id)
+        begin_deployment(context, journal.record)
         return _launch_and_hand_over(journal, plan)
     except StoppedError as stopped:
         return _stop(journal, stopped.tombstone)
@@ -119,7 +122,8 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
         repository_name=plan.setup.folder,
         head_ref=order.pull_request.head_ref,
     )
-    answers.reply(context, order.pull_request.number, body)
+    posted = answers.reply(context, order.pull_request.number, body)
+    move_deployment(context, journal.record, DeploymentState.SUCCESS, posted.html_url if posted else None)
     answers.edit(
         context,
         journal.record.status_comment_id,
@@ -182,6 +186,7 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
     certificate = answers.certificate(context, end, order.policy)
     answers.edit(context, journal.record.status_comment_id, certificate)
     answers.reply(context, number, body)
+    move_deployment(context, journal.record, DeploymentState.FAILURE)
     if isinstance(end, Unproven):
         # An edit notifies nobody, and this one somebody has to read.
         answers.reply(context, number, certificate)

@@ -15,8 +15,10 @@ from gpu_lol_action.domain.commands import (
     command_words,
     find_command,
 )
+from gpu_lol_action.domain.durations import parse_duration
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.domain.suggest import nearest
+from gpu_lol_action.intake.corrections import SettingProblem, forms, read_setting
 from gpu_lol_action.intake.estimate_cells import check_cell
 from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
@@ -27,6 +29,9 @@ MAX_LINE_CHARACTERS = 500
 
 # Phones and word processors turn two hyphens into one dash.
 _TYPED_DASHES = str.maketrans({"\u2013": "--", "\u2014": "--", "\u2212": "--"})
+
+
+_REPEATABLE = frozenset({OptionKind.USER})
 
 
 def parse_comment(body: str) -> list[Command | ParseProblem] | Ignore:
@@ -48,8 +53,12 @@ def parse_comment(body: str) -> list[Command | ParseProblem] | Ignore:
 def _parse_line(line: str) -> Command | ParseProblem:
     if len(line) > MAX_LINE_CHARACTERS:
         return ParseProblem(line[:80] + "…", f"a command has at most {MAX_LINE_CHARACTERS} characters")
-    words = line.split()[1:]
-    return parse_words(words or ["help"], DoorKind.COMMENT)
+    words = [_normalize_dashes(word) for word in line.replace("\t", " ").split(" ") if word]
+    foreign = next((character for character in "".join(words) if not "!" <= character <= "~"), None)
+    if foreign is not None:
+        # Another alphabet's letter, a zero width or bidirectional mark: what is read is not what would be run.
+        return ParseProblem(line, f"it holds the character U+{ord(foreign):04X}; commands are plain ASCII")
+    return parse_words(words[1:] or ["help"], DoorKind.COMMENT)
 
 
 def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
@@ -59,18 +68,55 @@ def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
     spec = find_command(words[0])
     if spec is None or spec.doors not in (DoorKind.BOTH, door):
         return _unknown_command(line, words[0], spec, door)
-    command = Command(spec.name, line)
-    rest = [_normalize_dashes(word) for word in words[1:]]
+    parsed = _arguments(Command(spec.name, line), spec, door, [_normalize_dashes(word) for word in words[1:]])
+    if isinstance(parsed, Command) and spec.settings and not parsed.corrections:
+        return ParseProblem(
+            line, f"`{spec.name}` needs at least one word of the form `name=value`", forms(spec), spec.name
+        )
+    return parsed
+
+
+def _arguments(command: Command, spec: CommandSpec, door: DoorKind, rest: list[str]) -> Command | ParseProblem:
+    options, is_over = spec.options_at(door), False
+    given: set[str] = set()
     while rest:
         word = rest.pop(0)
-        if not word.startswith("-"):
+        if word == "--" and not is_over:
+            is_over = True  # as everywhere: no options behind it
+            continue
+        step: Command | ParseProblem
+        if spec.settings:
+            step = _apply_setting(command, spec, word)
+        elif is_over or not word.startswith("-"):
             step = _apply_positional(command, spec.positional_at(door), word)
         else:
-            step = _apply_option(command, spec.options_at(door), word, rest)
+            step = _apply_option(command, options, word, rest)
+            step = _refuse_repetition(step, word, options, given)
         if isinstance(step, ParseProblem):
             return step
         command = step
     return command
+
+
+def _apply_setting(command: Command, spec: CommandSpec, word: str) -> Command | ParseProblem:
+    read = read_setting(spec, word)
+    if isinstance(read, SettingProblem):
+        return ParseProblem(command.line, read.what, read.did_you_mean, command.name, read.reason_code)
+    return dataclasses.replace(command, corrections=(*command.corrections, *read))
+
+
+def _refuse_repetition(
+    step: Command | ParseProblem, word: str, options: Sequence[Option], given: set[str]
+) -> Command | ParseProblem:
+    """Refuse an option that is given twice, where the second would silently win over the first."""
+    name = word.partition("=")[0].lower()
+    option = next((o for o in options if o.name == name), None)
+    if isinstance(step, ParseProblem) or option is None or option.column or option.kind in _REPEATABLE:
+        return step
+    if name in given:
+        return ParseProblem(step.line, f"`{name}` is given twice", command=step.name)
+    given.add(name)
+    return step
 
 
 def _unknown_command(line: str, word: str, spec: CommandSpec | None, door: DoorKind) -> ParseProblem:
@@ -86,11 +132,17 @@ def _normalize_dashes(word: str) -> str:
 
 
 def _apply_positional(command: Command, positional: str, word: str) -> Command | ParseProblem:
-    taken = command.profile or command.topic or command.path
+    taken = command.lease if positional == "duration" else command.profile or command.topic or command.path
     if not positional or taken:
         return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
     if positional == "path":
         return dataclasses.replace(command, path=word)
+    if positional == "duration":
+        lease = parse_duration(word)
+        if lease is None:
+            what = f"`{_shown(word)}` is no duration: write it as `{command.name} 2h` or `{command.name} 45m`"
+            return ParseProblem(command.line, what, command=command.name)
+        return dataclasses.replace(command, lease=lease)
     if positional == "profile":
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)

@@ -54,11 +54,13 @@ SWITCHES: Mapping[str, str] = {
     "--hub": "use_hub",
     "--verbose": "is_verbose",
     "--llm": "use_llm",
+    "--explain": "is_explained",
 }
 """The field of Command that an option without a value sets."""
 
 VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.DURATION: ("lease", parse_duration),
+    OptionKind.PROFILE: ("profile", lambda value: value if PROFILE.fullmatch(value) else None),
     OptionKind.CLOUD: ("cloud", _one_of(CLOUDS)),
     OptionKind.REGION: ("region", _matching(_REGION)),
     OptionKind.IMAGE: ("image", read_image),

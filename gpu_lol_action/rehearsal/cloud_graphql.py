@@ -1,4 +1,4 @@
-"""GraphQL, as much as a query or mutation without fragments needs: text to operation, and an answer cut to what was asked.
+"""GraphQL, as much as a query or mutation without named fragments needs: text to operation, and an answer cut to what was asked.
 
 The grammar is that of the GraphQL specification (October 2021), sections 2.2 to 2.9, for executable documents with one
 operation. What is not understood is an error: a stand-in that guesses would hide a client's mistakes.
@@ -114,17 +114,28 @@ class _Parser:
 
     def _selection(self) -> tuple[Field, ...]:
         self._expect("{")
-        fields = []
+        fields: list[Field] = []
         while self._peek()[1] != "}":
-            fields.append(self._field())
+            if self._peek()[1] == "...":
+                fields.extend(self._inline_fragment())
+            else:
+                fields.append(self._field())
         self._expect("}")
         if not fields:
             raise GraphqlError("Syntax Error: expected a name, found '}'")
         return tuple(fields)
 
+    def _inline_fragment(self) -> tuple[Field, ...]:
+        """Read ``... on Type { fields }``: the stand-ins' answers have one type, so its fields are just more of them."""
+        self._expect("...")
+        if self._name() != "on":
+            raise GraphqlError("Syntax Error: named fragments are not served")
+        self._name()
+        return self._selection()
+
     def _field(self) -> Field:
-        if self._peek()[1] in ("...", "@"):
-            raise GraphqlError("Syntax Error: fragments and directives are not served")
+        if self._peek()[1] == "@":
+            raise GraphqlError("Syntax Error: directives are not served")
         alias = name = self._name()
         if self._peek()[1] == ":":
             self._next()

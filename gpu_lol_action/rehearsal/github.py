@@ -22,9 +22,11 @@ from gpu_lol_action.rehearsal import github_changes as changes
 from gpu_lol_action.rehearsal import github_events as events
 from gpu_lol_action.rehearsal.github_changes import Content, PullRequestDraft, Push
 from gpu_lol_action.rehearsal.github_events import Scene, Webhook
+from gpu_lol_action.rehearsal.github_faults import KINDS, Fault, FaultKind
+from gpu_lol_action.rehearsal.github_http import serve
 from gpu_lol_action.rehearsal.github_import import import_folder
-from gpu_lol_action.rehearsal.github_log import Fault, Journal
-from gpu_lol_action.rehearsal.github_server import Api, ArchiveHost, serve
+from gpu_lol_action.rehearsal.github_log import Journal
+from gpu_lol_action.rehearsal.github_server import Api, ArchiveHost
 from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Repository, Token, World
 
 if TYPE_CHECKING:
@@ -74,7 +76,9 @@ class Hub:
         archive = serve(ArchiveHost(self.world, self.journal).answer)
         self._servers.append(archive)
         self.world.archive_url = f"http://127.0.0.1:{archive.server_address[1]}"
-        api = serve(Api(self.world, self.journal, self.setting.prefix).answer, self.setting.port)
+        answers = Api(self.world, self.journal, self.setting.prefix)
+        self._replica = answers.replica
+        api = serve(answers.answer, self.setting.port)
         self._servers.append(api)
         self.world.web_url = f"http://127.0.0.1:{api.server_address[1]}"
         self.world.api_url = self.world.web_url + self.setting.prefix
@@ -280,9 +284,21 @@ class Hub:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Answer the next requests of an operation wrongly; see Fault for patterns, status 0, and `after`."""
+        """Answer the next requests of an operation wrongly; see Fault for patterns, FaultKind for status 0 and `after`."""
+        words = {502: "Server Error", 503: "Service unavailable", 500: "Server Error"}
+        kind = FaultKind(mode, status, words.get(status, "Queued fault"), headers or {})
         with self.world.lock:
-            self.journal.faults.extend(Fault(pattern, status, mode, body, headers or {}) for _ in range(times))
+            self.journal.faults.extend(Fault(pattern, kind, body) for _ in range(times))
+
+    def inject(self, kind: str, pattern: str = "*", *, times: int = 1, skip: int = 0) -> None:
+        """Answer requests of an operation with a fault of github_faults.KINDS, after `skip` of them went well.
+
+        A stale read answers as everything is now, or as it was before the last write that came after.
+        """
+        with self.world.lock:
+            if KINDS[kind].mode == "stale":
+                self._replica.keep()
+            self.journal.faults.extend(Fault(pattern, KINDS[kind], skip=skip) for _ in range(times))
 
     def counts(self) -> dict[str, int]:
         """Requests per operation since the last `forget_requests`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from gpu_lol_action.rehearsal.github_state import Account, Repository, Token, World
 
@@ -43,11 +43,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, JSON body (None: no body) and extra headers."""
+    """Status, JSON body (None: no body) and extra headers; status 0 and `delivery` are a queued fault's doing.
+
+    `reset` breaks the connection, `silence` lets the client wait, `cut` ends in the middle of the body.
+    """
 
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    delivery: Literal["whole", "reset", "silence", "cut"] = "whole"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ ORDERS = frozenset(
         "fail_next",
         "finish_run",
         "forget_requests",
+        "inject",
         "mark_ready",
         "merge",
         "open_pull_request",

@@ -79,6 +79,8 @@ class BareRepository:
     def __init__(self, path: Path) -> None:
         # Absolute: git runs inside it, and paths are handed on through the environment.
         self.path = path = path.resolve()
+        # What a replica that lags behind shows instead of the refs as they are (github_stale.py).
+        self.shown_refs: Mapping[str, str] | None = None
         if not (path / "HEAD").exists():
             path.mkdir(parents=True, exist_ok=True)
             _run(path, ["init", "--quiet", "--bare", "--initial-branch=main", "."])
@@ -108,6 +110,8 @@ class BareRepository:
 
     def ref(self, name: str) -> str | None:
         """The SHA of a fully qualified ref, or None."""
+        if self.shown_refs is not None:
+            return self.shown_refs.get(name)
         try:
             return self.text("show-ref", "--verify", "--hash", name)
         except GitError:
@@ -115,6 +119,8 @@ class BareRepository:
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Every ref whose full name starts with the prefix (not only at a slash: GitHub's rule)."""
+        if self.shown_refs is not None:
+            return {name: sha for name, sha in self.shown_refs.items() if name.startswith(prefix)}
         lines = self.text("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
         pairs = (line.split(" ") for line in lines)
         return {name: sha for name, sha in pairs if name.startswith(prefix)}

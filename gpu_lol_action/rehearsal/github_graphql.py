@@ -1,4 +1,5 @@
-"""The two GraphQL questions that the bot asks: who am I, and what do these commits hold.
+"""The GraphQL questions that the bot asks: who am I, what do these commits hold, and (github_graphql_pulls) how does a
+pull request stand.
 
 A question of any other shape is an unknown route: a story fails on it instead of getting a made-up answer.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gpu_lol_action.rehearsal import github_graphql_pulls
 from gpu_lol_action.rehearsal.github_git import BareRepository, GitError
 from gpu_lol_action.rehearsal.github_state import Token, World
 
@@ -27,7 +29,7 @@ def answer(world: World, token: Token, query: str) -> dict[str, Any] | None:
         return {"viewer": {"login": token.account.login}}
     asked = _FILES.fullmatch(query)
     if asked is None:
-        return None
+        return github_graphql_pulls.answer(world, token, query)
     parts = list(_PART.finditer(asked["parts"]))
     if " ".join(part.group() for part in parts) != asked["parts"]:
         return None

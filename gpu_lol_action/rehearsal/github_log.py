@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
+from gpu_lol_action.rehearsal.github_faults import Fault
 from gpu_lol_action.rehearsal.github_openapi import Operation
 
 
@@ -21,29 +20,6 @@ class Seen:
     status: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An answer that a story wants instead of the right one.
-
-    `status` 0 closes the connection. Mode `after` lets the change happen first and loses only the answer,
-    which is what a 502 of a busy gateway often means.
-    """
-
-    pattern: str
-    status: int
-    mode: Literal["before", "after"] = "before"
-    body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    def hits(self, operation: Operation) -> bool:
-        """Whether `POST comments`, `PATCH git/refs/{ref}` or `issues/create-comment` means this operation."""
-        if self.pattern == operation.operation_id:
-            return True
-        method, _, tail = self.pattern.partition(" ")
-        ends = operation.template == tail or operation.template.endswith("/" + tail.lstrip("/"))
-        return method in ("*", operation.method) and ends
-
-
 @dataclass(slots=True)
 class Journal:
     """Requests, faults waiting, and everything that should not have been."""
@@ -55,11 +31,19 @@ class Journal:
     unknown_routes: list[str] = field(default_factory=list)
 
     def take_fault(self, operation: Operation) -> Fault | None:
-        """The oldest fault that means this operation; each is used once."""
-        for place, fault in enumerate(self.faults):
-            if fault.hits(operation):
-                return self.faults.pop(place)
-        return None
+        """The oldest fault that means this operation, and whose turn it is; each is used once."""
+        meant = [fault for fault in self.faults if fault.hits(operation)]
+        due = next((fault for fault in meant if fault.skip == 0), None)
+        for fault in meant:
+            fault.skip = max(fault.skip - 1, 0)
+        if due is not None:
+            self.faults.remove(due)
+        return due
+
+    @property
+    def has_stale(self) -> bool:
+        """Whether a story waits for an old answer: only then is the past kept."""
+        return any(fault.mode == "stale" for fault in self.faults)
 
     def counts(self) -> dict[str, int]:
         """Requests per operation, the busiest first."""

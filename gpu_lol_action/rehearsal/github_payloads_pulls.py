@@ -69,7 +69,7 @@ def full_pull(world: World, home: Repository, subject: Issue, half: Pull) -> Jso
         "merged_by": user(world, half.merged_by) if half.merged_by else None,
         "comments": sum(each.number == subject.number for each in home.comments.values()),
         "review_comments": 0,
-        "maintainer_can_modify": half.head_repository is not home,
+        "maintainer_can_modify": half.head_repository is not home and half.may_maintainers_modify,
         "commits": len(home.git.history(half.head_sha, stop=half.base_sha)),
         "additions": sum(change.additions for change in changes),
         "deletions": sum(change.deletions for change in changes),

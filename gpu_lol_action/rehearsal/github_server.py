@@ -1,4 +1,4 @@
-"""The stand-in over real HTTP: GitHub's API on one port, its archive host on another.
+"""What the stand-in answers: GitHub's API on one port, its archive host on another.
 
 Two ports, because to a client they are two hosts: a token sent to the second one is recorded as a leak.
 """
@@ -6,40 +6,37 @@ Two ports, because to a client they are two hosts: a token sent to the second on
 from __future__ import annotations
 
 import hashlib
-import http.server
 import json
-import socket
-import threading
 import traceback
 import urllib.parse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from gpu_lol_action.rehearsal import github_graphql
 from gpu_lol_action.rehearsal.github_answers import Answer, Call, Refusal, Route, not_found, refuse
-from gpu_lol_action.rehearsal.github_log import Fault, Journal, Seen
+from gpu_lol_action.rehearsal.github_http import Incoming
+from gpu_lol_action.rehearsal.github_log import Journal, Seen
 from gpu_lol_action.rehearsal.github_openapi import Description, Operation, Request, load_description
 from gpu_lol_action.rehearsal.github_routes_checks import CHECK_ROUTES
 from gpu_lol_action.rehearsal.github_routes_code import CODE_ROUTES
 from gpu_lol_action.rehearsal.github_routes_git import GIT_ROUTES
 from gpu_lol_action.rehearsal.github_routes_issues import ISSUE_ROUTES
 from gpu_lol_action.rehearsal.github_routes_pulls import PULL_ROUTES
+from gpu_lol_action.rehearsal.github_routes_reviews import REVIEW_ROUTES
 from gpu_lol_action.rehearsal.github_routes_runs import RUN_ROUTES
+from gpu_lol_action.rehearsal.github_stale import Replica
 from gpu_lol_action.rehearsal.github_state import Repository, Token, World
 
-ROUTES: Mapping[str, Route] = {**PULL_ROUTES, **ISSUE_ROUTES, **GIT_ROUTES, **CODE_ROUTES, **CHECK_ROUTES, **RUN_ROUTES}
-_MAX_BODY = 8 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A request as it came off the wire."""
-
-    method: str
-    target: str
-    authorization: str
-    if_none_match: str
-    body: bytes
+ROUTES: Mapping[str, Route] = {
+    **PULL_ROUTES,
+    **REVIEW_ROUTES,
+    **ISSUE_ROUTES,
+    **GIT_ROUTES,
+    **CODE_ROUTES,
+    **CHECK_ROUTES,
+    **RUN_ROUTES,
+}
+ARCHIVE = Operation("GET", "/archive", "archive")
+"""The other host's one answer, as faults name it; it is no request to the API and is not counted as one."""
 
 
 class Api:
@@ -50,6 +47,7 @@ class Api:
         self._journal = journal
         self._prefix = prefix
         self._description: Description = load_description()
+        self.replica = Replica(world)
 
     def answer(self, incoming: Incoming) -> Answer | None:
         """The answer, or None where a queued fault closes the connection instead."""
@@ -65,14 +63,9 @@ class Api:
             operation, parameters = found
             token = self._world.tokens.get(incoming.authorization.partition(" ")[2])
             login = token.account.login if token else ""
-            fault = self._journal.take_fault(operation)
-            if fault is not None and fault.mode == "before":
-                return self._seen(incoming, path, operation.key, login, _faulty(fault))
             query = dict(urllib.parse.parse_qsl(split.query, keep_blank_values=True))
             request = Request(operation, parameters, query, incoming.body)
-            answer = self._checked(incoming, path, request, token)
-            if fault is not None:
-                answer = _faulty(fault)
+            answer = self._faulted(operation, lambda: self._checked(incoming, path, request, token))
             return self._seen(incoming, path, operation.key, login, answer)
 
     def _graphql(self, incoming: Incoming) -> Answer | None:
@@ -80,19 +73,33 @@ class Api:
         token = self._world.tokens.get(incoming.authorization.partition(" ")[2])
         operation = Operation("POST", "/graphql", "graphql")
         login = token.account.login if token else ""
-        fault = self._journal.take_fault(operation)
-        if fault is not None:
-            return self._seen(incoming, "/graphql", operation.key, login, _faulty(fault))
+        answer = self._faulted(operation, lambda: self._graphql_answer(incoming, token))
+        return self._seen(incoming, "/graphql", operation.key, login, answer)
+
+    def _graphql_answer(self, incoming: Incoming, token: Token | None) -> Answer:
         try:
             query = json.loads(incoming.body)["query"]
             data = github_graphql.answer(self._world, self._admitted(incoming, token), query)
         except Refusal as refusal:
-            return self._seen(incoming, "/graphql", operation.key, login, refusal.answer)
+            return refusal.answer
         if data is None:
             self._journal.unknown_routes.append(f"unknown GraphQL question: {query[:200]}")
-            data = {"errors": [{"message": "The stand-in does not know this question"}]}
-            return self._seen(incoming, "/graphql", operation.key, login, Answer(200, data))
-        return self._seen(incoming, "/graphql", operation.key, login, Answer(200, {"data": data}))
+            return Answer(200, {"errors": [{"message": "The stand-in does not know this question"}]})
+        # GraphQL's budget is another one than REST's: its headers must not be taken for REST's.
+        headers = {"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "4999", "X-RateLimit-Resource": "graphql"}
+        return Answer(200, {"data": data}, headers)
+
+    def _faulted(self, operation: Operation, carry_out: Callable[[], Answer]) -> Answer:
+        """The right answer, or what a queued fault makes of it."""
+        fault = self._journal.take_fault(operation)
+        if fault is not None and fault.mode == "before":
+            return fault.answer(None, operation, self._world.now())
+        if fault is not None and fault.mode == "stale":
+            return self.replica.behind(carry_out) if operation.method == "GET" else carry_out()
+        if operation.method != "GET" and self._journal.has_stale:
+            self.replica.keep()
+        answer = carry_out()
+        return answer if fault is None else fault.answer(answer, operation, self._world.now())
 
     def _canonical(self, path: str) -> str:
         """GitHub's own links name repositories by id: /repositories/740583231/issues."""
@@ -180,7 +187,7 @@ class Api:
 
     def _seen(self, incoming: Incoming, path: str, operation: str, login: str, answer: Answer) -> Answer | None:
         self._journal.requests.append(Seen(incoming.method, path, operation, login, answer.status))
-        return answer if answer.status else None
+        return answer if answer.status or answer.delivery != "whole" else None
 
 
 def _check_permission(route: Route, operation: Operation, token: Token, home: Repository | None) -> None:
@@ -200,12 +207,6 @@ def _check_permission(route: Route, operation: Operation, token: Token, home: Re
         raise not_found()
 
 
-def _faulty(fault: Fault) -> Answer:
-    words = {502: "Server Error", 503: "Service unavailable", 500: "Server Error"}
-    body = fault.body if fault.body is not None else {"message": words.get(fault.status, "Queued fault")}
-    return Answer(fault.status, body, dict(fault.headers))
-
-
 class ArchiveHost:
     """The other host that serves archives: it wants a ticket and must never see a token."""
 
@@ -218,6 +219,9 @@ class ArchiveHost:
         split = urllib.parse.urlsplit(incoming.target)
         ticket = dict(urllib.parse.parse_qsl(split.query)).get("token", "")
         with self._world.lock:
+            fault = self._journal.take_fault(ARCHIVE)
+            if fault is not None and (fault.kind.mode == "before" or fault.kind.delivery != "cut"):
+                return fault.answer(None, ARCHIVE, self._world.now())
             if incoming.authorization:
                 self._journal.bad_requests.append("the token was sent to the archive host")
             found = self._world.archive_tickets.pop(ticket, None)
@@ -227,61 +231,5 @@ class ArchiveHost:
             prefix = f"{repository.owner.login}-{repository.name}-{sha[:7]}"
             content = repository.git.archive(sha, prefix)
         disposition = {"Content-Disposition": f"attachment; filename={prefix}.tar.gz"}
-        return Answer(200, content, disposition)
-
-
-def serve(answer: Callable[[Incoming], Answer | None], port: int = 0) -> http.server.ThreadingHTTPServer:
-    """Start a loopback server in a thread of its own; the port is in `server_address`."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # Unbuffered writes and Nagle's algorithm together make every kept-alive answer take 44 ms.
-        wbufsize = 65536
-        disable_nagle_algorithm = True
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-            """Say nothing on stderr: the journal has it all."""
-
-        def answer_any(self) -> None:
-            """Answer any verb."""
-            length = min(int(self.headers.get("Content-Length") or 0), _MAX_BODY)
-            incoming = Incoming(
-                method=self.command,
-                target=self.path,
-                authorization=self.headers.get("Authorization", ""),
-                if_none_match=self.headers.get("If-None-Match", ""),
-                body=self.rfile.read(length),
-            )
-            given = answer(incoming)
-            if given is None:
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
-                return
-            self._send(given)
-
-        def _send(self, given: Answer) -> None:
-            is_raw = isinstance(given.body, bytes)
-            raw = given.body if is_raw else b"" if given.body is None else json.dumps(given.body).encode()
-            self.send_response(given.status)
-            if given.body is not None:
-                kind = "application/x-gzip" if is_raw else "application/json; charset=utf-8"
-                self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(raw)))
-            for name, value in given.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(raw)
-            self.wfile.flush()
-
-    for verb in ("GET", "POST", "PATCH", "PUT", "DELETE"):
-        setattr(Handler, f"do_{verb}", Handler.answer_any)
-
-    class Server(http.server.ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            """A client that went away is its own business; what a route raises is recorded by Api."""
-
-    server = Server(("127.0.0.1", port), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    return server
+        answer = Answer(200, content, disposition)
+        return answer if fault is None else fault.answer(answer, ARCHIVE, self._world.now())

@@ -50,6 +50,7 @@ class Pull:
     merged_at: datetime | None = None
     merged_by: Account | None = None
     merge_commit_sha: str | None = None
+    may_maintainers_modify: bool = True
 
 
 @dataclass(slots=True)

@@ -55,6 +55,7 @@ class Story:
         self.bring_up(preparing)
         self.log_in()
         self.ask_status()
+        self.ask_for_time()
         self.tear_down()
         self.look_back()
 
@@ -131,6 +132,16 @@ class Story:
             self._command("/gpu-lol status", step.tell)
             fresh = self._new_comments()
             require(len(fresh) == 1 and "/h" in fresh[0].body, "the status shows the price")
+        self._show(fresh)
+
+    def ask_for_time(self) -> None:
+        with self.display.step("/gpu-lol extend 1h: in the ledger, and on the machine's own timer") as step:
+            self._command("/gpu-lol extend 1h", step.tell)
+            fresh = self._new_comments()
+            require(len(fresh) == 1 and "More time" in fresh[0].body, "the answer says until when")
+            told = self._ssh("cat ~/.gpu-lol/ends_text; cat /etc/motd")
+            step.tell(told.splitlines()[0])
+            require(told.count(told.splitlines()[0]) == 2, "the machine says the same end at each login")
         self._show(fresh)
 
     def tear_down(self) -> None:

@@ -11,9 +11,12 @@ from datetime import datetime
 from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
-from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
+from gpu_lol_action.domain.leases import Warn
+from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest, Repository
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.render.markdown import Safe
@@ -35,7 +38,9 @@ from gpu_lol_action.render.views_answers import message_view
 from gpu_lol_action.render.views_end import ending_view, torn_down_view
 from gpu_lol_action.render.views_environment import WorstCase, launching_view, no_capacity_view, ready_view
 from gpu_lol_action.render.views_evidence import CodePlace
-from gpu_lol_action.render.views_proposal import ProposalCase, proposal_view
+from gpu_lol_action.render.views_lease import extended_view, warning_view
+from gpu_lol_action.render.views_proposal import NO_NOTE, ProposalCase, proposal_view
+from gpu_lol_action.render.views_superseded import superseded_view
 
 __all__ = [
     "ReplyTo",
@@ -46,6 +51,7 @@ __all__ = [
     "dry_run",
     "ending",
     "estimate",
+    "extended",
     "failed",
     "help",
     "internal_error",
@@ -54,16 +60,24 @@ __all__ = [
     "nothing_to_tear_down",
     "problem",
     "proposal",
+    "proposal_case",
     "ready",
     "spec_error",
     "status",
+    "superseded",
     "sweep_summary",
     "torn_down",
     "unproven",
+    "warning",
 ]
 
 
-def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
+def proposal(case: ProposalCase) -> str:
+    """Return the sticky proposal of a pull request: what this head needs, what it costs, and what changed."""
+    return render_comment("proposal", proposal_view(case))
+
+
+def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
     *,
     pull_request: PullRequest,
     repository: Repository,
@@ -80,11 +94,14 @@ def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of th
     now: datetime,
     is_installing: bool = False,
     is_level_one: bool = False,
-) -> str:
-    """Return the sticky proposal of a pull request: what this head needs, what it costs, and what changed."""
+    note: ProposalNote = NO_NOTE,
+    run: str = "",
+    spec_notice: str = "",
+) -> ProposalCase:
+    """Return what the sticky proposal of a pull request is made from; ``run`` orders it among other runs' words."""
     place = CodePlace(server_url, pull_request.head_repository or repository.full_name, pull_request.head_sha)
-    case = ProposalCase(
-        marker=_proposal_marker(pull_request),
+    return ProposalCase(
+        marker=_proposal_marker(pull_request, run),
         subject=Safe("PR"),
         place=place,
         analysis=analysis,
@@ -99,8 +116,9 @@ def proposal(  # noqa: PLR0913 - keyword-only: a proposal is made from all of th
         now=now,
         is_installing=is_installing,
         is_level_one=is_level_one,
+        note=note,
+        spec_notice=spec_notice,
     )
-    return render_comment("proposal", proposal_view(case))
 
 
 def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
@@ -168,6 +186,23 @@ def ready(
     return render_comment("ready", ready_view(record, WorstCase(worst_case_at), repository_name, head_ref, now))
 
 
+def extended(
+    *,
+    record: EnvironmentRecord,
+    before: Lease,
+    worst_case_at: datetime | None,
+    now: datetime,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return until when a machine runs now, and until when it would have."""
+    return render_comment("extended", extended_view(record, before, worst_case_at, now, reply_to))
+
+
+def warning(*, record: EnvironmentRecord, due: Warn, look: Look | None, now: datetime) -> str:
+    """Return that a machine ends soon and what would be lost with it; mentions the requester."""
+    return render_comment("warning", warning_view(record, due, look, now))
+
+
 def torn_down(*, record: EnvironmentRecord, policy: Policy, now: datetime, pr_usd: Decimal, month_usd: Decimal) -> str:
     """Return the certificate: when, by whom or what, the provider's answers, the bill; mentions the requester."""
     return render_comment("torn_down", torn_down_view(record, policy, pr_usd, month_usd, now))
@@ -214,11 +249,16 @@ def failed(  # noqa: PLR0913 - keyword-only, fixed with the handlers
 
 
 def spec_error(
-    *, error: SpecError, pull_request: PullRequest, now: datetime, record: EnvironmentRecord | None = None
+    *,
+    error: SpecError,
+    pull_request: PullRequest,
+    now: datetime,
+    record: EnvironmentRecord | None = None,
+    run: str = "",
 ) -> str:
     """Return the sticky comment where a file of the pull request is wrong at a line: it takes the proposal's place."""
     view = message_view(
-        marker=_proposal_marker(pull_request),
+        marker=_proposal_marker(pull_request, run),
         what=error.explanation.what,
         is_sentence=False,
         why=error.explanation.why,
@@ -251,5 +291,10 @@ def internal_error(
     return render_comment("internal_error", view)
 
 
-def _proposal_marker(pull_request: PullRequest) -> Safe:
-    return build_marker("proposal", pr=pull_request.number, head=pull_request.head_sha[:7])
+def superseded(*, pull_request: int, url: str) -> str:
+    """Return what stands in a second proposal comment once there is a first one: where that is."""
+    return render_comment("superseded", superseded_view(pull_request, url))
+
+
+def _proposal_marker(pull_request: PullRequest, run: str = "") -> Safe:
+    return build_marker("proposal", pr=pull_request.number, head=pull_request.head_sha[:7], run=run)

@@ -11,15 +11,27 @@ MAX_COMMENT_LENGTH = 65_000
 
 _FENCE = re.compile(r"(`{3,})[^`]*")
 _LEFT_OUT = "_Left out here, because a comment has a size limit: {what}._"
+_WHOLE = "_[The summary of the run]({url}) has this whole._"
 
 
-def fit_comment(body: str, limit: int = MAX_COMMENT_LENGTH) -> str:
-    """Return ``body`` in at most ``limit`` characters.
+def fit_comment(body: str, limit: int = MAX_COMMENT_LENGTH, *, overflow_url: str | None = None) -> str:
+    """Return ``body`` in at most ``limit`` characters; what is left out is said, with where it can be read.
 
     Folds go first, from the last (evidence) to the first, then rows of tables, then whole fenced blocks,
     then paragraphs from the end. Line 1 (the marker), the heading and the last line (what is billing)
     always stay, and no fence is ever left open.
     """
+    if len(body) <= limit:
+        return body
+    if overflow_url:
+        note = f"{_WHOLE.format(url=overflow_url)}\n\n"
+        # The last line says what is billing, and stays the last.
+        head, _, last = _cut(body, limit - len(note)).rpartition("\n")
+        return f"{head.rstrip()}\n\n{note}{last}"
+    return _cut(body, limit)
+
+
+def _cut(body: str, limit: int) -> str:
     blocks = split_blocks(body)
     for drop in (_drop_folds, _drop_table_rows, _drop_fences, _drop_paragraphs):
         if len(_text(blocks)) > limit:

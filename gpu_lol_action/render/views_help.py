@@ -68,9 +68,12 @@ def _command(spec: CommandSpec, door: DoorKind, policy: Policy) -> CommandView:
         summary=spec.summary,
         who="anyone" if spec.permission is Permission.ANYONE else f"{roles} permission",
         examples="\n".join(f"{prefix} {example}" for example in spec.examples),
-        options=tuple(
-            (option.name if option.kind is OptionKind.SWITCH else f"{option.name} {option.metavar}", option.summary)
-            for option in spec.options_at(door)
+        options=(
+            *((f"{setting.name}={setting.metavar}", setting.summary) for setting in spec.settings),
+            *(
+                (option.name if option.kind is OptionKind.SWITCH else f"{option.name} {option.metavar}", option.summary)
+                for option in spec.options_at(door)
+            ),
         ),
         aliases=", ".join(spec.aliases),
     )

@@ -28,11 +28,11 @@ class NeedView:
     has_offer: bool
 
 
-def need_view(sha: str, analysis: Analysis, ladder: Ladder) -> NeedView:
-    """Return what a commit needs, at a glance."""
+def need_view(sha: str, analysis: Analysis, ladder: Ladder, *, is_corrected: bool = False) -> NeedView:
+    """Return what a commit needs, at a glance; ``is_corrected``: a person gave the memory."""
     best = ladder.best
     none = Safe("–")
-    memory, spread = _memory(analysis)
+    memory, spread = _memory(analysis, is_corrected=is_corrected)
     return NeedView(
         sha=short_sha(sha) if sha else EMPTY,
         is_cpu_only=not analysis.spec.needs_gpu,
@@ -47,12 +47,12 @@ def need_view(sha: str, analysis: Analysis, ladder: Ladder) -> NeedView:
     )
 
 
-def _memory(analysis: Analysis) -> tuple[Safe, Safe]:
+def _memory(analysis: Analysis, *, is_corrected: bool) -> tuple[Safe, Safe]:
     """Return the figure that decides and its range: the estimate's, else what the spec asks for."""
     breakdown = analysis.breakdown
     if not analysis.spec.needs_gpu:
         return Safe("none"), Safe("")
-    if breakdown is not None and _is_memory_claimed(analysis):
+    if breakdown is not None and (is_corrected or _is_memory_claimed(analysis)):
         computed = Safe(f"computed: {formats.gib(breakdown.expected_gib)}")
         return size_text(analysis.spec.hardware.vram_required_gb), computed
     if breakdown is not None:

@@ -10,6 +10,7 @@ from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH, Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.spec import SpecDifference
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.cause import select_cause
@@ -33,11 +34,14 @@ from gpu_lol_action.render.views_evidence import (
 from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
 
 
+NO_NOTE = ProposalNote()
+
+
 @dataclass(frozen=True, slots=True)
 class ProposalCase:
     """Everything a proposal is made from.
 
-    ``subject`` is the word for what was read (``PR``, ``code``); ``base_*`` is None where there is
+    ``note`` is what people corrected; ``spec_notice`` one sentence on where the spec was put besides here. ``subject`` is the word for what was read (``PR``, ``code``); ``base_*`` is None where there is
     nothing to compare with; ``idle`` is the last line where no machine runs.
     """
 
@@ -57,6 +61,8 @@ class ProposalCase:
     is_installing: bool = False
     is_level_one: bool = False
     idle: BillingView = NOTHING_RUNNING
+    note: ProposalNote = NO_NOTE
+    spec_notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,10 @@ class ProposalView:
     documented: DocumentedView | None
     differences: tuple[DifferenceView, ...]
     override: OverrideView | None
+    corrections: tuple[tuple[str, str], ...]
+    taken_back: str
+    muted_by: str
+    spec_notice: str
     session: Safe
     month: Safe | None
     source: str
@@ -139,10 +149,15 @@ class ProposalView:
     billing: BillingView
 
 
+def verdict_of(case: ProposalCase) -> str:
+    """Return which heading a proposal has: the word by which a check run is concluded too."""
+    return proposal_view(case).verdict
+
+
 def proposal_view(case: ProposalCase) -> ProposalView:
     """Return what the proposal says."""
     analysis, ladder = case.analysis, case.ladder
-    head = need_view(case.place.sha, analysis, ladder)
+    head = need_view(case.place.sha, analysis, ladder, is_corrected=case.note.corrections.vram_gib is not None)
     base = None
     if case.base_analysis is not None and case.base_ladder is not None:
         base = need_view(case.base_sha or "", case.base_analysis, case.base_ladder)
@@ -172,6 +187,10 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         documented=documented_view(analysis, case.place),
         differences=tuple(map(_difference, analysis.differences)),
         override=_override(analysis),
+        corrections=case.note.words,
+        taken_back=" ".join(["/gpu-lol set", *(f"{word.partition('=')[0]}=auto" for word, _ in case.note.words)]),
+        muted_by=case.note.muted_by,
+        spec_notice=case.spec_notice,
         session=formats.hours_label(case.policy.lease),
         month=None
         if case.month_usd is None

@@ -43,4 +43,21 @@ def test_every_input_reaches_both_python_steps_by_a_variable_that_is_read() -> N
     assert len(python_steps) == 2
     for step in python_steps:
         for item in INPUTS:
-            assert step["env"][item.name.replace("-", "_").upper()] == f"${{{{ inputs.{item.name} }}}}"
+            if not item.is_handed_on:
+                assert step["env"][item.name.replace("-", "_").upper()] == f"${{{{ inputs.{item.name} }}}}"
+
+
+def test_what_jobs_hand_on_reaches_the_step_that_reads_it() -> None:
+    decide, act = (step["env"] for step in ACTION["runs"]["steps"] if "gpu_lol_action" in step["run"])
+    assert decide["GPU_LOL_CLOUDS"] == "${{ inputs.clouds }}"
+    assert "GPU_LOL_CLOUDS" not in act, "the step that rents counts keys, not promises"
+    assert act["GPU_LOL_PINNED_SHA"].endswith("|| inputs.pinned-sha }}")
+    for name in ("GPU_LOL_FINISHING", "GPU_LOL_ACT_DECISION"):
+        assert decide[name] == act[name]
+
+
+def test_step_with_the_cloud_runs_also_behind_a_red_light_step_but_never_in_decide() -> None:
+    install, act = ACTION["runs"]["steps"][2:]
+    assert install["if"] == act["if"]
+    assert "!cancelled()" in act["if"]
+    assert "inputs.phase != 'decide'" in act["if"]

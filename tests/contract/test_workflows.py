@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
+from gpu_lol_action.domain.permissions import BOT, LEVELS, PROPOSE
+
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 REUSABLE = ("bot", "propose")
-LEVELS = {"none": 0, "read": 1, "write": 2}
+USED = {"bot": BOT, "propose": PROPOSE}
 
 
 @cache
@@ -46,11 +48,91 @@ def callers() -> list[tuple[str, dict[str, Any], str]]:
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflow_grants_nothing_at_the_top_and_boxes_each_job(path: Path) -> None:
     workflow = load(path.stem)
-    assert workflow["permissions"] == {}
+    is_called = path.stem in REUSABLE
+    # A called workflow can only take away: what its jobs leave open, the caller's grant bounds.
+    assert workflow.get("permissions", "absent") == ("absent" if is_called else {})
     for name, job in workflow["jobs"].items():
-        assert job["permissions"], f"{name} says what it needs"
+        assert is_called or job["permissions"], f"{name} says what it needs"
         if "uses" not in job:
             assert 0 < job["timeout-minutes"] <= 90, name
+
+
+@pytest.mark.parametrize("name", REUSABLE)
+def test_called_workflow_is_only_ever_called(name: str) -> None:
+    """Its jobs take the caller's permissions: started by an event itself it would take the repository's default."""
+    assert set(load(name)[True]) == {"workflow_call"}
+
+
+def test_jobs_of_the_bot_ask_for_what_every_caller_must_grant_and_never_for_more() -> None:
+    required = {each.name: each.level for each in BOT if not each.is_optional}
+    jobs = load("bot")["jobs"]
+    assert jobs["decide"]["permissions"] == required
+    assert "permissions" not in jobs["act"]
+    assert "permissions" not in jobs["finish"]
+    assert "permissions" not in load("propose")["jobs"]["propose"]
+
+
+def test_job_that_reads_comments_holds_no_cloud_key() -> None:
+    jobs = load("bot")["jobs"]
+    assert "secrets." not in yaml.safe_dump(jobs["decide"])
+    assert {name for name, job in jobs.items() if "secrets." in yaml.safe_dump(job)} == {"act", "finish"}
+    for name in ("act", "finish"):
+        secrets = set(re.findall(r"secrets\.(\w+)", yaml.safe_dump(jobs[name])))
+        assert secrets == set(load("bot")[True]["workflow_call"]["secrets"]), "each by its name, and all of them"
+    assert "secrets: inherit" not in "".join(path.read_text() for path in WORKFLOWS)
+
+
+def test_keys_are_reached_only_when_the_job_before_says_so() -> None:
+    jobs = load("bot")["jobs"]
+    assert jobs["act"]["needs"] == "decide"
+    assert "needs.decide.outputs.needs_cloud == 'true'" in jobs["act"]["if"]
+    assert "always()" not in jobs["act"]["if"]
+    assert jobs["finish"]["needs"] == ["decide", "act"]
+    assert jobs["finish"]["if"].split("&&")[0].strip(" ${\n") == "always()"
+
+
+@pytest.mark.parametrize(
+    ("decide", "needs_cloud", "act", "runs"),
+    [
+        ("skipped", "", "skipped", False),  # ordinary conversation
+        ("success", "false", "skipped", False),  # answered without a machine
+        ("failure", "false", "skipped", False),  # refused, and said
+        ("success", "true", "success", False),
+        ("success", "true", "failure", True),
+        ("success", "true", "cancelled", True),  # by a person, by the time limit, or thrown out of its queue
+        ("failure", "", "skipped", True),  # the light step died
+        ("cancelled", "", "skipped", True),
+    ],
+)
+def test_finish_runs_where_a_job_died(decide: str, needs_cloud: str, act: str, *, runs: bool) -> None:
+    facts = {
+        "needs.decide.result": decide,
+        "needs.decide.outputs.needs_cloud": needs_cloud,
+        "needs.act.result": act,
+    }
+    expression = load("bot")["jobs"]["finish"]["if"].strip().removeprefix("${{").removesuffix("}}")
+    assert evaluate(expression, facts) is runs
+
+
+def evaluate(expression: str, facts: dict[str, str]) -> bool:
+    """Evaluate the few words of GitHub's expressions that stand there; another one is an error here."""
+    python = expression.replace("always()", "True").replace("&&", " and ").replace("||", " or ")
+    for name, value in facts.items():
+        python = python.replace(name, repr(value))
+    assert re.fullmatch(r"(?:[\s()]|and|or|True|==|!=|'[a-z]*')+", python), python
+    return bool(eval(" ".join(python.split())))  # noqa: S307  only the words that the line above lets through
+
+
+def test_commands_queue_by_pull_request_behind_the_job_that_reads_them() -> None:
+    jobs = load("bot")["jobs"]
+    assert "concurrency" not in jobs["decide"], (
+        "a tombstone must reach a launch in flight, and no comment throws one out"
+    )
+    assert "concurrency" not in jobs["finish"], "it is there for those who were thrown out"
+    group = jobs["act"]["concurrency"]["group"]
+    assert "github.event.issue.number" in group
+    assert group.endswith("-${{ needs.decide.outputs.lane }}"), "what only ends never stands behind what rents"
+    assert jobs["act"]["concurrency"]["cancel-in-progress"] is False
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
@@ -76,10 +158,9 @@ def test_no_event_text_reaches_a_shell(path: Path) -> None:
             assert "${{" not in step.get("run", ""), step
 
 
-@pytest.mark.parametrize("name", REUSABLE)
-def test_reusable_workflow_runs_only_the_action_of_its_own_commit(name: str) -> None:
-    (job,) = load(name)["jobs"].values()
-    refuse, fetch, act = job["steps"]
+@pytest.mark.parametrize(("name", "job"), [(name, job) for name in REUSABLE for job in load(name)["jobs"]])
+def test_reusable_workflow_runs_only_the_action_of_its_own_commit(name: str, job: str) -> None:
+    refuse, fetch, act = load(name)["jobs"][job]["steps"]
     assert refuse["if"] == "${{ !job.workflow_repository || !job.workflow_sha }}"
     assert refuse["run"].rstrip().endswith("exit 1")
     assert fetch["with"]["repository"] == "${{ job.workflow_repository }}"
@@ -88,16 +169,77 @@ def test_reusable_workflow_runs_only_the_action_of_its_own_commit(name: str) -> 
     assert act["uses"] == f"./{fetch['with']['path']}"
 
 
-@pytest.mark.parametrize("name", REUSABLE)
-def test_reusable_workflow_passes_inputs_that_the_action_has(name: str) -> None:
-    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
-    (job,) = load(name)["jobs"].values()
-    assert set(job["steps"][-1]["with"]) <= set(inputs)
-    assert "github-token" in job["steps"][-1]["with"]
+@pytest.mark.parametrize(("name", "job"), [(name, job) for name in REUSABLE for job in load(name)["jobs"]])
+def test_reusable_workflow_passes_inputs_that_the_action_has(name: str, job: str) -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    called = load(name)["jobs"][job]
+    assert set(called["steps"][-1]["with"]) <= set(action["inputs"])
+    assert "github-token" in called["steps"][-1]["with"]
+    for value in called.get("outputs", {}).values():
+        step, output = re.fullmatch(r"\$\{\{ steps\.(\w+)\.outputs\.(\w+) \}\}", value).groups()
+        assert step == called["steps"][-1]["id"]
+        assert output in action["outputs"]
+
+
+def test_jobs_of_the_bot_hand_on_what_the_job_before_has() -> None:
+    jobs = load("bot")["jobs"]
+    used = set(re.findall(r"needs\.(\w+)\.outputs\.(\w+)", (ROOT / ".github/workflows/bot.yml").read_text()))
+    assert used == {(job, output) for job in ("decide", "act") for output in jobs[job]["outputs"]}
+    assert {job: jobs[job]["steps"][-1]["with"]["phase"] for job in jobs} == {job: job for job in jobs}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_nothing_of_a_pull_request_is_fetched_where_a_token_can_write(path: Path) -> None:
+    """CI runs a pull request's code, with a token that only reads and no secret; nothing else fetches one's head."""
+    text = path.read_text()
+    assert not re.search(
+        r"github\.(head_ref|event\.pull_request\.head|event\.workflow_run)|refs/pull|gh pr checkout", text
+    )
+    if path.stem in {*REUSABLE, "gpu-lol"}:
+        for step in steps_of(yaml.safe_load(text)):
+            assert not step.get("uses", "").startswith("actions/checkout") or "job.workflow_sha" in step["with"]["ref"]
+            assert not re.search(r"\b(git|gh|curl|wget|pip|python)\b", step.get("run", "")), step
+
+
+def steps_of(workflow: dict[Any, Any]) -> list[dict[str, Any]]:
+    """Return every step of every job."""
+    return [step for job in workflow["jobs"].values() for step in job.get("steps", [])]
 
 
 def test_the_workflow_without_a_secret_names_none() -> None:
     assert "secrets." not in (ROOT / ".github" / "workflows" / "propose.yml").read_text()
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(("level", "most"), [(1, 12), (2, 30)])
+def test_level_is_short(level: int, most: int) -> None:
+    blocks = readme_blocks()
+    assert len(blocks[level - 1].splitlines()) <= most
+    assert ("secrets" in blocks[level - 1]) == (level == 2), "level 1 needs no secret, level 2 one"
+    assert len(set(re.findall(r"secrets\.(\w+)", blocks[level - 1]))) == level - 1
+
+
+@pytest.mark.docs
+def test_readme_runs_nothing_of_a_pull_request() -> None:
+    blocks = readme_blocks()
+    assert len(blocks) >= 3
+    for block in blocks:
+        workflow = yaml.safe_load(block)
+        assert "${{ github.event" not in block
+        for step in steps_of(workflow):
+            assert "run" not in step
+            assert step["uses"].startswith("gpu-lol/gpu-lol-action@"), "and fetches nothing"
+        triggers = workflow.get(True, {})
+        if "pull_request_target" in triggers or "issue_comment" in triggers:
+            assert workflow["permissions"] == {}
+            assert all(called(job) for job in workflow["jobs"].values())
+
+
+def readme_blocks() -> list[str]:
+    """Return the workflows that the README shows."""
+    text = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"^```ya?ml\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    return [block for block in blocks if "jobs:" in block]
 
 
 def test_callers_are_found() -> None:
@@ -106,20 +248,25 @@ def test_callers_are_found() -> None:
 
 @pytest.mark.docs
 @pytest.mark.parametrize(("where", "job", "callee"), callers())
-def test_caller_grants_what_the_called_job_asks_for(where: str, job: dict[str, Any], callee: str) -> None:
-    # A called job that asks for a permission its caller lacks fails the whole run at start-up.
-    (wanted,) = load(callee)["jobs"].values()
+def test_caller_grants_what_the_called_jobs_ask_for(where: str, job: dict[str, Any], callee: str) -> None:
+    """A called job that asks for a permission that its caller lacks fails the whole run at start-up."""
+    known = {each.name: each for each in USED[callee]}
     granted = job["permissions"]
-    for permission, level in wanted["permissions"].items():
-        assert LEVELS[granted.get(permission, "none")] >= LEVELS[level], (
-            f"{where}: {callee} needs {permission}: {level}"
-        )
-    assert set(granted) == set(wanted["permissions"]), f"{where} grants {callee} more than it uses"
+    for name, wanted in load(callee)["jobs"].items():
+        for permission, level in wanted.get("permissions", {}).items():
+            assert LEVELS.index(granted.get(permission, "none")) >= LEVELS.index(level), (
+                f"{where}: {callee}.{name} asks for {permission}: {level}"
+            )
+    for permission in known.values():
+        assert permission.is_optional or granted.get(permission.name) == permission.level, f"{where}: {permission.line}"
+    for name, level in granted.items():
+        assert name in known, f"{where} grants {callee} {name}, which it does not use"
+        assert known[name].level == level, f"{where} grants {callee} {name}: {level}"
 
 
 @pytest.mark.docs
 @pytest.mark.parametrize(("where", "job", "callee"), callers())
 def test_caller_passes_what_the_called_workflow_takes(where: str, job: dict[str, Any], callee: str) -> None:
-    takes = load(callee)[True]["workflow_call"] or {}
+    takes = load(callee)[True]["workflow_call"] or {}  # a called workflow may take nothing
     assert set(job.get("with", {})) <= set(takes.get("inputs", {})), where
     assert set(job.get("secrets", {})) <= set(takes.get("secrets", {})), where

@@ -131,6 +131,25 @@ def test_pods_own_key_sees_and_ends_that_pod_only(cloud):
     cloud.post("kill", {"id": other})
 
 
+def test_machine_ends_itself_when_its_lease_is_over(cloud):
+    from datetime import datetime, timedelta, timezone
+
+    from gpu_lol_action.domain.environment import Lease
+    from gpu_lol_action.launch.lease import build_lease_script, parse_lease_output
+
+    mine, other = deploy(cloud, "lease-head"), deploy(cloud, "neighbor-head")
+    booted(cloud, mine), booted(cloud, other)
+    now = datetime(2026, 11, 20, tzinfo=timezone.utc)
+    script = build_lease_script(
+        Lease(now, now + timedelta(seconds=3)), now, "0123456789abcdef", watch_every=timedelta(seconds=1)
+    )
+    told = inside(state_of(cloud), mine, script)
+    assert parse_lease_output(told.stdout, "0123456789abcdef") is None, told.stdout + told.stderr
+    wait_until(lambda: all(pod["id"] != mine for pod in cloud.pods()))
+    assert any(pod["id"] == other for pod in cloud.pods()), "its key is good for itself alone"
+    cloud.post("kill", {"id": other})
+
+
 def test_stranger_is_refused(cloud):
     with pytest.raises(urllib.error.HTTPError) as refusal:
         ask(cloud, "{ myself { id } }", "rpa_STRANGER")

@@ -44,6 +44,7 @@ def test_the_whole_story_with_the_next_offer_when_the_first_has_no_capacity(stag
     assert "no capacity" in story.ready.lower()
     story.log_in()
     story.ask_status()
+    story.ask_for_time()
     story.tear_down()
     story.look_back()
     scene = Scene(stage, story.number)

@@ -23,6 +23,8 @@ from gpu_lol_action.domain.environment import (
     Tombstone,
 )
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.leases import Warn
+from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
@@ -312,7 +314,7 @@ def _proposal(**changes: object) -> str:
         "spec_yaml": SPEC_YAML,
         "now": NOW,
     }
-    return comments.proposal(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
+    return comments.proposal(comments.proposal_case(**{**case, **changes}))  # type: ignore[arg-type]  # a table of keyword arguments
 
 
 _NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
@@ -362,6 +364,18 @@ def _dry_run(ladder: Ladder = LADDER, refusals: tuple[str, ...] = ()) -> str:
 def _estimate(*cells: tuple[str, str]) -> str:
     case = estimate_case(Command("estimate", "/gpu-lol estimate", cells=cells), Policy(), NOW)
     return comments.estimate(case, reply_to=REPLY)
+
+
+def _extended(record: EnvironmentRecord) -> str:
+    longer = replace(record, lease=replace(record.lease, expires_at=record.lease.expires_at + timedelta(hours=1)))
+    worst = longer.lease.expires_at + timedelta(minutes=67)
+    return comments.extended(record=longer, before=record.lease, worst_case_at=worst, now=NOW, reply_to=REPLY)
+
+
+def _warning(of: str, look: Look | None, record: EnvironmentRecord = READY) -> str:
+    now = record.lease.expires_at - timedelta(minutes=47)
+    ends_at = record.lease.expires_at if of == "lease" else now + timedelta(minutes=30)
+    return comments.warning(record=record, due=Warn(of, ends_at), look=look, now=now)
 
 
 def _torn_down(record: EnvironmentRecord) -> str:
@@ -581,6 +595,13 @@ CASES: Mapping[str, Callable[[], str]] = {
         replace(CLAIMED, state=State.CLOSED, tombstone=Tombstone("requester", "down", NOW))
     ),
     "torn_down_hostile": lambda: _torn_down(_hostile_record(FAILED)),
+    "extended": lambda: _extended(READY),
+    "extended_hostile": lambda: _extended(_hostile_record(READY)),
+    "warning_lease": lambda: _warning("lease", Look(timedelta(0), 3, 1, 2)),
+    "warning_lease_nothing": lambda: _warning("lease", Look(timedelta(0), 0, 0, 0)),
+    "warning_lease_unknown": lambda: _warning("lease", None),
+    "warning_idle": lambda: _warning("idle", Look(timedelta(minutes=64), 0, 1, 0)),
+    "warning_hostile": lambda: _warning("lease", None, _hostile_record(READY)),
     "no_capacity": lambda: comments.no_capacity(
         record=replace(LAUNCHING, state=State.FAILED, attempts=LAUNCHING.attempts[:1] * 4), policy=POLICY, now=NOW
     ),

@@ -18,8 +18,8 @@ from tests.golden.cases import CASES
 
 GOLDENS = Path(__file__).parent / "comments"
 HOSTILE_CASES = sorted(name for name in CASES if name.endswith("_hostile"))
-# Comments mention people nowhere but here; the ready comment and the certificate are what a requester waits for.
-NOTIFYING = re.compile(r"ready|torn_down")
+# Comments mention people nowhere but here: what a requester waits for, and what may cost them their work.
+NOTIFYING = re.compile(r"ready|torn_down|warning")
 BILLING = re.compile(
     r"\*\*(?:Nothing (?:was launched|is running(?: for this PR)?|is billing yet for .+)\."
     r"|.+ (?:runs at|bills|counts as running at) \$.+\.|.+ may be running, at a price that is not known\.|Running: .+ so far.*\.)\*\*"

@@ -221,6 +221,10 @@ class QuietProgress:
     lines: list[str] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
     def phase(self, name: str) -> None:
         self.lines.append(f"▸ {name}")

@@ -75,6 +75,8 @@ def script_kind(script: str) -> str:
         ("repair", r"^mode=repair$"),
         ("setup", r"^mode=setup$"),
         ("access", r"^keys="),
+        ("lease", r"^watcher="),
+        ("look", r"^sha=\w+$"),
     ):
         if re.search(sign, head, re.MULTILINE):
             return kind
@@ -126,6 +128,13 @@ class GoodMachine:
 
     def _access(self, nonce: str) -> str:
         return f"::gpu-lol-access {nonce} done\n"
+
+    def _lease(self, nonce: str) -> str:
+        return f"::gpu-lol-lease {nonce} done\n"
+
+    def _look(self, nonce: str) -> str:
+        said = ("idle_seconds 0", "changed 0", "untracked 0", "unpushed 0", "done .")
+        return "".join(f"::gpu-lol-look {nonce} {line}\n" for line in said)
 
     def _code(self, nonce: str) -> str:
         return "".join(f"::gpu-lol-code {nonce} {line}\n" for line in (f"tree {TREE}", f"head {HEAD}", "done"))

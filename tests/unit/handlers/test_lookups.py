@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.handlers.lookups import Lookups, consult
-from gpu_lol_action.handlers.propose import handle_propose
+from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from tests.support.web import Said, Seen, Web, said_json, web_server
 from tests.unit.handlers.conftest import Bench
 
@@ -261,7 +261,7 @@ def test_a_bad_answer_leaves_what_the_code_says_and_is_told(
 def propose(bench: Bench, policy: Policy) -> str:
     (bench.forge.folder / "train.py").write_text(TRAIN.replace("MODEL", "acme/secret-sauce-3b"))
     (bench.forge.folder / "requirements.txt").write_text("torch\ntransformers\n")
-    handle_propose(bench.context, bench.forge.repo, bench.forge.pull, policy)
+    handle_propose(bench.context, Occasion(bench.forge.repo, bench.forge.pull, lambda: policy))
     return bench.texts[0]
 
 

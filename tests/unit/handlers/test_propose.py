@@ -7,7 +7,8 @@ import pytest
 
 from gpu_lol_action.domain.request import Posted
 from gpu_lol_action.errors import Ending, SpecError, TransientError
-from gpu_lol_action.handlers.propose import PROPOSAL_PREFIX, handle_propose
+from gpu_lol_action.handlers.propose import Occasion, handle_propose
+from gpu_lol_action.handlers.propose_sticky import PROPOSAL_PREFIX
 from tests.unit.handlers.conftest import POLICY, Bench
 
 TRAINING = """\
@@ -31,7 +32,7 @@ def bench(bench: Bench, tmp_path: Path) -> Bench:
 
 
 def propose(bench: Bench, *, is_asked: bool = False) -> tuple[str, str]:
-    outcome = handle_propose(bench.context, bench.forge.repo, bench.forge.pull, POLICY, is_asked=is_asked)
+    outcome = handle_propose(bench.context, Occasion(bench.forge.repo, bench.forge.pull, lambda: POLICY, is_asked))
     return outcome.decision, outcome.reason_code
 
 
@@ -71,7 +72,7 @@ def test_drafts_and_bots_get_no_proposal_unless_a_person_asks(
 def test_an_older_run_never_writes_over_a_newer_one(bench: Bench) -> None:
     old = bench.forge.pull
     bench.forge.pull = replace(old, head_sha="e" * 40)
-    outcome = handle_propose(bench.context, bench.forge.repo, old, POLICY)
+    outcome = handle_propose(bench.context, Occasion(bench.forge.repo, old, lambda: POLICY))
     assert (outcome.decision, outcome.reason_code) == ("ignored", "head_moved")
     assert bench.texts == []
 
@@ -112,7 +113,7 @@ def test_an_invalid_spec_takes_the_proposals_place_and_is_told_once(bench: Bench
 def test_a_comment_that_is_refused_leaves_the_outcome_and_its_text(bench: Bench) -> None:
     """A fork's pull request has a token that may only read: its proposal is in the job summary."""
     bench.forge.is_read_only = True
-    outcome = handle_propose(bench.context, bench.forge.repo, bench.forge.pull, POLICY)
+    outcome = handle_propose(bench.context, Occasion(bench.forge.repo, bench.forge.pull, lambda: POLICY))
     assert outcome.decision == "done"
     assert "Qwen2.5-7B" in outcome.text
     assert "summary" in bench.progress.warnings[0]

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, State
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State
 from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.names import repository_prefix
 from gpu_lol_action.errors import TransientError
 from gpu_lol_action.handlers.down import handle_down
 from gpu_lol_action.handlers.sweep import BOOT_GRACE, handle_sweep
-from tests.support.hands import START
+from tests.support.hands import START, ScriptedShell
+from tests.support.machine import nonce_of
 from tests.unit.handlers.conftest import POLICY, Bench
 
 
@@ -133,3 +135,89 @@ def test_a_refused_key_is_said_and_the_record_stays_open(bench: Bench) -> None:
     assert "refuses the key" in outcome.text
     assert bench.record.state is State.UNKNOWN
     bench.assert_nothing_bills_unnoticed()
+
+
+def _says(**said: int) -> ScriptedShell:
+    """A machine that answers a look with these counts."""
+
+    def answer(script: str) -> RemoteOutput:
+        nonce = nonce_of(script)
+        lines = [f"::gpu-lol-look {nonce} {key} {value}" for key, value in said.items()]
+        return RemoteOutput(0, "\n".join([*lines, f"::gpu-lol-look {nonce} done ."]), "")
+
+    return ScriptedShell([("gpu-lol-look", answer)])
+
+
+UNUSED = {"idle_seconds": 3700, "changed": 0, "untracked": 0, "unpushed": 0}
+
+
+def test_a_machine_that_nobody_uses_ends_where_nothing_is_lost(bench: Bench) -> None:
+    bench.running()
+    bench.shell = _says(**UNUSED)
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.tombstone is not None
+    assert bench.record.tombstone.reason == "idle"
+    assert "nobody used it" in bench.texts[-1]
+
+
+def test_unsaved_work_on_an_unused_machine_is_told_first_and_ends_half_an_hour_later(bench: Bench) -> None:
+    bench.running(lease=Lease(START, START + timedelta(hours=9)))
+    bench.shell = _says(**{**UNUSED, "changed": 3})
+    handle_sweep(bench.context, 5, POLICY)
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.READY
+    assert len(bench.texts) == 1, "told once"
+    assert "@ada" in bench.texts[0]
+    assert "3 changed files" in bench.texts[0]
+    bench.clock.at += timedelta(minutes=31)
+    bench.shell = _says(**{**UNUSED, "changed": 3, "idle_seconds": 3700 + 31 * 60})
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.CLOSED
+
+
+def test_the_end_of_a_lease_is_told_once_before_it_comes(bench: Bench) -> None:
+    bench.running()
+    bench.clock.at = START + timedelta(minutes=40)
+    for _ in range(3):
+        handle_sweep(bench.context, 5, POLICY)
+    assert [("in 80 min" in text or "in 1 h 20 min" in text) for text in bench.texts] == [True]
+    assert bench.record.state is State.READY
+
+
+def test_a_dry_run_tells_nobody(bench: Bench) -> None:
+    bench.running()
+    bench.clock.at = START + timedelta(minutes=40)
+    outcome = handle_sweep(bench.context, 5, POLICY, is_dry_run=True)
+    assert not bench.texts
+    assert bench.record.warned is None
+    assert "its requester is told" in outcome.text
+
+
+def test_a_machine_that_does_not_answer_a_look_is_left_to_its_lease(bench: Bench) -> None:
+    bench.running()
+    bench.shell = ScriptedShell()
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.READY
+
+
+def test_a_machine_that_is_not_there_any_more_is_certified_and_billed(bench: Bench) -> None:
+    bench.running()
+    bench.cloud.running.clear()
+    bench.clock.at = START + timedelta(minutes=10)
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.CLOSED
+    assert bench.record.tombstone is not None
+    assert bench.record.tombstone.reason == "machine_gone"
+    assert len(bench.record.absences) == 2
+    assert "ended itself, was taken away" in bench.texts[-1]
+
+
+def test_a_machine_on_a_cloud_that_is_silent_or_has_no_key_here_is_not_taken_for_gone(bench: Bench) -> None:
+    bench.running()
+    bench.cloud.running.clear()
+    bench.cloud.is_silent = True
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.READY
+    bench.settle(clouds=())
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.READY

@@ -89,7 +89,7 @@ def test_up_hands_over_a_checked_machine(bench: Bench, machine: GoodMachine) -> 
     assert record.state is State.READY
     assert record.sha == HEAD
     assert record.launcher_stopped_at == record.ready_at
-    assert machine.kinds == ["access", "code", "setup", "probe"]
+    assert machine.kinds == ["access", "lease", "code", "setup", "probe"]
     assert [phase.name for phase in record.phases] == [
         "launching",
         "connecting",
@@ -147,7 +147,7 @@ def test_what_is_missing_is_installed_once_and_looked_at_again(bench: Bench, mac
     without["packages"] = {"found": {}}
     machine.facts = [without, GOOD]
     assert handle_up(bench.context, bench.order()).reason_code == "launched"
-    assert machine.kinds == ["access", "code", "setup", "probe", "repair", "probe"]
+    assert machine.kinds == ["access", "lease", "code", "setup", "probe", "repair", "probe"]
     assert "repair" in [check.name for check in bench.record.checks]
 
 
@@ -296,7 +296,7 @@ def test_down_during_the_launch_stops_it_and_certifies_nothing_itself(bench: Ben
     assert bill.usd > 0, "the machine was there for a minute"
 
 
-@pytest.mark.parametrize("kind", ["access", "code", "setup", "probe"])
+@pytest.mark.parametrize("kind", ["access", "lease", "code", "setup", "probe"])
 def test_down_during_the_installation_stops_it(bench: Bench, machine: GoodMachine, kind: str) -> None:
     def bury(now: str) -> None:
         if now == kind:
@@ -748,3 +748,17 @@ def test_a_tombstone_on_a_record_of_another_claim_is_not_written(bench: Bench) -
     write_tombstone(bench.context, stale, Tombstone("the sweeper", "lease_over", bench.clock.now()))
     assert bench.record.state is State.READY
     assert bench.record.tombstone is None
+
+
+def test_the_machine_knows_its_lease_before_anything_long_begins(bench: Bench, machine: GoodMachine) -> None:
+    handle_up(bench.context, bench.order())
+    assert machine.kinds.index("lease") < machine.kinds.index("code")
+
+
+def test_a_machine_that_cannot_watch_itself_is_handed_over_and_the_log_says_so(
+    bench: Bench, machine: GoodMachine
+) -> None:
+    machine.instead["lease"] = TransientError("machine_timed_out", "it did not answer")
+    handle_up(bench.context, bench.order())
+    assert bench.record.state is State.READY
+    assert any("does not watch its own lease" in line for line in bench.progress.warnings)

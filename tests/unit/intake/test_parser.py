@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from gpu_lol_action.domain.commands import COMMANDS, DoorKind
+from gpu_lol_action.domain.corrections import Correction, Corrections
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.intake.parser import MAX_COMMANDS_PER_COMMENT, parse_comment, parse_words
 
@@ -159,3 +160,117 @@ def test_terminal_options_do_not_work_in_comments() -> None:
     parsed = parse_words(["analyze", "repo", "--format", "json"], DoorKind.TERMINAL)
     assert isinstance(parsed, Command)
     assert (parsed.path, parsed.output_format) == ("repo", "json")
+
+
+# --- words of the form name=value -----------------------------------------------------------------------------------
+
+
+def test_set_reads_every_word_and_the_last_one_wins() -> None:
+    parsed = command("/gpu-lol set vram=22.5GB gpu=4090:2 count=4 image=`ghcr.io/acme/img:1` VRAM=48")
+    assert Corrections().with_changes(parsed.corrections) == Corrections(48, "RTX4090", 4, "ghcr.io/acme/img:1")
+
+
+def test_auto_takes_a_correction_back_and_a_card_with_its_number() -> None:
+    parsed = command("/gpu-lol set gpu=auto vram=auto")
+    assert parsed.corrections == (Correction("gpu", None), Correction("count", None), Correction("vram", None))
+    assert Corrections(48, "A40", 2, "x").with_changes(parsed.corrections) == Corrections(image="x")
+    assert Corrections(48).with_changes(parsed.corrections).is_empty
+
+
+@pytest.mark.parametrize(
+    ("body", "suggestion"),
+    [
+        ("/gpu-lol set", "vram=48"),
+        ("/gpu-lol set vrma=48", "vram=48"),
+        ("/gpu-lol set --vram=48", "vram=48"),
+        ("/gpu-lol set --gpu A40", "gpu=A100-80GB"),
+        ("/gpu-lol set vram 48", "vram=48"),
+        ("/gpu-lol set gpu=A10O", "A100"),
+        ("/gpu-lol set gpu=A40:99", "A40:10"),
+    ],
+)
+def test_words_that_set_does_not_take_get_the_nearest_that_it_does(body: str, suggestion: str) -> None:
+    assert suggestion in problem(body).did_you_mean
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["vram=", "vram=0", "vram=9999", "vram=-1", "vram=1e3", "count=17", "count=two", "image=-v", "image=$(x)", "="],
+)
+def test_values_that_no_machine_has_change_nothing(word: str) -> None:
+    assert problem(f"/gpu-lol set vram=48 {word}").command == "set"
+
+
+# --- what a reader would not take as said ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "| a |\n|---|\n/gpu-lol up",
+        "~~never\n/gpu-lol up\nagain~~",
+        "[a link\n/gpu-lol up\nits end](https://example.org)",
+        "**bold\n/gpu-lol up\nends**",
+        "\\/gpu-lol up",
+        "&#47;gpu-lol up",
+        "<details><summary>old</summary>\n\n/gpu-lol up\n\n</details>",
+        "<details>\n<!-- </details> -->\n\n/gpu-lol up",
+        "so <del>\n/gpu-lol up\n</del>",
+        "<blockquote>\n\n/gpu-lol up\n\n</blockquote>",
+        "[^1]: a note\n/gpu-lol up",
+        "> quoted\n/gpu-lol up",
+        "1. one\n\n   /gpu-lol up",
+        "- [ ] todo\n/gpu-lol up",
+        "<!-- a\n\n/gpu-lol up\n-->",
+        "![alt\n/gpu-lol up](x.png)",
+        "\u200b/gpu-lol up",
+        "\u2044gpu-lol up",
+        "/gpu\u2011lol up",
+        "/GPU-LOL up",
+    ],
+)
+def test_what_is_set_apart_or_only_looks_alike_never_fires(body: str) -> None:
+    assert isinstance(parse_comment(body), Ignore)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<details><summary>old</summary>\n\ntext\n\n</details>\n\n/gpu-lol up",
+        "It is a List<String> now.\n\n/gpu-lol up",
+        "<p align=center>\n\n/gpu-lol up",
+        "> quoted\n\n/gpu-lol up",
+        "/gpu-lol\u00a0up",
+        "hi\r\n/gpu-lol up\r\nbye",
+        "hi\r/gpu-lol up",
+        "/gpu-lol   up\t",
+    ],
+)
+def test_what_is_said_fires_whatever_stands_around_it(body: str) -> None:
+    assert command(body).name == "up"
+
+
+@pytest.mark.parametrize(
+    ("body", "mark"),
+    [
+        ("/gpu-lol u\u0440", "U+0440"),
+        ("/gpu-lol up\u200b", "U+200B"),
+        ("/gpu-lol up --hours \uff12", "U+FF12"),
+        ("/gpu-lol down \u202e--all", "U+202E"),
+        ("/gpu-lol status\u2028/gpu-lol up", "U+2028"),
+        ("/gpu-lol up \0", "U+FFFD"),
+        ("/gpu-lol up \x1b[31m", "U+001B"),
+    ],
+)
+def test_foreign_characters_in_a_command_launch_nothing_and_are_named(body: str, mark: str) -> None:
+    assert mark in problem(body).what
+
+
+def test_an_option_that_is_given_twice_is_refused() -> None:
+    assert "twice" in problem("/gpu-lol up --gpu A40 --gpu=H100").what
+    assert command("/gpu-lol up --share a --share b").share == ("a", "b")
+
+
+def test_behind_two_hyphens_no_word_is_an_option() -> None:
+    assert command("/gpu-lol up -- train").profile == "train"
+    assert problem("/gpu-lol up -- --spot").command == "up"

@@ -50,10 +50,10 @@ def _differs(path: str, mode: str, blob: str) -> bool:
     try:
         if mode == "120000":
             content = os.fsencode(os.readlink(path))
-            return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest() != blob
+            return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest() != blob  # git's own ids  # nosec B324
         if os.path.islink(path) or bool(os.stat(path).st_mode & 0o100) != (mode == "100755"):
             return True
-        digest = hashlib.sha1(b"blob %d\0" % os.path.getsize(path))
+        digest = hashlib.sha1(b"blob %d\0" % os.path.getsize(path))  # git's own ids  # nosec B324
         with open(path, "rb") as file:
             for chunk in iter(lambda: file.read(1 << 20), b""):
                 digest.update(chunk)

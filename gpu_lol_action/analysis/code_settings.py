@@ -1,0 +1,113 @@
+"""A program's values as settings, and which entries of its registries (tables of models and shapes) a run does not mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.configuration import Setting, fold_key
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.python_code import PythonCode
+from gpu_lol_action.analysis.python_names import Names
+from gpu_lol_action.analysis.python_tree import ENTRY, LEAST_ENTRIES
+from gpu_lol_action.analysis.python_values import Value
+from gpu_lol_action.domain.finding import Evidence
+
+# What tells one model from another: where several functions or classes of a file set it, each is one model of many.
+_TELLING = frozenset({
+    "n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth", "n_embd", "hidden_size", "d_model",
+    "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "repo_id", "base_model",
+    "pretrained_model_name_or_path", "arch",
+})  # fmt: skip
+_NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
+
+
+@remembered
+def code_settings(source: Source) -> tuple[Setting, ...]:
+    """Return a program's settings: arguments of constructors first, then options' defaults, then the rest."""
+    code = source.code
+    if code is None:
+        return ()
+    arguments = _arguments(source, code)
+    typed = [s for s in arguments if s.path[:1].isupper()]
+    other = [s for s in arguments if not s.path[:1].isupper()]
+    options = [_default(source, d.name, d.text, d.line, d.owner) for d in code.defaults if d.is_option]
+    plain = [_default(source, d.name, d.text, d.line, d.owner) for d in code.defaults if not d.is_option]
+    return (*typed, *options, *plain, *other)
+
+
+def _arguments(source: Source, code: PythonCode) -> list[Setting]:
+    found: list[Setting] = []
+    for call in code.calls:
+        for key, value in call.keywords:
+            text = code.resolve(value)
+            if text is not None and call.last not in _NO_SETTINGS:
+                where = Evidence(source.path, call.line)
+                found.append(Setting(fold_key(key), f"{call.last}.{fold_key(key)}", text, where, call.owner))
+    return found
+
+
+def _default(source: Source, name: str, text: str, line: int, owner: str) -> Setting:
+    return Setting(fold_key(name), fold_key(name), text, Evidence(source.path, line), owner)
+
+
+def borrowed_settings(source: Source, constants: Names) -> tuple[Setting, ...]:
+    """Return a program's defaults that are constants of the modules that it imports (``default=DEFAULT_MODEL``)."""
+    if source.code is None:
+        return ()
+    own = source.code.names()
+    known = Names({**constants.texts, **own.texts}, own.values, {**constants.tables, **own.tables})
+    found = ((item, known.resolve(item.value)) for item in source.code.open_defaults)
+    return tuple(_default(source, item.name, text, item.line, item.owner) for item, text in found if text is not None)
+
+
+def constants_of(sources: Iterable[Source]) -> Names:
+    """Return the constants and tables of modules: names in capitals, which others import."""
+    texts: dict[str, str] = {}
+    tables: dict[str, Mapping[str, Value]] = {}
+    for source in sources:
+        if source.code is not None:
+            names = source.code.names()
+            for name, text in names.texts.items():
+                if name.isupper():
+                    texts.setdefault(name, text)
+            for name, table in names.tables.items():
+                if name.isupper():
+                    tables.setdefault(name, table)
+    return Names(texts, {}, tables)
+
+
+@remembered
+def registry_entries(source: Source) -> frozenset[str]:
+    """Return the owners of settings that are entries of a registry: a run takes one of them, and the others say nothing.
+
+    Entries of a dictionary of like dictionaries are; so are functions and classes of which three or more set a model's shape
+    or name, each in its own way (``def vit_base(): return ViT(depth=12)``).
+    """
+    entries: set[str] = set()
+    told: dict[str, dict[str, str]] = {}
+    for setting in code_settings(source):
+        if setting.owner.startswith(ENTRY):
+            entries.add(setting.owner)
+        elif setting.owner and setting.key in _TELLING:
+            told.setdefault(setting.key, {}).setdefault(setting.owner, setting.text)
+    for by_owner in told.values():
+        if len(set(by_owner.values())) >= LEAST_ENTRIES:
+            entries.update(by_owner)
+    return frozenset(entries)
+
+
+def meant(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
+    """Return a program's settings for a run that says these names: those of entries that it names first, others' left out."""
+    entries = registry_entries(source)
+    if not entries:
+        return code_settings(source)
+    named = {entry for entry in entries if bare_name(entry) in names}
+    first = [setting for setting in code_settings(source) if setting.owner in named]
+    return (*first, *(setting for setting in code_settings(source) if setting.owner not in entries))
+
+
+def bare_name(text: str) -> str:
+    """Return a name as it is compared: letters and digits, small."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())

@@ -1,0 +1,44 @@
+"""What a name of a program stands for: its default, what it is assigned, the entry of a table; followed until it is a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.python_values import MAX_TEXT, Value
+
+MAX_STEPS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of one program: texts that it starts with, values made of other names, and dictionaries."""
+
+    texts: Mapping[str, str]
+    values: Mapping[str, Value]
+    tables: Mapping[str, Mapping[str, Value]]
+
+    def resolve(self, value: Value | None, steps: int = 0) -> str | None:
+        """Return a value's text, following names as far as this program tells them; None where it does not."""
+        if value is None or value.text is not None or steps > MAX_STEPS:
+            return value.text if value else None
+        found = self._joined(value, steps) if value.parts else self._entry(value, steps) or self._named(value, steps)
+        return found if found is not None else self.resolve(value.otherwise, steps + 1)
+
+    def _joined(self, value: Value, steps: int) -> str | None:
+        texts = [self.resolve(part, steps + 1) for part in value.parts]
+        return None if any(text is None for text in texts) else "".join(text or "" for text in texts)[:MAX_TEXT]
+
+    def _entry(self, value: Value, steps: int) -> str | None:
+        table = self.tables.get(value.table or "")
+        key = self.resolve(value.key, steps + 1) if table is not None else None
+        return self.resolve(table.get(key), steps + 1) if table is not None and key is not None else None
+
+    def _named(self, value: Value, steps: int) -> str | None:
+        if value.reference is None:
+            return None
+        text = self.texts.get(value.reference)
+        if text is not None:
+            return text
+        inner = self.values.get(value.reference)
+        return self.resolve(inner, steps + 1) if inner is not value else None

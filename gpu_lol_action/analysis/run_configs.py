@@ -1,0 +1,69 @@
+"""Which configuration files a run reads: those that it names, what these name, and what lies near where nothing is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.paths import Form
+
+MAX_CONFIGS = 20
+
+
+def run_configs(checkout: Checkout, run: Run) -> list[Source]:
+    """Return the run's configuration files and those that they name, the nearest to the command first."""
+    found = list(run.configs)
+    for source in found:  # grows while it is walked: what is named may name others
+        if len(found) >= MAX_CONFIGS:
+            break
+        found.extend(named for named in _named_by(checkout, run, source) if named not in found)
+    return found[:MAX_CONFIGS]
+
+
+def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
+    """Yield what a configuration names: a DeepSpeed JSON, the groups of a Hydra defaults list, the bases of OpenMMLab."""
+    for setting in read_settings(source):
+        named: Source | None = None
+        if setting.key in {"deepspeed", "deepspeed_config", "deepspeed_config_file"}:
+            named = checkout.find_named(setting.text)
+        elif setting.path == "defaults":
+            named = checkout.find(_beside(source, f"{setting.text}.yaml"))
+        elif setting.path.startswith("defaults."):
+            # `model=large` on the command line takes another file of the group.
+            group = re.sub(r"^(?:override_|optional_)*/?|@.*$", "", setting.path.removeprefix("defaults."))
+            name = run.options.get(group, setting.text).removesuffix(".yaml")
+            above = source.folder.rpartition("/")[0]
+            places = (_beside(source, f"{group}/{name}.yaml"), f"{above}/{group}/{name}.yaml".lstrip("/"))
+            named = next((found for place in places if (found := checkout.find(place)) is not None), None)
+        if named is not None:
+            yield named
+    base = source.code.default("_base_") if source.code is not None else None
+    for path in base.text.split(",")[:10] if base is not None else []:
+        named = checkout.find(_beside(source, path.strip())) or checkout.find_named(path.strip())
+        if named is not None:
+            yield named
+
+
+def _beside(source: Source, path: str) -> str:
+    """Return a path that a file names, seen from the root."""
+    parts: list[str] = source.folder.split("/") if source.folder else []
+    for part in path.split("/"):
+        if part == "..":
+            parts = parts[:-1]
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def stray_configs(checkout: Checkout, run: Run) -> list[Source]:
+    """Return configuration files near the script that nothing names; they speak softly."""
+    folder = run.script.folder if run.script else ""
+    near = [
+        s
+        for s in checkout.of(Form.YAML, Form.TOML)
+        if s.folder in {folder, f"{folder}/configs".strip("/"), f"{folder}/config".strip("/")}
+    ]
+    return near[:5]

@@ -1,0 +1,102 @@
+"""The keys of `.github/gpu-lol.yml`: one row for the reader, the JSON Schema, `policy --explain` and docs/policy.md."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from gpu_lol_action.domain.policy import Policy
+
+ROLES = ("read", "triage", "write", "maintain", "admin")
+CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
+MAX_USD = 100_000
+MAX_COUNT = 1000
+MAX_HOURS = 30 * 24
+MIN_HOURS = 0.01
+MAX_NAMES = 100
+MAX_TEAMS = 5  # each may cost a request for each command
+SCHEMA_URL = "https://raw.githubusercontent.com/gpu-lol/gpu-lol-action/main/docs/gpu-lol-policy.schema.json"
+
+
+class Kind(enum.Enum):
+    """How a value is read; the words are those of docs/policy.md."""
+
+    SWITCH = "true or false"
+    USD = "US dollars"
+    DURATION = "duration"
+    COUNT = "number"
+    ROLES = "list of roles"
+    CLOUDS = "list of clouds"
+    USERS = "list of logins"
+    TEAMS = "list of team slugs"
+    IMAGES = "list of image patterns"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: its dotted name in the file, the field of Policy that it sets (dotted too), and what it means."""
+
+    name: str
+    field: str
+    kind: Kind
+    meaning: str
+
+    def value(self, policy: Policy) -> object:
+        """Return what this key says in a policy."""
+        value: object = policy
+        for part in self.field.split("."):
+            value = getattr(value, part)
+        return value
+
+
+KEYS: tuple[Key, ...] = (
+    Key("enabled", "is_enabled", Kind.SWITCH, "`false` stops everything but `down` and `help`; what runs is still swept"),
+    Key("roles", "roles", Kind.ROLES, f"who may command, as GitHub's roles: {', '.join(ROLES)}"),
+    Key("users", "users", Kind.USERS, "who may command besides, by login, whatever their role is"),
+    Key("teams", "teams", Kind.TEAMS,
+        "who may command besides, by team of the owning organization; needs a token that may read its members"),
+    Key("clouds", "clouds", Kind.CLOUDS, f"where machines are looked for: {', '.join(CLOUDS)}"),
+    Key("images", "images", Kind.IMAGES, "the only container images that may run; none named allows all"),
+    Key("limits.price_usd_per_hour", "max_price_usd_per_hour", Kind.USD, "the dearest machine that may be rented"),
+    Key("limits.confirm_above_usd_per_hour", "confirm_above_usd_per_hour", Kind.USD,
+        "above this, a second person must confirm"),
+    Key("limits.environments_per_person", "environments_per_person", Kind.COUNT,
+        "machines that one person may hold at a time"),
+    Key("limits.environments_per_repository", "environments_per_repository", Kind.COUNT,
+        "machines that all together may hold"),
+    Key("limits.offers_tried", "max_offers_tried", Kind.COUNT, "offers that one `up` asks for before it gives up"),
+    Key("confirm.roles", "confirm_roles", Kind.ROLES, "who may confirm another person's `up`"),
+    Key("confirm.within", "confirm_within", Kind.DURATION, "how long after the `up` it can be confirmed"),
+    Key("lease.default", "lease", Kind.DURATION, "how long a machine lives when `--hours` is not given"),
+    Key("lease.max", "max_lease", Kind.DURATION, "the longest lease that may be asked for"),
+    Key("lease.min", "min_lease", Kind.DURATION, "the shortest"),
+    Key("lease.idle", "idle_end", Kind.DURATION, "read and checked, but nothing ends an idle machine yet"),
+    Key("budget.month_usd", "month_usd", Kind.USD,
+        "what this month's bills, running machines and the worst case of the next may come to"),
+    Key("timeouts.provision", "timeouts.provision", Kind.DURATION, "how long one offer may take to give a machine"),
+    Key("timeouts.setup", "timeouts.setup", Kind.DURATION, "how long installing may take"),
+    Key("timeouts.validate", "timeouts.validate", Kind.DURATION, "how long the checks may take"),
+    Key("analysis.hub", "asks_hub", Kind.SWITCH,
+        "whether sizes of models are looked up on the Hugging Face Hub: [hub-and-llm.md](hub-and-llm.md)"),
+    Key("analysis.llm_for_forks", "may_forks_ask_llm", Kind.SWITCH,
+        "whether the language model, where one is set up, is asked about forks' pull requests too"),
+    Key("forks.may_launch", "may_forks_launch", Kind.SWITCH,
+        "whether a fork's pull request may rent a machine of yours; each `up` must then name its commit in full"),
+    Key("sweep.required", "requires_recent_sweep", Kind.SWITCH,
+        "whether `up` refuses when the last successful sweep is more than 26 hours old"),
+    Key("validation.teardown_on_failure", "is_teardown_on_failed_validation", Kind.SWITCH,
+        "whether a machine that failed a check is ended at once"),
+)  # fmt: skip
+
+TOP: tuple[str, ...] = tuple(dict.fromkeys(key.name.partition(".")[0] for key in KEYS))
+"""The keys of the first level, in the table's order: values and sections."""
+
+
+def section(name: str) -> tuple[Key, ...]:
+    """Return the keys of a section; none where the name is a value's own."""
+    return tuple(key for key in KEYS if key.name.startswith(f"{name}."))
+
+
+def find_key(name: str) -> Key | None:
+    """Return the row of a dotted name."""
+    return next((key for key in KEYS if key.name == name), None)

@@ -1,0 +1,49 @@
+"""``set``, ``mute`` and ``unmute``: what a person says about a proposal, remembered for its pull request.
+
+The proposal itself shows it, edited in place, and a reaction says that it was heard: no further comment is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpu_lol_action.domain.proposal_note import ProposalNote
+from gpu_lol_action.domain.request import Outcome
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.ports_surfaces import Notes
+from gpu_lol_action.handlers.propose import Occasion, handle_propose
+
+
+def asked_for(order: Order) -> Occasion:
+    """Return the occasion of a proposal that a person asked for."""
+    return Occasion(order.repository, order.pull_request, lambda: order.policy, is_asked=True)
+
+
+def handle_set(context: Context, order: Order) -> Outcome:
+    """Correct the proposal, for this commit and for later ones."""
+    login = order.requester.login
+    _notes(context).change(order.pull_request.number, lambda note: note.corrected(order.command.corrections, login))
+    return _shown(handle_propose(context, asked_for(order)), "corrected")
+
+
+def handle_mute(context: Context, order: Order) -> Outcome:
+    """Leave the proposal as it is from now on, or keep it up to date again."""
+    muted_by = order.requester.login if order.command.name == "mute" else ""
+
+    def edit(note: ProposalNote) -> ProposalNote:
+        return note if bool(note.muted_by) == bool(muted_by) else replace(note, muted_by=muted_by)
+
+    _notes(context).change(order.pull_request.number, edit)
+    return _shown(handle_propose(context, asked_for(order)), "muted" if muted_by else "unmuted")
+
+
+def _notes(context: Context) -> Notes:
+    if context.surfaces is None:
+        # The table gives these commands to comments alone.
+        raise LookupError("set")
+    return context.surfaces.notes
+
+
+def _shown(outcome: Outcome, reason_code: str) -> Outcome:
+    """Return the proposal's outcome under the command's own reason, unless it could not be shown."""
+    return replace(outcome, reason_code=reason_code) if outcome.decision == "done" else outcome

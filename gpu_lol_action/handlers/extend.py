@@ -1,0 +1,131 @@
+"""``extend``: more time for a machine, in the ledger first and then on the machine, or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import timedelta
+
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, cost_usd
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.request import Deny, Outcome
+from gpu_lol_action.errors import LostRace, TransientError
+from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.down import entries_meant
+from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, reread
+from gpu_lol_action.handlers.tell_machine import tell_lease
+from gpu_lol_action.intake.extension import ExtensionFacts, decide_extension
+from gpu_lol_action.intake.gates import SpendingFacts
+from gpu_lol_action.pricing.budget import month_start, spending, worst_case
+from gpu_lol_action.render import comments
+
+DEFAULT_EXTENSION = timedelta(hours=1)
+
+
+def handle_extend(context: Context, order: Order) -> Outcome:
+    """Give the pull request's machine more time and say until when, and at what cost."""
+    entry = _meant(context, order)
+    if isinstance(entry, Deny):
+        return _deny(context, order, entry, None)
+    extra = order.command.lease or DEFAULT_EXTENSION
+    for _ in range(MAX_WRITE_TRIES):
+        lease = decide_extension(_facts(context, order, entry.record, extra))
+        if isinstance(lease, Deny):
+            return _deny(context, order, lease, entry.record)
+        try:
+            return _grant(context, order, entry, lease)
+        except LostRace:
+            entry = reread(context, entry)  # decided anew: it may be ending by now
+    raise TransientError(
+        "record_contended",
+        f"the record of {entry.record.name} changes faster than it can be written",
+        fix=order.command.line,
+    )
+
+
+def _grant(context: Context, order: Order, entry: Entry, lease: Lease) -> Outcome:
+    before = entry.record
+    entry = _write(context, entry, lease)
+    why = tell_lease(context, before.ssh, lease) if before.ssh else "no address is known"
+    if why is not None:
+        # Its own timer would end it at the old time, in spite of what the comment said.
+        _write(context, entry, before.lease)
+        raise TransientError(
+            "machine_not_told",
+            "The lease was not extended: the machine could not be told.",
+            why=why,
+            fix=order.command.line,
+        )
+    now = context.clock.now()
+    worst = worst_case(before.price_usd_per_hour, lease, order.policy) if before.price_usd_per_hour else None
+    body = comments.extended(
+        record=entry.record,
+        before=before.lease,
+        worst_case_at=worst.ends_by if worst else None,
+        now=now,
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    shown = comments.status(entries=[entry.record], unreadable=[], now=now, gpu_use={})
+    answers.edit(context, entry.record.status_comment_id, shown)
+    return Outcome("done", "extended", {"environment": entry.record.name}, text=body)
+
+
+def _write(context: Context, entry: Entry, lease: Lease) -> Entry:
+    changed = dataclasses.replace(entry.record, lease=lease, updated_at=context.clock.now())
+    return context.ledger.update(entry, changed)
+
+
+def _meant(context: Context, order: Order) -> Entry | Deny:
+    """Return the one machine that is meant; nothing is extended by guessing."""
+    entries = entries_meant(context, order)
+    found = [entry for entry in entries if isinstance(entry, Entry)]
+    if len(found) > 1:
+        names = ", ".join(f"`{entry.record.profile or 'default'}`" for entry in found)
+        ready = next((e.record.profile for e in found if e.record.profile and e.record.state is State.READY), "NAME")
+        return Deny(
+            "several_environments",
+            f"{len(found)} machines run here",
+            f"their profiles: {names}.",
+            f"/gpu-lol extend 1h --profile {ready}",
+        )
+    if found:
+        return found[0]
+    if entries:
+        return Deny("record_held", "its record cannot be read", "it counts as running until it can.", "/gpu-lol status")
+    return Deny("nothing_running", "no machine runs here", "there is no lease to extend.", "/gpu-lol up")
+
+
+def _facts(context: Context, order: Order, record: EnvironmentRecord, extra: timedelta) -> ExtensionFacts:
+    now = context.clock.now()
+    entries = context.ledger.entries()
+    records = [entry.record for entry in entries if isinstance(entry, Entry)]
+    open_records = [each for each in records if each.is_open]
+    month = spending(context.ledger.bills_usd(month_start(now)), open_records, order.policy, now)
+    price = record.price_usd_per_hour
+    spending_facts = SpendingFacts(
+        requester=order.requester,
+        price_usd_per_hour=price or order.policy.max_price_usd_per_hour,
+        lease=extra,
+        worst_case_usd=cost_usd(price or order.policy.max_price_usd_per_hour, extra),
+        month_usd=month.month_usd + month.committed_usd,
+        open_records=open_records,
+        unreadable=len(entries) - len(records),
+        last_sweep=context.ledger.last_sweep(),
+        oldest_claim=min((each.claimed_at for each in records), default=None),
+        now=now,
+        policy=order.policy,
+    )
+    return ExtensionFacts(record, extra, spending_facts)
+
+
+def _deny(context: Context, order: Order, denial: Deny, record: EnvironmentRecord | None) -> Outcome:
+    body = comments.denied(
+        reason=denial,
+        command_line=order.command.line,
+        record=record,
+        now=context.clock.now(),
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    return Outcome("denied", denial.reason_code, text=body)

@@ -1,0 +1,169 @@
+"""Where the proposed spec goes besides the comment: a suggestion in the review, or a commit on the branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.policy import SPEC_PATH
+from gpu_lol_action.domain.request import Posted, PullRequest, Repository
+from gpu_lol_action.domain.spec_edit import SpecEdit, edit_spec
+from gpu_lol_action.domain.spec_text import write_spec
+from gpu_lol_action.domain.surfaces import FileCommit, Standing, Suggestion
+from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.ports_surfaces import LastChange, Surfaces
+from gpu_lol_action.handlers.surfaces import attempt
+from gpu_lol_action.render.suggestion import (
+    fingerprint,
+    is_in_diff,
+    suggestion_prefix,
+    suggestion_text,
+    withdrawn_text,
+)
+
+TRAILER = "Proposed-by: gpu-lol"
+
+
+@dataclass(frozen=True, slots=True)
+class Offering:
+    """What is proposed, and the file as it stands at the head (None: there is none). ``mode`` is the policy's."""
+
+    repository: Repository
+    pull_request: PullRequest
+    standing: Standing
+    analysis: Analysis
+    spec_text: str | None
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """``notice`` is one sentence for the comment; ``new_head`` the commit that was made."""
+
+    notice: str = ""
+    new_head: str | None = None
+
+
+def offer_spec(context: Context, offering: Offering) -> Offered:
+    """Put the spec where the policy wants it; whatever may not be done leaves it in the comment alone."""
+    surfaces = context.surfaces
+    if surfaces is None or offering.mode == "comment" or not offering.standing.is_open:
+        return Offered()
+    if offering.mode == "suggest":
+        suggest = partial(_suggest, surfaces, offering)
+        return attempt(context, "the suggestion", "pull-requests: write", suggest) or Offered()
+    commit = partial(_commit, surfaces, offering)
+    return attempt(context, "the commit of the spec", "contents: write", commit) or Offered()
+
+
+def _changes(analysis: Analysis) -> dict[str, str | int]:
+    """Return the keys on which file and code disagree, with what the code says."""
+    changes: dict[str, str | int] = {}
+    for difference in analysis.differences:
+        section, _, name = difference.key.partition(".")
+        value = getattr(getattr(analysis.proposed, section), name)
+        if value is not None:
+            changes[difference.key] = value if isinstance(value, int) else str(getattr(value, "value", value))
+    return changes
+
+
+# --- suggestions ------------------------------------------------------------------------------------------
+def _suggest(surfaces: Surfaces, offering: Offering) -> Offered:
+    """Suggest the differing lines where they are in the diff, once; withdraw what is wanted no more."""
+    number = offering.pull_request.number
+    edit = edit_spec(offering.spec_text, _changes(offering.analysis)) if offering.spec_text else None
+    patch = surfaces.suggestions.patch_of(number, SPEC_PATH) if offering.spec_text else None
+    if patch is None:
+        # The file is not in the diff: nothing can be suggested there, nor ever was on this pull request.
+        return Offered()
+    standing = surfaces.suggestions.standing(number, suggestion_prefix(number), offering.standing.me)
+    text = suggestion_text(number, edit, offering.analysis.differences) if edit and is_in_diff(patch, edit) else None
+    same = [each for each in standing if edit is not None and text and _is_same(each, edit)]
+    for outdated in standing:
+        if outdated not in same:
+            _withdraw(surfaces, number, outdated)
+    if edit is None or text is None:
+        return Offered()
+    if not same:
+        place = Suggestion(offering.pull_request.head_sha, SPEC_PATH, edit.first_line, edit.last_line, text)
+        surfaces.suggestions.suggest(number, place)
+    return Offered(f"The review has it as a suggestion at `{SPEC_PATH}:{edit.first_line}`.")
+
+
+def _is_same(posted: Posted, edit: SpecEdit) -> bool:
+    return f" sum={fingerprint(edit)} " in posted.body.split("\n", 1)[0]
+
+
+def _withdraw(surfaces: Surfaces, number: int, outdated: Posted) -> None:
+    surfaces.suggestions.edit(outdated.comment_id, withdrawn_text(number))
+    surfaces.conversation.hide(outdated.node_id)
+
+
+# --- commits ----------------------------------------------------------------------------------------------
+def _commit(surfaces: Surfaces, offering: Offering) -> Offered:
+    """Commit the spec on the pull request's branch, unless a person's hand or our own last commit forbids it."""
+    content = _content(offering)
+    pull_request = offering.pull_request
+    if content is None or content == offering.spec_text or pull_request.head_repository is None:
+        return Offered()
+    refusal = _refusal(offering) or _hands_off(
+        offering,
+        surfaces.commits.last_change(pull_request.head_repository, pull_request.head_sha),
+        surfaces.commits.last_change(pull_request.head_repository, pull_request.head_sha, SPEC_PATH),
+    )
+    if refusal:
+        return Offered(refusal)
+    verb = "Update" if offering.spec_text else "Add"
+    message = f"{verb} {SPEC_PATH} for the code at {pull_request.head_sha[:7]}\n\n{TRAILER}\n"
+    made = surfaces.commits.commit(
+        FileCommit(
+            pull_request.head_repository,
+            pull_request.head_ref,
+            pull_request.head_sha,
+            SPEC_PATH,
+            content,
+            message,
+        )
+    )
+    if made is None:
+        return Offered("It was not committed: the branch has moved meanwhile, or may not be written.")
+    return Offered(f"It was committed to this branch as `{made[:7]}`.", made)
+
+
+def _content(offering: Offering) -> str | None:
+    """Return the file as it should be: a new one where there is none, else the differing values in place."""
+    if offering.spec_text is None:
+        return write_spec(offering.analysis.proposed)
+    edit = edit_spec(offering.spec_text, _changes(offering.analysis))
+    return edit.text if edit else None
+
+
+def _refusal(offering: Offering) -> str:
+    """Return why this branch is none of ours to write to; empty where it may be written."""
+    pull_request = offering.pull_request
+    if pull_request.is_fork(offering.repository.full_name):
+        return (
+            ""
+            if offering.standing.may_modify
+            else "It was not committed: the fork's author lets no maintainer push to it."
+        )
+    if pull_request.head_ref == offering.repository.default_branch:
+        return "It was not committed: this branch is the default branch."
+    return ""
+
+
+def _hands_off(offering: Offering, newest: LastChange | None, last_edit: LastChange | None) -> str:
+    """Return why the file is left as it is: our own commit must lead to no other, and a person's word stands."""
+    me = offering.standing.me
+    if newest is not None and TRAILER in newest.message.splitlines():
+        return "It was not committed: the newest commit is gpu-lol's own."
+    if last_edit is not None and not _is_ours(last_edit, me):
+        what = "edited" if offering.spec_text is not None else "removed"
+        return f"It was not committed: a person {what} `{SPEC_PATH}`."
+    return ""
+
+
+def _is_ours(change: LastChange, me: str) -> bool:
+    """Whether we made a commit: anybody can write our trailer, but not under our login."""
+    return TRAILER in change.message.splitlines() and bool(me) and change.author == me

@@ -1,0 +1,47 @@
+"""What a machine is told and asked about its lease, over SSH with the derived key."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, SshEndpoint
+from gpu_lol_action.domain.machine import Look
+from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.launch.code import folder_name
+from gpu_lol_action.launch.lease import (
+    build_lease_script,
+    build_look_script,
+    parse_lease_output,
+    parse_look_output,
+)
+
+TELL_TIMEOUT = timedelta(seconds=45)
+LOOK_TIMEOUT = timedelta(seconds=60)
+
+
+def tell_lease(context: Context, endpoint: SshEndpoint, lease: Lease) -> str | None:
+    """Tell the machine when its lease ends; return None when it knows, else why not."""
+    nonce = secrets.token_hex(16)
+    script = build_lease_script(lease, context.clock.now(), nonce)
+    try:
+        output = context.shell().run(endpoint, script, timeout=TELL_TIMEOUT)
+    except GpuLolError as error:
+        return error.explanation.what
+    why = parse_lease_output(output.stdout, nonce)
+    return None if why is None else context.redact(why)
+
+
+def look_at(context: Context, record: EnvironmentRecord) -> Look | None:
+    """Ask the machine how long nobody has used it and what would be lost with it; None where it does not say."""
+    if record.ssh is None or record.cloud not in context.settings.clouds:
+        return None
+    nonce = secrets.token_hex(16)
+    script = build_look_script(folder_name(record.repository), record.sha, nonce)
+    try:
+        output = context.shell().run(record.ssh, script, timeout=LOOK_TIMEOUT)
+    except GpuLolError as error:
+        context.progress.line(f"{record.name} did not say whether it is used: {error.explanation.what}")
+        return None
+    return parse_look_output(output.stdout, nonce)

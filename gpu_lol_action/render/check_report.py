@@ -1,0 +1,97 @@
+"""The check run of a commit: the proposal's heading as its title, its text, and the line that raised the need."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from gpu_lol_action.domain.annotation import Annotation, Level
+from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.surfaces import CheckReport, Conclusion
+from gpu_lol_action.errors import SpecError
+from gpu_lol_action.render.cause import select_cause
+from gpu_lol_action.render.comments import proposal
+from gpu_lol_action.render.formats import gib
+from gpu_lol_action.render.limits import fit_comment
+from gpu_lol_action.render.markdown import visible
+from gpu_lol_action.render.views_proposal import ProposalCase, verdict_of
+
+# What a maintainer need not look at; what somebody has to mend; all else is worth a look and blocks nothing.
+_FINE = frozenset({"same", "cheaper", "cpu_only", "cpu_only_now", "first", "fits_now"})
+_WRONG = frozenset({"file_asks_too_little", "no_fit"})
+_RAISING = frozenset({"dearer", "gpu_now", "file_asks_too_little", "no_fit"})
+_MARKUP = re.compile(r"\\(?=[^\w\s])|`|</?code>|\u200b")
+
+
+def proposal_report(case: ProposalCase, details_url: str | None) -> CheckReport:
+    """Return the check run of a proposal."""
+    verdict, body = verdict_of(case), proposal(case)
+    fine = Conclusion.SUCCESS if verdict in _FINE else Conclusion.NEUTRAL
+    conclusion = Conclusion.ACTION_REQUIRED if verdict in _WRONG else fine
+    return CheckReport(
+        sha=case.place.sha,
+        conclusion=conclusion,
+        title=plain_heading(body),
+        summary=_summary(body, details_url),
+        details_url=details_url,
+        annotations=_annotations(case) if verdict in _RAISING else (),
+    )
+
+
+def spec_error_report(error: SpecError, sha: str, body: str, details_url: str | None) -> CheckReport:
+    """Return the check run of a commit whose spec is invalid."""
+    explanation = error.explanation
+    message = " ".join(filter(None, (explanation.what, explanation.why, explanation.fix)))
+    annotation = Annotation(error.path, error.line, Level.FAILURE, f"Invalid {error.path}", visible(message, 1000))
+    return CheckReport(
+        sha,
+        Conclusion.ACTION_REQUIRED,
+        plain_heading(body),
+        _summary(body, details_url),
+        details_url,
+        (annotation,),
+    )
+
+
+def plain_heading(body: str) -> str:
+    """Return a comment's heading as plain text, for places that read no Markdown."""
+    lines = body.split("\n")
+    heading = lines[1].removeprefix("### ") if len(lines) > 1 else ""
+    text = html.unescape(_MARKUP.sub("", heading)).replace("\u200b", "")
+    return visible(text.lstrip("🔴🟡🟢⚪ "), 200)
+
+
+def _summary(body: str, details_url: str | None) -> str:
+    """Return the text below the heading: the title has that."""
+    return fit_comment(body, overflow_url=details_url).split("\n", 2)[-1].strip()
+
+
+def _annotations(case: ProposalCase) -> tuple[Annotation, ...]:
+    """Return what stands at the line that made the need larger, where one did."""
+    cause = select_cause(case.base_analysis, case.analysis) if case.base_analysis else None
+    if cause is None or not cause.finding.evidence.path:
+        return ()
+    change = f"{cause.old_value} → {cause.finding.value}" if cause.old_value is not None else cause.finding.value
+    name = cause.finding.field.rpartition(".")[2]
+    title = f"{name}: {change}"
+    return (_at(cause.finding.evidence, visible(title, 200), _message(case)),)
+
+
+def _message(case: ProposalCase) -> str:
+    """Return from what to what memory, card and price go."""
+    before = case.base_analysis.breakdown if case.base_analysis else None
+    after, old, new = case.analysis.breakdown, case.base_ladder and case.base_ladder.best, case.ladder.best
+    parts = []
+    if before and after:
+        parts.append(f"memory per GPU {gib(before.expected_gib)} → {gib(after.expected_gib)}")
+    if new is not None:
+        machine = f"{new.offer.accelerator_count} x {new.offer.accelerator}, ${new.price_usd_per_hour:.2f}/h"
+        previous = f"{old.offer.accelerator_count} x {old.offer.accelerator} → " if old else ""
+        parts.append(f"{previous}{machine}")
+    else:
+        parts.append("no offer that the policy allows fits")
+    return visible("; ".join(parts), 1000)
+
+
+def _at(evidence: Evidence, title: str, message: str) -> Annotation:
+    return Annotation(evidence.path, evidence.line, Level.WARNING, title, message)
