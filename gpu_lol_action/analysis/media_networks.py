@@ -15,12 +15,12 @@ from functools import partial
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_expressions import evaluate
-from gpu_lol_action.analysis.network_layers import number
+from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Following, Frame, Kept, Machine, OutOfStepsError, Root
 from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
-from gpu_lol_action.analysis.network_tensors import numel_of
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Counted, Function, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_weights import number
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_TOGETHER = 4 * 2**20

@@ -68,7 +68,7 @@ def _blocks(layer: Layer, number: Number) -> float:
 
 def apply_attention(machine: Machine, layer: Layer, tensor: Tensor) -> Value:
     """Return what such a layer gives, and note what it keeps per position: 16 widths a block, and attention's scores if they are held."""
-    from gpu_lol_action.analysis.network_layers import number
+    from gpu_lol_action.analysis.network_weights import number
 
     kind, kept = layer.kind, machine.kept
     width = _width(layer, number)

@@ -10,26 +10,30 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from gpu_lol_action.analysis.network_attention import ATTENTION, apply_attention, attention_parameters
+from gpu_lol_action.analysis.network_attention import ATTENTION, apply_attention
+from gpu_lol_action.analysis.network_forms import numel_of, shrunk
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_shapes import rearranged
-from gpu_lol_action.analysis.network_tensors import numel_of, shrunk
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Layer, Named, Tensor, Value
+from gpu_lol_action.analysis.network_weights import (
+    CONV,
+    DENSE,
+    NORM,
+    POOL,
+    RECURRENT,
+    conv_weights,
+    first_number,
+    number,
+    rank_of,
+    recurrent_weights,
+    weights_of,
+)
 
-_CONV = re.compile(
-    r"^(?:Lazy|Causal|EqualizedLR)?Conv(Transpose)?([123])[dD]$|^Conv([123])D(Transpose)?$|^(?:SeparableConv2D|DepthwiseConv2D|Conv|ConvTranspose|Conv2dNormActivation|ConvNormActivation|ConvModule)$"
-)
-_POOL = re.compile(r"^(Adaptive|Global)?(?:Max|Avg|Average)_?[Pp]ool(?:ing)?_?([123])?[dD]?$|^(?:max|avg)_pool$")
-_RECURRENT = {"LSTM": 4, "GRU": 3, "RNN": 1, "SimpleRNN": 1, "LSTMCell": 4, "GRUCell": 3, "RNNCell": 1}
-_NORM = re.compile(
-    r"^(?:Lazy)?(?:Batch|Layer|Group|Instance|RMS|Sync)\w*Norm(?:alization)?(?:[123][dD])?$|^FrozenBatchNorm2d$"
-)
 _CURVED = frozenset(
     {"GELU", "SiLU", "Swish", "Mish", "Sigmoid", "Tanh", "ELU", "SELU", "Hardswish", "Softplus", "PReLU", "QuickGELU"}
 )
 _PLAIN = frozenset({"ReLU", "LeakyReLU", "ReLU6", "Identity", "Dropout", "Dropout2d", "DropPath", "Softmax", "LogSoftmax", "Flatten",
                     "Unflatten", "Rearrange", "Activation", "Softmax2d", "Hardsigmoid", "Threshold", "StochasticDepth"})  # fmt: skip
-_DENSE = frozenset({"Linear", "LazyLinear", "Dense", "NonDynamicallyQuantizableLinear", "Linear8bitLt", "DenseGeneral"})
 _OTHERS = frozenset({"Embedding", "EmbeddingBag", "Embed", "Upsample", "UpSampling2D", "UpsamplingBilinear2d", "UpsamplingNearest2d", "PixelShuffle",
                      "PixelUnshuffle", "ReflectionPad2d", "ZeroPad2d", "ReplicationPad2d", "ZeroPadding2D", "Mlp", "PatchEmbed", "Concatenate", "Bilinear"})  # fmt: skip
 _SCALARS = re.compile(
@@ -41,36 +45,16 @@ _KERAS = re.compile(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
 def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Layer | None:
     """Return a layer of a library; None where the name is none that is counted."""
     kind = name.last
-    is_known = (kind in _CURVED or kind in _PLAIN or kind in _DENSE or kind in _OTHERS or kind in _RECURRENT or kind in ATTENTION
-                or _CONV.match(kind) or _NORM.match(kind) or _POOL.match(kind))  # fmt: skip
+    is_known = (kind in _CURVED or kind in _PLAIN or kind in DENSE or kind in _OTHERS or kind in RECURRENT or kind in ATTENTION
+                or CONV.match(kind) or NORM.match(kind) or POOL.match(kind))  # fmt: skip
     if not is_known:
         return None
     last = kind in {"Dense", "Embed", "Conv", "ConvTranspose", "DenseGeneral"} or bool(re.search(r"[123]D", kind)) or (
         bool(_KERAS.search(name.name)) and not name.name.startswith(("torch", "einops", "timm"))
     )  # fmt: skip
     layer = Layer(kind, tuple(places), dict(named), is_last=last)
-    layer.parameters = _parameters(layer)
+    layer.parameters = weights_of(layer)
     return layer
-
-
-def number(layer: Layer, place: int, *names: str, default: float | None = None) -> float | None:
-    """Return an argument as a number, by one of its names or its place."""
-    value = next((layer.named[name] for name in names if name in layer.named), UNKNOWN)
-    if value is UNKNOWN and 0 <= place < len(layer.places):
-        value = layer.places[place]
-    value = value[0] if isinstance(value, list) and value else value
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
-
-
-def layer_number(layer: Layer, name: str) -> Value:
-    """Return what a layer says of its own sizes, its weights as a tensor; None for anything else."""
-    if name in {"in_features", "in_channels"}:
-        return number(layer, 0, name)
-    if name in {"out_features", "out_channels", "embedding_dim"}:
-        return number(layer, 1, name)
-    if name == "weight":
-        return Tensor(layer.parameters)
-    return UNKNOWN if name in {"bias", "kernel_size", "stride", "padding"} else None
 
 
 def apply_layer(machine: Machine, layer: Layer | Counted, given: Value) -> Value:
@@ -95,13 +79,13 @@ def apply_layer(machine: Machine, layer: Layer | Counted, given: Value) -> Value
         tensor = Tensor(numel_of(shape), shape)
     if layer.kind in ATTENTION:
         return apply_attention(machine, layer, tensor)
-    if _CONV.match(layer.kind):
+    if CONV.match(layer.kind):
         return kept.keep(_convolved(machine, layer, tensor))
-    if layer.kind in _DENSE:
+    if layer.kind in DENSE:
         return kept.keep(_dense(layer, tensor))
     if layer.kind in {"Embedding", "EmbeddingBag", "Embed"}:
         return _embedded(machine, layer, tensor)
-    if layer.kind in _RECURRENT:
+    if layer.kind in RECURRENT:
         return _recurred(machine, layer, tensor)
     if tensor.numel is None:
         return tensor
@@ -111,7 +95,7 @@ def apply_layer(machine: Machine, layer: Layer | Counted, given: Value) -> Value
 def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Value:
     """Apply what has no weights to speak of: norms, activations, pools, changes of size and form."""
     kept, numel, kind = machine.kept, tensor.numel or 0.0, layer.kind
-    if _NORM.match(kind):
+    if NORM.match(kind):
         if layer.parameters is None or layer.is_last:
             layer.parameters = 2 * (tensor.shape[-1] if layer.is_last and tensor.shape else 0.0)
         return kept.keep(Tensor(numel, tensor.shape))
@@ -120,7 +104,7 @@ def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Val
     if kind == "Concatenate" and isinstance(given, list):
         return kept.keep(Tensor(sum(item.numel or 0.0 for item in given if isinstance(item, Tensor)),
                                 _joined_last([item.shape for item in given if isinstance(item, Tensor)])))  # fmt: skip
-    if _POOL.match(kind):
+    if POOL.match(kind):
         return _pooled(machine, layer, tensor)
     if "psampl" in kind or "pSampl" in kind:
         factor = number(layer, 1 if kind == "Upsample" else 0, "scale_factor", "size", default=2.0) or 2.0
@@ -138,60 +122,8 @@ def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Val
     return kept.keep(Tensor(numel, tensor.shape), 1.0 if "Pad" in kind else 0.25 if kind.startswith("Dropout") else 0.0)
 
 
-def _parameters(layer: Layer) -> float | None:
-    """Return a layer's weights; None where its arguments are not known, or only what goes in will tell."""
-    kind = layer.kind
-    if _CONV.match(kind):
-        inner, outer = number(layer, 0, "in_channels"), number(layer, 1, "out_channels")
-        return None if layer.is_last or not inner or not outer else _conv_weights(layer, inner, outer, shift=2)
-    if kind in _DENSE:
-        if kind in {"Dense", "LazyLinear", "DenseGeneral"} or layer.is_last:
-            return None
-        inner, outer = number(layer, 0, "in_features"), number(layer, 1, "out_features")
-        return inner * outer + (0.0 if layer.named.get("bias") is False else outer) if inner and outer else None
-    if kind in {"Embedding", "EmbeddingBag", "Embed"}:
-        rows = number(layer, 0, "num_embeddings", "input_dim")
-        width = number(layer, 1, "embedding_dim", "output_dim", "features")
-        return rows * width if rows and width else None
-    if kind in ATTENTION:
-        return attention_parameters(layer, number)
-    if kind in _RECURRENT and not layer.is_last:
-        return _recurrent_weights(layer, number(layer, 0, "input_size"))
-    if _NORM.match(kind):
-        shape = layer.places[0] if layer.places else next(iter(layer.named.values()), UNKNOWN)
-        width = number(
-            layer, 1 if kind == "GroupNorm" else 0, "num_channels", "num_features", "normalized_shape", "dim"
-        )
-        if isinstance(shape, list) and kind == "LayerNorm":
-            return 2 * math.prod(side for side in shape if isinstance(side, (int, float)))
-        return 2 * width if width else 0.0
-    return 0.0
-
-
-def _conv_weights(layer: Layer, inner: float, outer: float, *, shift: int) -> float:
-    rank = _rank(layer)
-    groups = number(layer, 6 if not layer.is_last else -1, "groups", "feature_group_count", default=1.0) or 1.0
-    if layer.kind == "DepthwiseConv2D":
-        groups, outer = inner, inner
-    sides = layer.named.get("kernel_size", layer.places[shift] if len(layer.places) > shift else 3)
-    kernel = math.prod(sides) if isinstance(sides, list) and all(isinstance(s, (int, float)) for s in sides) and len(sides) == rank else (_first(sides) or 3.0) ** rank  # fmt: skip
-    bias = 0.0 if layer.named.get("bias") is False or layer.named.get("use_bias") is False else outer
-    return inner * outer / max(groups, 1.0) * kernel + bias
-
-
-def _first(value: Value) -> float | None:
-    value = value[0] if isinstance(value, list) and value else value
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def _rank(layer: Layer) -> int:
-    found = re.search(r"[123]", layer.kind)
-    sides = layer.named.get("kernel_size", layer.places[1] if len(layer.places) > 1 else None)
-    return int(found[0]) if found else len(sides) if isinstance(sides, list) and sides else 2
-
-
 def _convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
-    rank, kept = _rank(layer), machine.kept
+    rank, kept = rank_of(layer), machine.kept
     outer = number(layer, 0 if layer.is_last else 1, "filters", "features", "out_channels")
     inner = None if layer.is_last else number(layer, 0, "in_channels")
     if tensor.numel is None:  # the network's input
@@ -214,7 +146,7 @@ def _convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
         kept.unknown += 1
         return Tensor(tensor.numel, tensor.shape)
     if layer.parameters is None:
-        layer.parameters = _conv_weights(layer, inner, outer, shift=1 if layer.is_last else 2)
+        layer.parameters = conv_weights(layer, inner, outer, shift=1 if layer.is_last else 2)
     new = tuple(_side(layer, side) for side in sides)
     shape = (1.0, *new, outer) if layer.is_last else (1.0, outer, *new)
     return Tensor(numel_of(shape), shape)
@@ -222,14 +154,16 @@ def _convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
 
 def _side(layer: Layer, side: float) -> float:
     shift = 1 if layer.is_last else 2
-    kernel = _first(layer.named.get("kernel_size", layer.places[shift] if len(layer.places) > shift else 3)) or 3.0
+    kernel = (
+        first_number(layer.named.get("kernel_size", layer.places[shift] if len(layer.places) > shift else 3)) or 3.0
+    )
     step = number(layer, shift + 1, "stride", "strides", default=1.0) or 1.0
     if "ranspose" in layer.kind:
         return min(side * step, 8192.0)
     padding = layer.named.get(
         "padding", layer.places[shift + 2] if len(layer.places) > shift + 2 and not layer.is_last else UNKNOWN
     )
-    pad = _first(padding)
+    pad = first_number(padding)
     if layer.kind.startswith("Conv2dNorm"):
         pad = (kernel - 1) / 2
     elif padding is UNKNOWN:
@@ -268,17 +202,6 @@ def _embedded(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
     return machine.kept.keep(Tensor(positions * width, (1.0, positions, width)))
 
 
-def _recurrent_weights(layer: Layer, inner: float | None) -> float | None:
-    width = number(layer, 0, "units", "features") if layer.is_last else number(layer, 1, "hidden_size")
-    layers = (number(layer, 2, "num_layers", default=1.0) or 1.0) if not layer.is_last else 1.0
-    ways = 2.0 if layer.named.get("bidirectional") is True else 1.0
-    if not width:
-        return None
-    gates = _RECURRENT[layer.kind]
-    first = ways * gates * width * ((inner or width) + width + 2)
-    return first + (layers - 1) * ways * gates * width * (ways * width + width + 2)
-
-
 def _recurred(machine: Machine, layer: Layer, tensor: Tensor) -> Value:
     width = number(layer, 0, "units", "features") if layer.is_last else number(layer, 1, "hidden_size")
     inner = (tensor.shape[-1] if tensor.shape else None) if layer.is_last else number(layer, 0, "input_size")
@@ -286,19 +209,19 @@ def _recurred(machine: Machine, layer: Layer, tensor: Tensor) -> Value:
         machine.kept.unknown += 1
         return [tensor, UNKNOWN]
     if layer.parameters is None:
-        layer.parameters = _recurrent_weights(layer, inner)
+        layer.parameters = recurrent_weights(layer, inner)
     positions = max(1.0, tensor.numel / (inner or width)) if tensor.numel else float(machine.length)
     machine.kept.is_sequence = machine.kept.is_sequence or tensor.numel is None
     ways = 2.0 if layer.named.get("bidirectional") is True else 1.0
     layers = number(layer, 2, "num_layers", default=1.0) or 1.0
     out = Tensor(positions * width * ways, (1.0, positions, width * ways))
-    machine.kept.keep(out, (_RECURRENT[layer.kind] + 2) * (layers if not layer.is_last else 1.0))
+    machine.kept.keep(out, (RECURRENT[layer.kind] + 2) * (layers if not layer.is_last else 1.0))
     is_whole = layer.is_last or layer.kind.endswith("Cell")
     return out if is_whole else [out, [Tensor(width * ways * layers), Tensor(width * ways * layers)] if layer.kind == "LSTM" else Tensor(width * ways * layers)]  # fmt: skip
 
 
 def _pooled(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
-    found = _POOL.match(layer.kind)
+    found = POOL.match(layer.kind)
     rank = int(found[2]) if found and found[2] else 2
     shape = tensor.shape if tensor.shape is not None and len(tensor.shape) == rank + 2 else None
     if found and found[1]:

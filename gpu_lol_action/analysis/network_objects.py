@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from gpu_lol_action.analysis.network_layers import build_layer, layer_number
+from gpu_lol_action.analysis.network_layers import build_layer
 from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, Root
 from gpu_lol_action.analysis.network_tensors import features_of
 from gpu_lol_action.analysis.network_values import (
@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.network_values import (
     Tensor,
     Value,
 )
+from gpu_lol_action.analysis.network_weights import layer_number
 
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
           "MessagePassing", "ModelMixin", "Network")  # fmt: skip

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.network_forms import joined, numel_of, parts_of, resized, shrunk
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_shapes import rearranged, reshaped
-from gpu_lol_action.analysis.network_values import UNKNOWN, Layer, Method, Tensor, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Method, Tensor, Value
 
 # What comes out is saved besides what goes in.
 _SAVES = frozenset({"gelu", "silu", "swish", "mish", "sigmoid", "tanh", "elu", "hardswish", "softplus", "exp", "stack", "cat",
@@ -30,11 +31,6 @@ FUNCTIONS = frozenset({*_SAVES, *_SAME, *_MADE, *_PRODUCTS, *_MEANS, "view", "re
                        "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d",
                        "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "conv2d", "conv1d", "linear", "movedim",
                        "unfold", "numel", "size", "dim"})  # fmt: skip
-
-
-def numel_of(shape: Sequence[float]) -> float:
-    """Return the product of the sides."""
-    return math.prod(shape)
 
 
 def features_of(tensor: Tensor, name: str) -> Value:
@@ -116,7 +112,7 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
     if first.numel is None:
         return first
     if name in {"cat", "concat", "concatenate", "stack", "hstack"}:
-        return machine.kept.keep(_together(tensors, places, named))
+        return machine.kept.keep(joined(tensors, places, named))
     if name in _SAVES:
         return machine.kept.keep(Tensor(first.numel, first.shape))
     if name in _SAME:
@@ -133,9 +129,9 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
 def _formed(machine: Machine, name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     numel = first.numel or 0.0
     if name in {"chunk", "split", "tensor_split", "unbind"}:
-        return _parts(name, first, places, named)
+        return parts_of(name, first, places, named)
     if name in {"interpolate", "upsample", "resize"}:
-        return machine.kept.keep(_resized(first, places, named))
+        return machine.kept.keep(resized(first, places, named))
     if "pool" in name:
         if name.startswith("adaptive"):
             sides = places[1] if len(places) > 1 else 1
@@ -195,89 +191,6 @@ def _asked(tensor: Tensor, name: str, places: Sequence[Value]) -> Value:
     return [int(side) for side in tensor.shape]
 
 
-def _together(tensors: Sequence[Tensor], places: Sequence[Value], named: Mapping[str, Value]) -> Tensor:
-    known = [tensor for tensor in tensors if tensor.numel is not None]
-    numel = sum(tensor.numel or 0.0 for tensor in known)
-    axis = named.get("dim", named.get("axis", places[1] if len(places) > 1 else 0))
-    shapes = [tensor.shape for tensor in known]
-    first = shapes[0]
-    if (
-        first
-        and all(shape and len(shape) == len(first) for shape in shapes)
-        and isinstance(axis, int)
-        and -len(first) <= axis < len(first)
-    ):
-        joined = list(first)
-        joined[axis] = sum(shape[axis] for shape in shapes if shape)
-        return Tensor(numel, tuple(joined)) if abs(numel_of(joined) - numel) <= 0.01 * numel else Tensor(numel)
-    return Tensor(numel)
-
-
-def _parts(name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
-    count = places[1] if len(places) > 1 else named.get("chunks", named.get("split_size_or_sections", 2))
-    axis = named.get("dim", places[2] if len(places) > 2 else 0)
-    if name == "unbind":
-        axis = named.get("dim", places[1] if len(places) > 1 else 0)
-        whole_shape = first.shape
-        if (
-            whole_shape is None
-            or not isinstance(axis, int)
-            or not -len(whole_shape) <= axis < len(whole_shape)
-            or not 1 <= whole_shape[axis] <= 64
-        ):
-            return UNKNOWN
-        left = tuple(side for place, side in enumerate(whole_shape) if place != axis % len(whole_shape))
-        return [Tensor(numel_of(left), left) for _ in range(int(whole_shape[axis]))]
-    side = (
-        first.shape[axis]
-        if first.shape and isinstance(axis, int) and -len(first.shape) <= axis < len(first.shape)
-        else None
-    )
-    if isinstance(count, list) and all(isinstance(c, (int, float)) for c in count) and count:
-        shares = [float(c) for c in count]
-    elif isinstance(count, (int, float)) and count >= 1:
-        number = count if name != "split" else max(1.0, (side or count) // count)
-        shares = [1.0] * int(min(number, 64))
-    else:
-        return UNKNOWN
-    whole = sum(shares) or 1.0
-    found = []
-    for share in shares:
-        shape = None
-        if first.shape is not None and side is not None and isinstance(axis, int):
-            cut = list(first.shape)
-            cut[axis] = side * share / whole
-            shape = tuple(cut)
-        found.append(Tensor((first.numel or 0.0) * share / whole, shape))
-    return found
-
-
-def _resized(first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Tensor:
-    size = named.get("size", places[1] if len(places) > 1 else None)
-    factor = named.get("scale_factor", places[2] if len(places) > 2 else None)
-    numel = first.numel or 0.0
-    if first.shape is None or len(first.shape) < 3:
-        return Tensor(numel * float(factor) ** 2) if isinstance(factor, (int, float)) else Tensor(numel)
-    rank = len(first.shape) - 2
-    sides = first.shape[2:]
-    if isinstance(size, (int, float)):
-        sides = (float(size),) * rank
-    elif isinstance(size, list) and len(size) == rank and all(isinstance(s, (int, float)) for s in size):
-        sides = tuple(float(s) for s in size)
-    elif isinstance(factor, (int, float)):
-        sides = tuple(s * factor for s in sides)
-    shape = (*first.shape[:2], *sides)
-    return Tensor(numel_of(shape), shape)
-
-
-def shrunk(first: Tensor, step: float, rank: int = 2) -> Tensor:
-    """Return a tensor after a pool of that stride over ``rank`` sides."""
-    if first.shape is not None and len(first.shape) == rank + 2:
-        shape = (*first.shape[:2], *(max(1.0, side // step) for side in first.shape[2:]))
-        return Tensor(numel_of(shape), shape)
-    return Tensor(max(1.0, (first.numel or 0.0) / step**rank))
-
-
 def _product(name: str, places: Sequence[Value], tensors: Sequence[Tensor]) -> Tensor:
     if name == "einsum" and places and isinstance(places[0], str) and "->" in places[0]:
         inner, _, outer = places[0].partition("->")
@@ -295,16 +208,3 @@ def _product(name: str, places: Sequence[Value], tensors: Sequence[Tensor]) -> T
     if len(tensors) - offset < 2:
         return Tensor(tensors[0].numel)
     return matrix_product(tensors[offset], tensors[offset + 1])
-
-
-__all__ = [
-    "FUNCTIONS",
-    "Layer",
-    "call_tensor_function",
-    "combine",
-    "features_of",
-    "index_tensor",
-    "matrix_product",
-    "numel_of",
-    "shrunk",
-]
