@@ -185,6 +185,9 @@ def _config(checkout: Checkout, name: str) -> Source | None:
     return source if not source.code.has_main and len(source.code.imports) <= 8 else None
 
 
+_CONFIGURED = re.compile(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
+
+
 def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
     """Return the configuration files that a program starts with: what its options or its Hydra decorator name."""
     if script is None or script.code is None:
@@ -196,8 +199,23 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
             name = script.code.resolve(call.keyword("config_name")) or "config"
             base = f"{script.folder}/{path}".strip("/") if script.folder else path
             named.append(f"{_plain(base)}/{name}".lstrip("/") + ("" if name.endswith((".yaml", ".yml")) else ".yaml"))
-    found = [source for name in named if (source := checkout.find_named(name)) is not None and read_settings(source)]
-    return tuple(dict.fromkeys(found))[:3]
+        elif call.arguments and (call.arguments[0].text or "").endswith((".yaml", ".yml")):
+            named.append(call.arguments[0].text or "")  # `OmegaConf.load("configs/base.yaml")`
+    found = [
+        source for name in named if (source := checkout.find_named(_plain(name))) is not None and read_settings(source)
+    ]
+    return tuple(dict.fromkeys(found))[:3] or _of_targets(checkout, script)
+
+
+def _of_targets(checkout: Checkout, script: Source) -> tuple[Source, ...]:
+    """Return the configuration that a program of latent diffusion most likely starts with: one whose name says that it trains, else the first."""
+    if script.code is None or not script.code.calls_named("instantiate_from_config"):
+        return ()
+    likely = [s for s in checkout.of(Form.YAML) if _CONFIGURED.search(s.text) and "configs/" in f"/{s.path}"]
+    likely.sort(
+        key=lambda source: ("train" not in source.name, "autoencoder" in source.path, source.depth, source.path)
+    )
+    return tuple(likely[:1])
 
 
 def _plain(path: str) -> str:

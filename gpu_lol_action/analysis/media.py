@@ -9,6 +9,7 @@ Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -16,6 +17,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
 from gpu_lol_action.analysis.media_sizes import image_size, size_findings
 from gpu_lol_action.analysis.network_sources import network_sources
@@ -66,6 +68,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
     networks = list(_networks(scope, sources))
     found += networks[:3]
+    latent = latent_findings(checkout, scope)
+    if any(finding.field.startswith(("model.", "media.own")) for finding in latent):
+        return [*latent, *found]
     followed = network_sources(checkout, run.script) if run.script is not None else ()
     found += _own(scope, followed, found)
     return found
@@ -224,7 +229,8 @@ def _own(scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> l
     for _, settings in scope.tiers[:2]:
         for setting in settings:
             options.setdefault(setting.key, setting.text)
-    network = own_network(sources, size[0], options) if sources else None
+    side = round(math.sqrt(size[0] * size[1]))  # of a square as large
+    network = own_network(sources, side, options) if sources else None
     if network is not None:
         return _own_findings(network)
     return list(next((policy for source in sources if (policy := _policy_of(source))), ()))

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_forms import numel_of
+from gpu_lol_action.analysis.network_libraries import instantiate
 from gpu_lol_action.analysis.network_machine import Following, Frame, Kept, Machine, OutOfStepsError, Root
 from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
@@ -91,6 +92,20 @@ def own_network(
     if 1 < len(found) <= MOST_TOGETHER:
         return _together(found)  # a generator and what judges it are there at once
     return max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+
+
+def configured_network(
+    sources: Sequence[Source], target: str, params: Mapping[str, Value], image_size: int, where: Evidence
+) -> OwnNetwork | None:
+    """Return the network that a configuration names by its dotted class and arguments; None where it cannot be built."""
+    programs = _programs(sources)
+    if not programs:
+        return None
+    machine = Machine(programs, {}, image_size, LENGTH, Following(run_body, evaluate, assign, call))
+    machine.program = programs[0]
+    _tried(machine, lambda: instantiate(machine, {"target": target, "params": dict(params)}, {}))
+    found = _measured(machine)
+    return replace(found[0], evidence=where) if found else None
 
 
 def _programs(sources: Sequence[Source]) -> list[Program]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.media_sizes import image_size
@@ -24,17 +24,23 @@ MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default
 _BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
 
 
-def whole_network(findings: Iterable[Finding], named: ModelFacts | None) -> ModelFacts | None:
-    """Return the network of one's own where it is surely read and the named model is none, or the backbone that it is built around."""
-    known = tuple(findings)
-    own = _best(known, "media.own_parameters")
-    if own is None or own.confidence is not Confidence.HIGH:
+def whole_network(
+    findings: tuple[Finding, ...], named: Finding | None, sizes: Mapping[str, ModelFacts]
+) -> ModelFacts | None:
+    """Return the program's own network for pictures where it is surely read, and a named model is only its backbone or none is named."""
+    own = _best(findings, "media.own_parameters")
+    if (
+        own is None
+        or own.confidence is not Confidence.HIGH
+        or (named is not None and named.confidence is Confidence.HIGH)
+    ):
         return None
-    parameters_b = int(own.value) / 1e9
-    is_part = named is not None and named.kind in PICTURE_KINDS and parameters_b >= PART * named.parameters_b
-    if named is not None and not is_part:
-        return None
-    return media_model(known)
+    if named is None:
+        is_language = _best(findings, "model.vocabulary") is not None or _best(findings, "media.image_size") is None
+        return None if is_language else media_model(findings)
+    model = sizes.get(named.value) or find_model(named.value)
+    is_part = model is not None and model.kind in PICTURE_KINDS and int(own.value) / 1e9 >= PART * model.parameters_b
+    return media_model(findings) if is_part else None
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:

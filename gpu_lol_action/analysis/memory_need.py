@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.media_question import media_model, whole_network, with_media
-from gpu_lol_action.analysis.placement import place
+from gpu_lol_action.analysis.placement import need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -70,8 +70,12 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if model is None:
         trains = workload is WorkloadType.TRAINING
         return _without_model(findings, statements(findings, trains=trains), stated or 1)
-    question, count, relaxed = place(_question(findings, workload, model), stated, _said(findings))
+    asked = _question(findings, workload, model)
+    if best(findings, "training.batch_spread") is not None:
+        asked, stated = share_batch(asked, stated)
+    question, count, relaxed = place(asked, stated, _said(findings))
     breakdown = _with_evidence(estimate_vram(question), findings)
+    breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
@@ -117,7 +121,7 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
         return known.get(unsized.value)
     if named is not None and named.confidence is Confidence.LOW:
         named = None
-    if (own := _own_network(findings, named, known)) is not None:
+    if (own := whole_network(findings, named, known)) is not None:
         return own
     shape = _shape(findings)
     builds = method is not None and method.value == "pretrain"
@@ -136,18 +140,6 @@ def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> Mo
     if named is None:
         return media_model(findings)
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
-
-
-def _own_network(
-    findings: tuple[Finding, ...], named: Finding | None, known: Mapping[str, ModelFacts]
-) -> ModelFacts | None:
-    """Return the program's own network for pictures or sounds, where a named model is only its backbone or none is named."""
-    if named is None and (best(findings, "model.vocabulary") is not None or best(findings, "media.image_size") is None):
-        return None
-    model = (known.get(named.value) or find_model(named.value)) if named is not None else None
-    if named is not None and (model is None or named.confidence is Confidence.HIGH):
-        return None
-    return whole_network(findings, model)
 
 
 def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:

@@ -66,7 +66,7 @@ def _blocks(layer: Layer, number: Number) -> float:
     )
 
 
-def apply_attention(machine: Machine, layer: Layer, tensor: Tensor) -> Value:
+def apply_attention(machine: Machine, layer: Layer, tensor: Tensor, *, holds_scores: bool) -> Value:
     """Return what such a layer gives, and note what it keeps per position: 16 widths a block, and attention's scores if they are held."""
     from gpu_lol_action.analysis.network_weights import number
 
@@ -93,7 +93,8 @@ def apply_attention(machine: Machine, layer: Layer, tensor: Tensor) -> Value:
         return tensor
     outer = (number(layer, 2, "out_features") or width) if kind == "Mlp" else width
     out = Tensor(positions * outer, (1.0, positions, outer))
-    kept.keep(out, _kept_widths(layer, number) + _scores(layer, positions, width, number))
+    scores = _scores(layer, positions, width, number) if holds_scores else 0.0
+    kept.keep(out, _kept_widths(layer, number) + scores)
     return [out, UNKNOWN] if kind == "MultiheadAttention" else out
 
 

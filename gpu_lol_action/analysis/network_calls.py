@@ -93,7 +93,7 @@ def _tried(machine: Machine, target: Instance, places: Sequence[Value], named: M
 
 def _apply(machine: Machine, target: Layer | Counted, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     given = places[0] if places else next(iter(named.values()), UNKNOWN)
-    return apply_layer(machine, target, given)
+    return apply_layer(machine, target, given, named)
 
 
 def _call_method(machine: Machine, target: Method, places: Sequence[Value], named: Mapping[str, Value]) -> Value:

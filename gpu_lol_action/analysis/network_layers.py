@@ -57,7 +57,7 @@ def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]
     return layer
 
 
-def apply_layer(machine: Machine, layer: Layer | Counted, given: Value) -> Value:
+def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: Mapping[str, Value]) -> Value:
     """Return what a layer makes of what it is given, and note what is kept."""
     machine.step()
     kept = machine.kept
@@ -78,13 +78,13 @@ def apply_layer(machine: Machine, layer: Layer | Counted, given: Value) -> Value
         shape = (1.0, *(float(side) for side in told))
         tensor = Tensor(numel_of(shape), shape)
     if layer.kind in ATTENTION:
-        return apply_attention(machine, layer, tensor)
+        return apply_attention(machine, layer, tensor, holds_scores=named.get("need_weights") is not False)
     if CONV.match(layer.kind):
         return kept.keep(_convolved(machine, layer, tensor))
     if layer.kind in DENSE:
         return kept.keep(_dense(layer, tensor))
     if layer.kind in {"Embedding", "EmbeddingBag", "Embed"}:
-        return _embedded(machine, layer, tensor)
+        return _embedded(machine, layer, given if isinstance(given, Tensor) else Tensor(None))
     if layer.kind in RECURRENT:
         return _recurred(machine, layer, tensor)
     if tensor.numel is None:

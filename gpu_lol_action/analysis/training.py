@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis import shared_batches
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
@@ -13,7 +14,7 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, loo
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs")  # fmt: skip
+          "per_gpu_train_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs", "batch")  # fmt: skip
 _LENGTH = ("max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
            "seq_len", "sequence_length", "context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
@@ -50,6 +51,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000),
     ]
     if run.behavior is Behavior.TRAINS:
+        found += shared_batches.detect(checkout, run, scope)
         found += [_chunked_loss(scope)]
         found += [
             _checkpointing(checkout, run, scope),

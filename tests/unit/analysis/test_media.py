@@ -162,6 +162,7 @@ def test_a_network_without_end_is_left(checkout: Build) -> None:
         ({"train.py": "import torch\nimport argparse\np = argparse.ArgumentParser()\np.add_argument('--imgsz', default=640)\nloss.backward()\n"}, "640"),
         ({"train.py": "import torch\nheight = 480\nwidth = 832\nloss.backward()\n"}, "480x832"),
         ({"train.py": "import torch\nfrom torchvision import transforms\nt = transforms.RandomResizedCrop(224)\nloss.backward()\n"}, "224"),
+        ({"train.py": "import torch\nfrom a import RandomResize\nscales = [480, 800]\nt = RandomResize(scales, max_size=1333)\nloss.backward()\n"}, "800x1333"),
         ({"train.py": "import torch\nloss.backward()\n", "README.md": "```\npython train.py --resolution 1024\n```\n"}, "1024"),
     ],
 )  # fmt: skip
