@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.own_configs import own_configs, plain_path
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -164,8 +164,8 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
         trains = [source for source in family if program_behavior(checkout, source) is Behavior.TRAINS]
         return next(iter(trains or family), None)
     own = command.evidence.path.rpartition("/")[0]
-    beside = checkout.find(_plain(f"{own}/{target}")) if own else None
-    return checkout.find(_plain(target)) or beside or checkout.find_named(target)
+    beside = checkout.find(plain_path(f"{own}/{target}")) if own else None
+    return checkout.find(plain_path(target)) or beside or checkout.find_named(target)
 
 
 def _is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
@@ -183,50 +183,6 @@ def _config(checkout: Checkout, name: str) -> Source | None:
     if source is None or source.code is None:
         return source
     return source if not source.code.has_main and len(source.code.imports) <= 8 else None
-
-
-_CONFIGURED = re.compile(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
-
-
-def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
-    """Return the configuration files that a program starts with: what its options or its Hydra decorator name."""
-    if script is None or script.code is None:
-        return ()
-    named = [default.text for default in script.code.defaults if re.search(r"\.(?:ya?ml|json)$", default.text)]
-    for call in script.code.calls:
-        if call.name in {"hydra.main", "hydra_runner", "hydra_task_runner"} or call.last == "hydra_runner":
-            path = script.code.resolve(call.keyword("config_path")) or ""
-            name = script.code.resolve(call.keyword("config_name")) or "config"
-            base = f"{script.folder}/{path}".strip("/") if script.folder else path
-            named.append(f"{_plain(base)}/{name}".lstrip("/") + ("" if name.endswith((".yaml", ".yml")) else ".yaml"))
-        elif call.arguments and (call.arguments[0].text or "").endswith((".yaml", ".yml")):
-            named.append(call.arguments[0].text or "")  # `OmegaConf.load("configs/base.yaml")`
-    found = [
-        source for name in named if (source := checkout.find_named(_plain(name))) is not None and read_settings(source)
-    ]
-    return tuple(dict.fromkeys(found))[:3] or _of_targets(checkout, script)
-
-
-def _of_targets(checkout: Checkout, script: Source) -> tuple[Source, ...]:
-    """Return the configuration that a program of latent diffusion most likely starts with: one whose name says that it trains, else the first."""
-    if script.code is None or not script.code.calls_named("instantiate_from_config"):
-        return ()
-    likely = [s for s in checkout.of(Form.YAML) if _CONFIGURED.search(s.text) and "configs/" in f"/{s.path}"]
-    likely.sort(
-        key=lambda source: ("train" not in source.name, "autoencoder" in source.path, source.depth, source.path)
-    )
-    return tuple(likely[:1])
-
-
-def _plain(path: str) -> str:
-    """Return a path without ``.`` and ``..``."""
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == ".." and parts:
-            parts.pop()
-        elif part not in {"", ".", ".."}:
-            parts.append(part)
-    return "/".join(parts)
 
 
 @remembered

@@ -17,10 +17,13 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.media_detectors import detector_findings
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
 from gpu_lol_action.analysis.media_sizes import image_size, size_findings
+from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_sources import network_sources
+from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -66,6 +69,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     sources = import_closure(checkout, run.script) if run.script is not None else ()
     found = size_findings(scope, sources)
     found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
+    found += detector_findings(scope)
     networks = list(_networks(scope, sources))
     found += networks[:3]
     latent = latent_findings(checkout, scope)
@@ -203,6 +207,8 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
         network = find_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
     is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
+    if call.last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
+        return None  # counted with its encoder, as a network of the program's own
     if call.last in _SEGMENTERS and (is_library or imports_networks):
         return "unet3d-128" if call.last in _VOLUMES else _segmenter(call)
     bare = call.last.lower()
@@ -216,6 +222,12 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
         return None
     network = find_network(_KERAS.get(bare, bare))
     return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None
+
+
+def _is_drawn(code: PythonCode, call: Call) -> bool:
+    """Whether a segmenter is one of segmentation-models-pytorch that is written down."""
+    library = "segmentation_models_pytorch"
+    return library in code.imported() and blueprint_of(Named(f"{library}.{call.last}")) is not None
 
 
 def _segmenter(call: Call) -> str:

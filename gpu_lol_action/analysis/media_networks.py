@@ -122,7 +122,9 @@ def _programs(sources: Sequence[Source]) -> list[Program]:
 def _follow(machine: Machine, program: Program, *, whole: bool) -> None:
     """Run a program's statements, then functions and methods that nothing entered; of imported programs only what starts a run."""
     if whole:
-        _tried(machine, lambda: execute(machine, Frame(program), program.body))
+        frame = Frame(program)
+        machine.modules[program.source.path] = frame.names
+        _tried(machine, lambda: execute(machine, frame, program.body))
     for name, node in program.functions.items():
         is_likely = name in _STARTS or (whole and not machine.roots)  # else factories that nobody asks for
         if id(node) not in machine.called and is_likely:
@@ -162,7 +164,11 @@ def _measured(machine: Machine) -> list[OwnNetwork]:
 
 
 def _measure(machine: Machine, root: Root) -> OwnNetwork:
-    result = _run_once(machine, root)
+    result = UNKNOWN
+    if root.kept is not None:
+        machine.kept = root.kept
+    else:
+        result = _run_once(machine, root)
     if machine.is_size_open and machine.size != DENSE_SIZE and _is_dense(result, machine.size):
         before, machine.size = machine.size, DENSE_SIZE
         _run_once(machine, root)
@@ -227,6 +233,8 @@ def _first_input(machine: Machine, network: Value, name: str) -> Tensor:
     for part in _parts(network):
         if not isinstance(part, Layer) or part.is_last:
             continue
+        if part.kind == "ConvTranspose2d" and (inner := number(part, 0, "in_channels")):
+            return Tensor(inner, (1.0, inner, 1.0, 1.0), name=name)  # a generator's noise
         if part.kind == "Conv2d" and (inner := number(part, 0, "in_channels")):
             size = float(machine.size // LATENT if inner in _LATENT_CHANNELS and machine.has_latents else machine.size)
             shape = (1.0, inner, size, size)

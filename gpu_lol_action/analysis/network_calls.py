@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_layers import apply_layer, build_layer
@@ -126,6 +127,11 @@ def _of_container(owner: Instance, name: str, places: Sequence[Value]) -> Value:
         owner.items.append(places[-1]) if is_row else assign_attribute(owner, str(places[0]), places[-1])
     elif name in {"extend", "update"} and places and isinstance(places[0], (list, Instance)):
         owner.items.extend(places[0] if isinstance(places[0], list) else places[0].items)
+    elif name == "param" and len(places) > 2 and isinstance(places[2], list):
+        sides = [side for side in places[2] if isinstance(side, (int, float))]
+        made = Tensor(min(math.prod(sides), 1e12), tuple(float(side) for side in sides), is_parameter=True)
+        assign_attribute(owner, f"param {places[0]}", made)  # Flax
+        return made
     elif name in {"children", "modules"}:
         return list(owner.items or owner.attributes.values())
     elif name in {"items", "named_children"}:

@@ -33,6 +33,9 @@ def _name(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 def global_value(machine: Machine, frame: Frame, name: str) -> Value:
     """Return a module's value of that name, computed when it is first asked, else what ``Machine.find`` knows."""
     program = frame.program
+    ran = machine.modules.get(program.source.path, {})
+    if name in ran and ran[name] is not UNKNOWN:
+        return ran[name]
     key = (program.source.path, f"={name}")
     if name in program.values and name not in program.classes and name not in program.functions:
         if key not in machine.known:
@@ -195,16 +198,22 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
     held = owner.items if isinstance(owner, Instance) and owner.items else owner
     if isinstance(held, Instance):
         held = held.attributes
-    if isinstance(node.slice, ast.Slice) and isinstance(held, list):
+    if isinstance(node.slice, ast.Slice) and isinstance(held, (list, str)):
         bounds = _bounds(machine, frame, node.slice)
         if isinstance(bounds, slice):
             part = held[bounds]
-            return Instance(None, owner.kind, True, {}, part) if isinstance(owner, Instance) else part
+            return (
+                Instance(None, owner.kind, True, {}, part)
+                if isinstance(owner, Instance) and isinstance(part, list)
+                else part
+            )
         return held
     index = evaluate(machine, frame, node.slice)
     if isinstance(held, list):
         return held[index] if isinstance(index, int) and -len(held) <= index < len(held) else UNKNOWN
     if isinstance(held, dict):
+        if isinstance(index, str) and index not in held and (entered := machine.registered(index)) is not None:
+            return entered
         return held.get(index, UNKNOWN) if isinstance(index, (str, int, float)) else UNKNOWN
     if isinstance(owner, Named) and owner.last in {"__dict__", "modules"} and isinstance(index, str):
         return global_value(machine, frame, index) if index.isidentifier() else UNKNOWN

@@ -159,7 +159,11 @@ def _side(layer: Layer, side: float) -> float:
     )
     step = number(layer, shift + 1, "stride", "strides", default=1.0) or 1.0
     if "ranspose" in layer.kind:
-        return min(side * step, 8192.0)
+        pad = first_number(layer.named.get("padding", layer.places[shift + 2] if len(layer.places) > shift + 2 else 0))
+        if layer.is_last or pad is None:
+            return min(side * step, 8192.0)
+        more = number(layer, -1, "output_padding", default=0.0) or 0.0
+        return min(max(1.0, (side - 1) * step - 2 * pad + kernel + more), 8192.0)
     padding = layer.named.get(
         "padding", layer.places[shift + 2] if len(layer.places) > shift + 2 and not layer.is_last else UNKNOWN
     )

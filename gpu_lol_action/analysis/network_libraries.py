@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_builtins import BUILTINS, HELPERS, Asked
 from gpu_lol_action.analysis.network_layers import build_layer
-from gpu_lol_action.analysis.network_machine import MAX_LIST, Machine, Root
+from gpu_lol_action.analysis.network_machine import MAX_LIST, Kept, Machine, Root
 from gpu_lol_action.analysis.network_objects import CONTAINERS, call_function
 from gpu_lol_action.analysis.network_tensors import FUNCTIONS, call_tensor_function
 from gpu_lol_action.analysis.network_values import (
@@ -48,6 +49,9 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
         return HELPERS[last](Asked(machine, places, named))
     if last in CONTAINERS:
         return _container(machine, last, places)
+    drawn = blueprint_of(target)
+    if drawn is not None:
+        return machine.call(drawn, places, named)
     network = _library_network(target, places, named)
     if network is not None:
         return network
@@ -56,6 +60,14 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
         return layer
     if last == "checkpoint" and places:
         return _checkpointed(machine, places)
+    if last == "Model" and not machine.running and not machine.building and machine.kept.used:
+        return _functional(machine)
+    return _call_other(machine, target, places, named)
+
+
+def _call_other(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Call a function of tensors, one of the checkout's by its module, or what nothing is known of."""
+    last = target.last
     if last in FUNCTIONS:
         return call_tensor_function(machine, last, places, named)
     if (
@@ -65,6 +77,15 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
     ):
         return machine.call(found, places, named)
     return unknown_call(machine, places, named)
+
+
+def _functional(machine: Machine) -> Instance:
+    """Return the network of the layers that were called so far: Keras names what goes in and what comes out."""
+    kept, machine.kept = machine.kept, Kept()
+    made = Instance(None, "Model", is_network=True, items=list(kept.used.values()))
+    if machine.program is not None:
+        machine.roots.append(Root(made, machine.program, machine.line, kept))
+    return made
 
 
 def _is_near(target: Named, found: Class | Function) -> bool:
@@ -130,6 +151,8 @@ def unknown_call(machine: Machine, places: Sequence[Value], named: Mapping[str, 
     Functions that it is given are entered once (``app.run(main)``).
     """
     values = [*places, *named.values()]
+    if not machine.running and (entered := _from_registry(machine, values)) is not None:
+        return entered
     for value in values:
         if isinstance(value, Function) and id(value.node) not in machine.called and not machine.running:
             call_function(machine, value, (), {})
@@ -138,3 +161,21 @@ def unknown_call(machine: Machine, places: Sequence[Value], named: Mapping[str, 
             return value[0]
     kinds = (Tensor, Layer, Counted)
     return next((v for v in values if isinstance(v, kinds) or (isinstance(v, Instance) and v.is_network)), UNKNOWN)
+
+
+def _from_registry(machine: Machine, values: Sequence[Value]) -> Value | None:
+    """Return what a registry has under a name that is asked for (``MODELS.get("a")``), or builds from settings with a ``type``."""
+    first = values[0] if values else None
+    if isinstance(first, str):
+        return machine.registered(first)
+    kind = (
+        next((first[key] for key in ("type", "name", "NAME") if isinstance(first.get(key), str)), None)
+        if isinstance(first, dict)
+        else None
+    )
+    found = machine.registered(kind) if kind is not None else None
+    if found is None or not isinstance(first, dict):
+        return None
+    return machine.call(
+        found, (), {key: value for key, value in first.items() if isinstance(key, str) and value is not kind}
+    )

@@ -68,6 +68,7 @@ class Root:
     network: Value
     program: Program
     line: int
+    kept: Kept | None = None  # where its layers were called as it was built (Keras)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,9 @@ class Machine:
     line: int = 0
     program: Program | None = None
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
+    modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
+    registry: dict[str, tuple[Program, str]] | None = None
 
     def call(self, target: Value, places: Sequence[Value] = (), named: Mapping[str, Value] | None = None) -> Value:
         """Return what a call returns."""
@@ -144,6 +147,17 @@ class Machine:
                 return None
         return self.known[key]
 
+    def registered(self, name: str) -> Value | None:
+        """Return the class or function that a decorator puts into a registry under that name, or its own; None without one."""
+        if self.registry is None:
+            self.registry = {}
+            for program in self.programs:
+                for node in (*program.classes.values(), *program.functions.values()):
+                    for key in _registered_names(node):
+                        self.registry.setdefault(key, (program, node.name))
+        found = self.registry.get(name)
+        return self._own(found[1], found[0]) if found is not None else None
+
     def option(self, name: str) -> Value:
         """Return what an option of that name is given or starts with; ``UNKNOWN`` where nothing says it."""
         if name not in self.asked:
@@ -160,6 +174,19 @@ class Machine:
             if default is not None:
                 return parse_value(default.text)
         return UNKNOWN
+
+
+def _registered_names(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return under which names decorators register something: those that they are given, else its own."""
+    found: list[str] = []
+    for decorator in node.decorator_list[:6]:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        word = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+        if "register" not in word.lower():
+            continue
+        given = [*decorator.args, *(w.value for w in decorator.keywords)] if isinstance(decorator, ast.Call) else []
+        found += [g.value for g in given if isinstance(g, ast.Constant) and isinstance(g.value, str)] or [node.name]
+    return found
 
 
 def parse_value(text: str) -> Value:

@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.network_weights import layer_number
 
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
           "MessagePassing", "ModelMixin", "Network")  # fmt: skip
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "CondSequential"})
 SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "apply", "double", "share_memory",
                   "compile"})  # fmt: skip
@@ -159,6 +160,10 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return owner if not name.startswith(("in_", "out_", "num_", "embed", "hidden")) else machine.option(name)
     if isinstance(owner, dict) and name in owner:
         return owner[name]
+    if isinstance(owner, Named) and owner.last in {"FLAGS", "args", "cfg", "opt"}:
+        return machine.option(name)
+    if isinstance(owner, Named) and owner.name == "string" and name.startswith("ascii_"):
+        return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
     if isinstance(owner, Named):
         return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
     if owner is UNKNOWN:

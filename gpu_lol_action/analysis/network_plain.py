@@ -88,6 +88,8 @@ def _text_method(owner: str, name: str, places: Sequence[Value]) -> Value:
         return owner.startswith(texts[0]) if name == "startswith" else owner.endswith(texts[0])
     if name == "split":
         return owner.split(texts[0])[:MAX_LIST] if texts and texts[0] else owner.split()[:MAX_LIST]
+    if name == "join" and places and isinstance(places[0], list) and all(isinstance(part, str) for part in places[0]):
+        return owner.join(places[0])[:400]
     if name == "format":
         return formatted(owner, "{", places)
     if name == "replace" and len(texts) == 2 and texts[0]:

@@ -14,12 +14,12 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, loo
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs", "batch")  # fmt: skip
+          "per_gpu_train_batch_size", "samples_per_gpu", "imgs_per_gpu", "max_batch_size", "train_batch_size", "batch_size", "bs", "batch", "batchsize")  # fmt: skip
 _LENGTH = ("max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
            "seq_len", "sequence_length", "context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
                   "enable_activation_checkpointing", "gradient_checkpointing_enable")  # fmt: skip
-_OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
+_OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt", "optimizer_type")
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
@@ -30,7 +30,7 @@ _TAKES_A_MODELS_DTYPE = re.compile(
     r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
 )
 _PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_parallel_size")
-_RANK = ("lora_r", "lora_rank", "lora_dim", "rank", "r")
+_RANK = ("lora_r", "lora_rank", "lora_dim", "network_dim", "rank", "r")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -100,6 +100,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
+    words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     if re.search(r"lora", words, re.IGNORECASE):
         return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.configs and run.script is None:
@@ -162,7 +163,7 @@ def _kind_of_number(text: str) -> str | None:
     ):
         if any(word in small for word in words):
             return kind
-    return {"16": "fp16", "32": "fp32"}.get(small)
+    return {"16": "fp16", "32": "fp32", "amp": "fp16", "amp_bf16": "bf16", "amp_bfloat16": "bf16"}.get(small)
 
 
 def _bits(scope: Scope) -> Finding | None:
