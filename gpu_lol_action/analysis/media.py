@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.media_detectors import detector_findings
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
+from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
 from gpu_lol_action.analysis.media_sizes import image_size, size_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_sources import network_sources
@@ -75,6 +76,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     latent = latent_findings(checkout, scope)
     if any(finding.field.startswith(("model.", "media.own")) for finding in latent):
         return [*latent, *found]
+    if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):
+        return [*found, *gaussians]
+    points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
+    found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
     found += _own(scope, followed, found)
     return found
