@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
 
 MAX_CHARACTERS = 200_000
-MAX_KEPT = 40
+MAX_KEPT = 64
 """Programs that are kept for the next run that imports them: no more than one run may have."""
 
 
