@@ -73,7 +73,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += detector_findings(scope)
     networks = list(_networks(scope, sources))
     found += networks[:3]
-    latent = latent_findings(checkout, scope)
+    latent = latent_findings(checkout, scope, run)
     if any(finding.field.startswith(("model.", "media.own")) for finding in latent):
         return [*latent, *found]
     if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):

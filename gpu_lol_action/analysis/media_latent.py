@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.media_networks import OwnNetwork, configured_network
 from gpu_lol_action.analysis.network_machine import parse_value
 from gpu_lol_action.analysis.network_sources import network_sources
@@ -64,7 +67,7 @@ def latent_of(scope: Scope) -> Latent | None:
     return None
 
 
-def latent_findings(checkout: Checkout, scope: Scope) -> list[Finding]:
+def latent_findings(checkout: Checkout, scope: Scope, run: Run) -> list[Finding]:
     """Return the model, the size of its pictures, checkpointing and the trained part that a configuration of latent diffusion says."""
     latent = latent_of(scope)
     if latent is None:
@@ -84,10 +87,21 @@ def latent_findings(checkout: Checkout, scope: Scope) -> list[Finding]:
         found.append(
             Finding("media.trained_part", "controlnet", "`control_stage_config` is given", Confidence.HIGH, where)
         )
+    if (
+        run.behavior is Behavior.INFERS
+        and run.script is not None
+        and not _is_halved(import_closure(checkout, run.script))
+    ):
+        why = "checkpoints are loaded at 32 bit, and nothing makes them smaller"
+        found.append(Finding("model.weight_bits", "32", why, Confidence.MEDIUM, where))
     if latent.params.get("use_checkpoint") is True:
         why = "`use_checkpoint` is on"
         found.append(Finding("training.gradient_checkpointing", "on", why, Confidence.HIGH, where))
     return found
+
+
+def _is_halved(sources: Sequence[Source]) -> bool:
+    return any(source.code.calls_named("half", "bfloat16") for source in sources if source.code is not None)
 
 
 def _latent(head: Setting, settings: Sequence[Setting]) -> Latent:

@@ -90,3 +90,18 @@ def test_any_other_denoiser_is_built_and_counted(checkout: Build) -> None:
     assert "model.id" not in found
     assert int(found["media.own_parameters"]) == (4 * 9 + 1) * 32 + 4 * (32 * 9 + 1) * 32
     assert int(found["media.own_outputs"]) == 5 * 32 * 64 * 64
+
+
+@pytest.mark.parametrize(("line", "bits"), [("", "32"), ("\nmodel = model.half()\n", None)])
+def test_checkpoints_are_loaded_at_32_bit_unless_they_are_halved(checkout: Build, line: str, bits: str | None) -> None:
+    program = "import torch\nfrom util import instantiate_from_config\nfrom omegaconf import OmegaConf\nconfig = OmegaConf.load('configs/train.yaml')\n"
+    program += (
+        "model = instantiate_from_config(config.model).cuda()\nmodel.load_state_dict(torch.load('x.ckpt'))\n"
+        + line
+        + "x = model.sample(4)\n"
+    )
+    tree = checkout(
+        {"sample.py": program, "configs/train.yaml": CONFIG.format(channels=320, control=""), "util.py": ""}
+    )
+    found = {finding.field: finding.value for finding in media.detect(tree, primary_run(tree))}
+    assert found.get("model.weight_bits") == bits
