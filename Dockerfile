@@ -19,7 +19,7 @@ COPY LICENSE README.md pyproject.toml ./
 COPY requirements/pod.txt requirements/
 COPY templates/ templates/
 COPY gpu_lol_action/ gpu_lol_action/
-# What packages carry for their own developers is a sixth of the program's size, and none of it runs here.
+# What packages carry for their own developers is an eighth of the program's size, and none of it runs here.
 RUN /opt/build/bin/hatchling build --target wheel \
     && /opt/build/bin/pip --python /opt/gpu-lol/bin/python install --no-deps --no-index dist/*.whl \
     && find /opt/gpu-lol -type d -name tests -regex '.*/\(numpy\|pandas\|networkx\)/.*' -prune -exec rm -r {} + \

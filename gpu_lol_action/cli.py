@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 HELP_COLUMNS = 80
 _MAX_GUESSES = 3
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_MANY_OBJECTS = 50_000
+_MANY_OBJECTS = 500_000
 """Between two looks for circles of what is no longer used. Syntax trees are nothing but objects, and hold no circles: at
-Python's own 700 a quarter of an analysis goes by with looking, and none of the memory comes back."""
+Python's own 700 a quarter of an analysis goes by with looking, at 50,000 still a tenth, and none of the memory comes back."""
 _EXIT_CODES = (
     "Exit code: 0 done, 1 refused or a wrong request, 2 a key or setting is missing, 3 a fault of ours, "
     "4 an outage (try again), 130 stopped."
@@ -190,6 +190,12 @@ def _carry_out(command: Command) -> Ending:
         return Ending.ANSWERED
     if command.name == "estimate":
         return _estimate(command)
+    if command.name == "doctor":
+        return _doctor(command)
+    if command.name == "init":
+        outcome = wiring.initialize(command, Path.cwd())
+        _print(outcome.text)
+        return ending_of(outcome)
     if command.name == "policy":
         from gpu_lol_action.handlers.policy import describe_policy
 
@@ -213,6 +219,22 @@ def _carry_out(command: Command) -> Ending:
         if command.name == "sweep":
             _show(outcome.text)
         return ending_of(outcome)
+
+
+def _doctor(command: Command) -> Ending:
+    """Print the check-up; what is wrong is for whoever maintains the installation."""
+    from gpu_lol_action import wiring
+    from gpu_lol_action.intake.diagnosis import is_well
+    from gpu_lol_action.render import checkup_text
+
+    diagnoses = wiring.check_up(Path.cwd())
+    if command.output_format == "text":
+        _print(checkup_text.checkup_text(diagnoses, _screen()))
+    else:
+        _write_utf8()
+        as_json = command.output_format == "json"
+        _print(checkup_text.checkup_json(diagnoses) if as_json else checkup_text.checkup_markdown(diagnoses))
+    return Ending.ANSWERED if is_well(diagnoses) else Ending.OPERATOR_ERROR
 
 
 def _estimate(command: Command) -> Ending:

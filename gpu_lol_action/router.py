@@ -32,6 +32,7 @@ from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
 
 if TYPE_CHECKING:
+    from gpu_lol_action.handlers.doctor import Instruments
     from gpu_lol_action.handlers.finish import DeadJob
 
 # Whom GitHub itself, in the event, calls a member: reacting to them at once needs no question.
@@ -102,7 +103,20 @@ def route(context: Context, event: Event, load_policy: Callable[[], Policy], ste
         action = partial(obey.follow_close, context, event, policy, may_use_cloud=step.may_use_cloud)
     else:
         action = partial(obey.follow_schedule, context, event, policy, may_use_cloud=step.may_use_cloud)
-    return Run((_guard(context, number, action, 0),))
+    results = [_guard(context, number, action, 0)]
+    is_by_hand = isinstance(event, Scheduled) and event.is_manual and results[0].outcome.decision != "deferred"
+    if is_by_hand and context.instruments is not None:
+        # Who starts it by hand wants to know how it is; after the sweep, so that the first one counts already.
+        results.append(_check_up(context, context.instruments))
+    return Run(tuple(results))
+
+
+def _check_up(context: Context, instruments: Callable[[], Instruments]) -> Result:
+    from gpu_lol_action.handlers.doctor import handle_checkup
+
+    result = _guard(context, None, lambda: handle_checkup(instruments()), 1)
+    is_faulty = result.outcome.reason_code == "checkup_found_faults"
+    return replace(result, ending=Ending.OPERATOR_ERROR) if is_faulty else result
 
 
 def _finish(context: Context, event: Event, load_policy: Callable[[], Policy], step: Step) -> Result:

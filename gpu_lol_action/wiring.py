@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +17,20 @@ from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
-from gpu_lol_action.domain.request import Command, Event, Repository
+from gpu_lol_action.domain.request import Command, Event, Outcome, Repository
 from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
-from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell
+from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 from gpu_lol_action.render.screen import Screen
 
 if TYPE_CHECKING:
+    from gpu_lol_action.adapters.cloud_accounts import CloudAccounts
     from gpu_lol_action.adapters.github import GitHubClient
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.domain.checkup import Diagnosis
+    from gpu_lol_action.handlers.doctor import Instruments
 
 KEY_VERSION = 1
 
@@ -52,7 +56,7 @@ class Hands:
             from gpu_lol_action.adapters.skypilot import SkyPilotCloud
             from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings
 
-            pair = self._key_pair()
+            pair = self.key_pair()
             settings = SkyPilotSettings(
                 home=self.home,
                 user_hash=user_hash(self.repository_id),
@@ -71,12 +75,13 @@ class Hands:
         if self._shell is None:
             from gpu_lol_action.adapters.ssh import OpenSsh
 
-            shell = OpenSsh(self._key_pair()[0])
+            shell = OpenSsh(self.key_pair()[0])
             self.closing.callback(shell.close)
             self._shell = shell
         return self._shell
 
-    def _key_pair(self) -> tuple[bytes, str]:
+    def key_pair(self) -> tuple[bytes, str]:
+        """Return the private (PEM) and the public key of this repository's machines."""
         from gpu_lol_action.launch.keys import derive_key_pair
 
         # GPU_LOL_SECRET serves cloud logins that have no key of their own (OIDC).
@@ -146,8 +151,22 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 redact=_redactor([token, *cloud_keys.values(), *filter(None, (asked["hf-token"], asked["llm-key"]))]),
                 settings=settings,
                 lookups=_job_lookups(asked, surroundings.workspace_temp),
+                instruments=lambda: _job_instruments(forge, event.repository, cloud_keys),
                 surfaces=_surfaces(forge.client, event.repository),
+                vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
             )
+
+
+def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
+    from gpu_lol_action.adapters.vault_refs import RefVault
+
+    return RefVault(client, *hands.key_pair())
+
+
+def _file_vault(folder: Path, hands: Hands) -> Vault:
+    from gpu_lol_action.adapters.vault_files import FileVault
+
+    return FileVault(folder, *hands.key_pair())
 
 
 def _surfaces(client: GitHubClient, repository: Repository) -> Surfaces:
@@ -253,6 +272,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 shell=hands.shell,
                 redact=_redactor(list(cloud_keys.values())),
                 settings=settings,
+                vault=lambda: _file_vault(state / "rescues" / repository.full_name.replace("/", "+"), hands),
             )
 
 
@@ -301,6 +321,125 @@ def analyze_folder(command: Command, screen: Screen) -> str:
     sha = forge.resolve(command.base)
     with forge.tree(sha) as base:
         return describe_folder(folder, printing, clock.now(), (sha, base), lookups)
+
+
+def _job_instruments(forge: GitHubForge, repository: Repository, keys: Mapping[str, str]) -> Instruments:
+    """Return what a check-up in a job looks with: the job's own token and keys."""
+    from gpu_lol_action.adapters.github_probe import GitHubProbe
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.handlers.doctor import Instruments
+
+    installed, wanted = _skypilot_versions()
+    return Instruments(
+        now=SystemClock().now,
+        is_job=True,
+        default_branch=repository.default_branch,
+        accounts=_accounts(keys).ask,
+        skypilot=lambda: installed,
+        skypilot_wanted=wanted,
+        github=GitHubProbe(forge.client),
+        ledger=RecordLedger(GitRefStore(forge.client)),
+        read_policy=lambda: forge.read_file(POLICY_PATH, repository.default_branch),
+    )
+
+
+def check_up(folder: Path) -> tuple[Diagnosis, ...]:
+    """Return what `gpu-lol doctor` thinks of the installation that a checkout belongs to."""
+    from gpu_lol_action.adapters.github import Connection
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
+    from gpu_lol_action.adapters.github_probe import GitHubProbe
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.local_forge import LocalForge
+    from gpu_lol_action.handlers.doctor import Instruments, check_up
+    from gpu_lol_action.handlers.init import read_workflows
+
+    local = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    root, checkout = local.survey()
+    clock, token = SystemClock(), _terminal_token()
+    installed, wanted = _skypilot_versions()
+    keys = _cloud_keys({"runpod-api-key": os.environ.get("RUNPOD_API_KEY", "").strip(),
+                        "lambda-api-key": os.environ.get("LAMBDA_API_KEY", "").strip()})  # fmt: skip
+    instruments = Instruments(
+        now=clock.now,
+        is_job=False,
+        default_branch=checkout.default_branch or "",
+        accounts=_accounts(keys).ask,
+        skypilot=lambda: installed,
+        skypilot_wanted=wanted,
+        checkout=replace(checkout, workflows=read_workflows(root)),
+    )
+    if not token:
+        return check_up(instruments)
+    # Somebody is waiting at the screen: what does not answer at once is reported as unknown, not asked again.
+    connection = Connection(token, checkout.full_name, _terminal_api_url(checkout.host), attempts=1)
+    forge = GitHubForge(connection, GitHubHands(clock.now, clock.sleep, lambda _line: None))
+    # Without a branch's name GitHub answers for the default one, whatever the checkout knows.
+    asked = replace(
+        instruments,
+        github=GitHubProbe(forge.client),
+        ledger=RecordLedger(GitRefStore(forge.client)),
+        read_policy=lambda: forge.read_file(POLICY_PATH, "HEAD"),
+    )
+    return check_up(asked)
+
+
+def _accounts(keys: Mapping[str, str]) -> CloudAccounts:
+    from gpu_lol_action.adapters.cloud_accounts import CloudAccounts
+
+    # The variable by which RunPod's own client, and with it SkyPilot, is sent to another server.
+    home = os.environ.get("RUNPOD_API_BASE_URL", "").strip()
+    return CloudAccounts(SystemClock().now, keys, {"runpod": home} if home else {})
+
+
+def _skypilot_versions() -> tuple[str | None, str]:
+    """Return SkyPilot's version here and the one that is tried, without loading it."""
+    from importlib import metadata
+
+    from packaging.requirements import Requirement
+
+    def found(name: str) -> metadata.Distribution | None:
+        try:
+            return metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            return None
+
+    skypilot, ours = found("skypilot"), found("gpu-lol-action")
+    texts = ours.requires or [] if ours is not None else []
+    wanted = next((each for each in map(Requirement, texts) if each.name == "skypilot"), None)
+    exact = str(wanted.specifier).removeprefix("==") if wanted is not None else ""
+    return skypilot.version if skypilot is not None else None, exact
+
+
+def initialize(command: Command, folder: Path) -> Outcome:
+    """Set gpu-lol up in a checkout, as ``gpu-lol init`` was asked to."""
+    from gpu_lol_action import __version__
+    from gpu_lol_action.adapters.github_public import PublicGitHub
+    from gpu_lol_action.adapters.local_forge import LocalForge
+    from gpu_lol_action.domain.installation import Pin, Wish
+    from gpu_lol_action.handlers.init import Installation, handle_init
+
+    forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    root, facts = forge.survey()
+    look = PublicGitHub(SystemClock().now, _terminal_api_url(), _terminal_token())
+    is_public = True if command.is_public else False if command.is_private else None
+    wish = Wish(command.level, is_public, command.has_forks, command.cloud or "runpod", command.is_forced)
+    pin = command.pin
+    find_pin = partial(look.pin, __version__) if pin is None else lambda: Pin(pin)
+    return handle_init(Installation(root, facts, wish, look.visibility, find_pin, command.is_dry_run))
+
+
+def _terminal_api_url(host: str = "github.com") -> str:
+    """Return where the API of a remote's host is: what the environment says, else by GitHub's own rule."""
+    said = os.environ.get("GITHUB_API_URL", "").strip()
+    return said or ("https://api.github.com" if host == "github.com" else f"https://{host}/api/v3")
+
+
+def _terminal_token() -> str:
+    """Return the token that GitHub's own tools would take from here."""
+    return (os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN") or "").strip()
 
 
 def estimate(command: Command) -> str:

@@ -18,12 +18,15 @@ from pathlib import Path
 
 from gpu_lol_action.adapters import archive
 from gpu_lol_action.adapters.skypilot_process import started_at
+from gpu_lol_action.domain.installation import CheckoutFacts
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import UserError
 
 MAX_FILE_BYTES = 1024 * 1024
 _NO_FILTER = (("smudge", ""), ("process", ""), ("required", "false"))
 _REMOTE = re.compile(r"(?:[:/])([A-Za-z0-9_.-]{1,100})/([A-Za-z0-9_.-]{1,100}?)(?:\.git)?/?$")
+
+_HOST = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]+@)?([A-Za-z0-9.-]+)[:/]")
 
 
 def this_run() -> str:
@@ -51,6 +54,14 @@ class LocalForge:
         name = f"{match[1]}/{match[2]}" if match else f"local/{_safe(self._folder.resolve().name)}"
         number = int.from_bytes(hashlib.sha256(name.lower().encode()).digest()[:4], "big")
         return Repository(name, number, self._git("branch", "--show-current", is_optional=True).strip() or "main")
+
+    def survey(self) -> tuple[Path, CheckoutFacts]:
+        """Return the checkout's root, and what git knows of where it lives."""
+        root = Path(self._git("rev-parse", "--show-toplevel").strip())
+        remote = _HOST.search(self._git("remote", "get-url", "origin", is_optional=True).strip())
+        head = self._git("symbolic-ref", "--short", "refs/remotes/origin/HEAD", is_optional=True).strip()
+        branch = head.removeprefix("origin/") or None
+        return root, CheckoutFacts(self.repository().full_name, remote[1].lower() if remote else "github.com", branch)
 
     def pull_request(self, number: int) -> PullRequest:
         """Return what is checked out, in the form of a pull request without a number."""

@@ -30,6 +30,7 @@ from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.errors import OperatorError, TransientError
 
 MAX_STREAM_BYTES = 1 << 20
+MAX_FILE_BYTES = 64 << 20
 MAX_LINE_BYTES = 16 << 10
 _CHUNK_BYTES = 64 << 10
 _HOST_ALIAS = "gpu-lol-machine"
@@ -112,17 +113,19 @@ class OpenSsh:
         stdin: Path | bytes | None = None,
         timeout: timedelta = timedelta(minutes=5),
         on_line: Callable[[str], None] | None = None,
+        into: Path | None = None,
     ) -> RemoteOutput:
         """Run a bash script there, with ``stdin`` as its data, and return what it said; each stream keeps its tail.
 
-        ``on_line`` gets each line of both streams as it comes, made safe to print. Raises TransientError when the
+        ``into``: standard output goes into this file byte by byte, ``MAX_FILE_BYTES`` of it at most, and not into the
+        answer. ``on_line`` gets each line of both streams as it comes, made safe to print. Raises TransientError when the
         machine cannot be reached or time is up, OperatorError when it refuses our key or shows another host key.
         """
         pin = endpoint.host_key or self._pins.get((endpoint.host, endpoint.port)) or self.host_key(endpoint)
         with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
             known_hosts = Path(folder, "known_hosts")
             self._write_pin(known_hosts, pin)
-            return self._run(_Call(endpoint, script, stdin, timeout, on_line), known_hosts, checking="yes")
+            return self._run(_Call(endpoint, script, stdin, timeout, on_line, into), known_hosts, checking="yes")
 
     def _write_pin(self, known_hosts: Path, pin: str | None) -> None:
         if pin is not None and not _HOST_KEY.fullmatch(pin):
@@ -203,6 +206,7 @@ class _Call:
     stdin: Path | bytes | None
     timeout: timedelta
     on_line: Callable[[str], None] | None
+    into: Path | None = None
 
 
 def fingerprint(host_key: str) -> str:
@@ -226,7 +230,10 @@ def _converse(process: subprocess.Popen[bytes], call: _Call) -> tuple[str, str]:
     guard = threading.Lock()
     threads = [threading.Thread(target=_feed, args=(process.stdin, call), daemon=True)]
     for stream, tail in zip((process.stdout, process.stderr), tails, strict=True):
-        threads.append(threading.Thread(target=_collect, args=(stream, tail, call.on_line, guard), daemon=True))
+        if stream is process.stdout and call.into is not None:
+            threads.append(threading.Thread(target=_save, args=(stream, call.into), daemon=True))
+        else:
+            threads.append(threading.Thread(target=_collect, args=(stream, tail, call.on_line, guard), daemon=True))
     for thread in threads:
         thread.start()
     try:
@@ -267,6 +274,15 @@ def _collect(pipe: IO[bytes], tail: bytearray, on_line: Callable[[str], None] | 
                         on_line(part)
     if len(tail) > MAX_STREAM_BYTES:
         del tail[:-MAX_STREAM_BYTES]
+
+
+def _save(pipe: IO[bytes], into: Path) -> None:
+    """Write a stream to a file; what is over the limit is read and dropped, so that the other side can end."""
+    left = MAX_FILE_BYTES
+    with pipe, into.open("wb") as file:
+        while chunk := pipe.read(_CHUNK_BYTES):
+            file.write(chunk[:left])
+            left = max(left - len(chunk), 0)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.effort import Effort
 from gpu_lol_action.analysis.notebooks import read_notebook
 from gpu_lol_action.analysis.paths import Form, Role, form_of, role_of
 from gpu_lol_action.analysis.python_code import PythonCode
-from gpu_lol_action.analysis.texts import is_text, text_of
+from gpu_lol_action.analysis.texts import has_mark, is_text, text_of
 from gpu_lol_action.analysis.tree import (
     MAX_DEPTH,
     UNREADABLE,
@@ -67,6 +67,12 @@ class Source:
     def text(self) -> str:
         """The text, with a line feed alone at the end of lines."""
         return self.content if isinstance(self.content, str) else text_of(self.content)
+
+    def mentions(self, word: str) -> bool:
+        """Whether a word may stand somewhere in the file: True too where only decoding it would tell."""
+        if isinstance(self.content, str):
+            return word in self.content
+        return word.encode() in self.content or has_mark(self.content)
 
     @property
     def name(self) -> str:

@@ -41,7 +41,7 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
     found: list[Setting] = []
     for call in code.calls:
         for key, value in call.keywords:
-            text = code.resolve(value)
+            text = code.resolve(value, call.owner)
             if text is not None and call.last not in _NO_SETTINGS:
                 where = Evidence(source.path, call.line)
                 found.append(Setting(fold_key(key), f"{call.last}.{fold_key(key)}", text, where, call.owner))
@@ -57,8 +57,8 @@ def borrowed_settings(source: Source, constants: Names) -> tuple[Setting, ...]:
     if source.code is None:
         return ()
     own = source.code.names()
-    known = Names({**constants.texts, **own.texts}, own.values, {**constants.tables, **own.tables})
-    found = ((item, known.resolve(item.value)) for item in source.code.open_defaults)
+    known = Names({**constants.texts, **own.texts}, own.values, {**constants.tables, **own.tables}, own.own)
+    found = ((item, known.resolve(item.value, item.owner)) for item in source.code.open_defaults)
     return tuple(_default(source, item.name, text, item.line, item.owner) for item, text in found if text is not None)
 
 
@@ -75,7 +75,7 @@ def constants_of(sources: Iterable[Source]) -> Names:
             for name, table in names.tables.items():
                 if name.isupper():
                     tables.setdefault(name, table)
-    return Names(texts, {}, tables)
+    return Names(texts, {}, tables, {})
 
 
 @remembered

@@ -1,15 +1,21 @@
-"""Configuration files as flat settings: YAML (axolotl, LLaMA-Factory, torchtune, Hugging Face) and JSON."""
+"""Configuration files as flat settings: YAML (axolotl, LLaMA-Factory, torchtune, Hugging Face), JSON and TOML."""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
@@ -26,6 +32,9 @@ TOO_DEEP = "nested too deeply for a configuration"
 BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
 # libyaml's reader is ten times as fast, and where it is missing, PyYAML's own gives the same events.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+BROKEN_TABLE = "not valid TOML, so not understood"
+_TABLE = re.compile(r"\s*\[{1,2}\s*([\w.\"' -]{1,200}?)\s*\]{1,2}\s*(?:#.*)?$")
+_KEY = re.compile(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -44,8 +53,8 @@ class Setting:
 
 
 def read_settings(source: Source) -> tuple[Setting, ...]:
-    """Return the settings of a YAML or JSON file; none where it is no configuration. What is broken is noted."""
-    return _read(source) if source.form in {Form.JSON, Form.YAML} else ()
+    """Return the settings of a YAML, JSON or TOML file; none where it is no configuration. What is broken is noted."""
+    return _read(source) if source.form in _READERS else ()
 
 
 @remembered
@@ -55,12 +64,13 @@ def _read(source: Source) -> tuple[Setting, ...]:
         return ()
     if not source.effort.take_settings(source.path, len(source.text)):
         return ()
-    return tuple(_bounded(_json(source) if source.form is Form.JSON else _yaml(source)))
+    return tuple(_bounded(_READERS[source.form](source)))
 
 
 def fold_key(key: str) -> str:
     """Return a key as settings carry it: small letters, underscores."""
-    return re.sub(r"[\s-]+", "_", key.strip().lower())
+    plain = key.strip().lower()
+    return plain if plain.isidentifier() else re.sub(r"[\s-]+", "_", plain)
 
 
 def _bounded(settings: Iterator[Setting]) -> Iterator[Setting]:
@@ -84,8 +94,28 @@ def _json(source: Source) -> Iterator[Setting]:
     lines: dict[str, int] = {}
     for number, line in enumerate(source.text.split("\n"), 1):
         for name in _QUOTED.findall(line):
-            lines.setdefault(name, number)
+            lines.setdefault(fold_key(name), number)
+    yield from _flat(document, lambda path: lines.get(path.rpartition(".")[2], 0), source)
 
+
+def _toml(source: Source) -> Iterator[Setting]:
+    try:
+        document = tomllib.loads(source.text)
+    except (ValueError, RecursionError):
+        source.effort.failures.setdefault(source.path, BROKEN_TABLE)
+        return
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(source.text.split("\n"), 1):
+        if (found := _TABLE.match(line)) is not None:
+            table = fold_key(found[1])
+        elif (found := _KEY.match(line)) is not None:
+            lines.setdefault(f"{table}.{fold_key(found[1])}".lstrip("."), number)
+    yield from _flat(document, lambda path: lines.get(path, 0), source)
+
+
+def _flat(document: dict[str, Any], line_of: Callable[[str], int], source: Source) -> Iterator[Setting]:
+    """Yield a document's values by their dotted paths, shallow ones first; lists of plain values as one."""
     pending: deque[tuple[str, Any]] = deque([("", document)])
     while pending:
         prefix, node = pending.popleft()
@@ -94,12 +124,15 @@ def _json(source: Source) -> Iterator[Setting]:
             path = f"{prefix}.{fold_key(key)}" if prefix else fold_key(key)
             if isinstance(value, dict) and path.count(".") < 6:
                 pending.append((path, value))
-            elif isinstance(value, (str, int, float, bool)):
-                yield Setting(fold_key(key), path, str(value)[:300], Evidence(source.path, lines.get(whole, 0)))
+            where = Evidence(source.path, line_of(path))
+            if isinstance(value, list) and path.count(".") < 6:
+                pending.extend((path, item) for item in value[:20] if isinstance(item, dict))
+            if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:  # a hexadecimal one may be any long
+                continue
+            if isinstance(value, (str, int, float, bool)):
+                yield Setting(fold_key(key), path, str(value)[:300], where)
             elif isinstance(value, list) and value and all(isinstance(item, str) for item in value[:40]):
-                yield Setting(
-                    fold_key(key), path, ",".join(value[:40])[:300], Evidence(source.path, lines.get(whole, 0))
-                )
+                yield Setting(fold_key(key), path, ",".join(value[:40])[:300], where)
 
 
 def _whole(digits: str) -> int | str:
@@ -165,3 +198,6 @@ def _path(stack: list[_Level]) -> str:
 def _advance(stack: list[_Level]) -> None:
     if stack and stack[-1].is_mapping:
         stack[-1].key = None
+
+
+_READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
@@ -13,8 +13,8 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
-from gpu_lol_action.analysis.own_configs import own_configs, plain_path
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -84,13 +84,18 @@ def configured_runs(checkout: Checkout) -> list[Run]:
     return [Run(config.behavior, config.evidence, None, None, (config.source,)) for config in configs]
 
 
-def program_runs(checkout: Checkout) -> list[Run]:
-    """Return the programs and notebooks that train or infer, shallow ones first."""
+def programs(checkout: Checkout) -> tuple[Source, ...]:
+    """Return the programs and notebooks that are looked at as runs, shallow ones first."""
+    # Without its ending, so that `train.py` comes before `train-large.py`.
+    ordered = sorted(checkout.of(Form.PYTHON, Form.NOTEBOOK), key=lambda s: (s.depth, s.path.rpartition(".")[0]))
+    return tuple(source for source in ordered[:MAX_PROGRAMS] if source.code is not None)
+
+
+def program_runs(checkout: Checkout, sources: Iterable[Source]) -> list[Run]:
+    """Return the runs of those programs that train or infer, in their order."""
     started = {source for module in console_scripts(checkout).values() if (source := module_source(checkout, module))}
     found: list[Run] = []
-    # Without its ending, so that `train.py` comes before `train-large.py`.
-    programs = sorted(checkout.of(Form.PYTHON, Form.NOTEBOOK), key=lambda s: (s.depth, s.path.rpartition(".")[0]))
-    for source in programs[:MAX_PROGRAMS]:
+    for source in sources:
         if source.code is None:
             continue
         is_entry = source.code.has_main or source in started or source.name == "__main__.py"
@@ -246,4 +251,5 @@ __all__ = [
     "is_started",
     "local_imports",
     "program_runs",
+    "programs",
 ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.paths import Form
 
 MAX_CLOSURE = 60
 STEPS = 3
@@ -60,6 +63,27 @@ def _bases(script: Source, module: str) -> list[str]:
 
 def _joined(*parts: str) -> str:
     return "/".join(part.strip("/") for part in parts if part.strip("/"))
+
+
+@remembered
+def is_imported(checkout: Checkout, source: Source) -> bool:
+    """Whether another program of this checkout imports it.
+
+    Its neighbors are looked at first, for they import most; and only files in which the module's name stands somewhere. What a
+    package itself defines is imported without its name.
+    """
+    stem = source.path.rpartition("/")[2].removesuffix(".py")
+    return any(
+        other is not source
+        and (stem == "__init__" or other.mentions(stem))
+        and source in local_imports(checkout, other)
+        for other in itertools.chain(_neighbors(checkout, source.folder), checkout.of(Form.PYTHON))
+    )
+
+
+@remembered
+def _neighbors(checkout: Checkout, folder: str) -> tuple[Source, ...]:
+    return tuple(source for source in checkout.of(Form.PYTHON) if source.folder == folder)
 
 
 def module_source(checkout: Checkout, module: str) -> Source | None:

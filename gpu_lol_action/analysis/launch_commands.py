@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
+from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines
 from gpu_lol_action.analysis.launch_tools import (
     COUNT_FLAGS,
     NODE_FLAGS,
@@ -28,6 +29,7 @@ from gpu_lol_action.analysis.launch_tools import (
 )
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_COMMANDS = 400
@@ -103,7 +105,18 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
-    return tuple(found)
+    started = [
+        command for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS] for command in _of_program(checkout, source)
+    ]
+    return tuple([*found, *started][:MAX_COMMANDS])
+
+
+def _of_program(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
+    """Yield the servers, and the programs of this checkout under a launcher, that a program starts."""
+    for line, text in started_lines(source):
+        command = parse_command(text, NOTHING, source, line)
+        if command is not None and (command.is_tool or checkout.find_named(command.target) not in {None, source}):
+            yield command
 
 
 def parse_command(
@@ -111,7 +124,7 @@ def parse_command(
 ) -> LaunchCommand | None:
     """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
     put = substitute(_OWN_FOLDER.sub(source.folder or ".", text), variables)
-    own, runner, words = without_runners(split_words(put))
+    own, runner, words = without_runners(put_entry_points(split_words(put)))
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.server_images import entry_point
 
 MAX_LINE = 8000
 MAX_VARIABLES = 300
@@ -134,11 +135,19 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
 def _started_by_image(source: Source) -> Iterator[tuple[int, str, str]]:
     """Yield what an image starts: the last ENTRYPOINT with the last CMD behind it. RUN builds, it starts nothing."""
     said: dict[str, tuple[int, str]] = {}
+    image: tuple[int, str] | None = None
+    arguments: dict[str, str] = {}
     for number, line in _numbered(source):
         if found := re.match(r"\s*(CMD|ENTRYPOINT)\s+(.{1,2000})", line, re.IGNORECASE):
             said[found[1].upper()] = (number, _exec_form(found[2]))
-        elif re.match(r"\s*FROM\s", line, re.IGNORECASE):
+        elif found := re.match(r"\s*FROM\s+(?:--\S+\s+)?(\S+)", line, re.IGNORECASE):
             said = {}
+            image = number, substitute(found[1], arguments)
+        elif found := re.match(r"\s*(?:ENV|ARG)\s+([A-Za-z_]\w*)[= ]\s*\"?([^\"\s\\]+)", line):
+            arguments[found[1]] = found[2]
+            yield number, f"{found[1]}={found[2]}", ""
+    if image is not None and "ENTRYPOINT" not in said and (entry := entry_point(image[1])):
+        said["ENTRYPOINT"] = image[0], " ".join(entry)
     words = [said[name][1] for name in ("ENTRYPOINT", "CMD") if name in said]
     if words:
         yield min(place for place, _ in said.values()), " ".join(words), ""
@@ -177,11 +186,17 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
 
 def _containers(source: Source) -> Iterator[tuple[int, str, str]]:
     words: dict[str, tuple[int, list[str]]] = {}
+    images: dict[str, str] = {}
     for setting in read_settings(source):
         owner, _, key = setting.path.rpartition(".")
         if key in {"command", "args", "entrypoint"}:
             words.setdefault(owner, (setting.evidence.line, []))[1].append(setting.text)
-    for line, parts in words.values():
+        elif key == "image" and (entry := entry_point(substitute(setting.text, NOTHING))):
+            words.setdefault(owner, (setting.evidence.line, []))
+            images[owner] = " ".join(entry)
+    for owner, (line, parts) in words.items():
+        if owner in images and (not parts or parts[0].startswith("-")):
+            parts.insert(0, images[owner])
         is_shell = parts[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(parts) > 2
         yield line, " ".join(parts[2:] if is_shell else parts).replace("\n", " "), ""
 

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.reconcile import (
     reconcile,
     statements,
 )
+from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
@@ -74,7 +75,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
     question, count, relaxed = place(asked, stated, _said(findings))
-    breakdown = _with_evidence(estimate_vram(question), findings)
+    breakdown = with_share(_with_evidence(estimate_vram(question), findings), best(findings, SHARE_FIELD))
     breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")

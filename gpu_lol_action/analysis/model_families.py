@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.media_facts import find_pipeline
+from gpu_lol_action.estimation.model_facts import find_model
 
 # In the order in which a more special word is tried first. The model is the one that the family is mostly run as.
 _FAMILIES: tuple[tuple[str, str], ...] = (
@@ -42,6 +45,10 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 _WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
 _GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
+# What most servers are tried with where nobody says a model: the smallest of a family that needs a whole card.
+_SERVED = "meta-llama/Llama-3.1-8B-Instruct"
+_PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
+MAX_PRESETS = 100
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
     {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
@@ -56,8 +63,9 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
         and run.command is not None
         and (run.command.tool in _SERVERS or run.command.target.startswith(_SERVERS))
     ):
+        preset = _preset(checkout)
         why = f"`{run.command.tool}` serves a language model that nothing names"
-        return [Finding("model.family", _FAMILIES[-2][1], why, Confidence.LOW, run.evidence)]
+        return [preset or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)]
     if run is None or run.script is None:
         return []
     closure = import_closure(checkout, run.script)
@@ -74,6 +82,21 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
             why = f"the file's name says the family of {model}"
             return [Finding("model.family", model, why, Confidence.LOW, Evidence(source.path))]
     return []
+
+
+def _preset(checkout: Checkout) -> Finding | None:
+    """Return the smallest language model that configuration files offer a server which takes its model from its user."""
+    found: list[tuple[float, str, Finding]] = []
+    for source in checkout.of(Form.YAML, Form.JSON, Form.TOML)[:MAX_PRESETS]:
+        for setting in read_settings(source):
+            if setting.key not in _PRESET_KEYS or not re.fullmatch(r"[\w.-]+/[\w.-]+", setting.text):
+                continue
+            facts = find_model(setting.text)
+            if facts is not None and facts.kind == "llm":
+                why = f"`{setting.key}` is `{setting.text}` among the models that the server is configured for"
+                finding = Finding("model.family", setting.text, why, Confidence.LOW, setting.evidence)
+                found.append((facts.parameters_b, setting.evidence.path, finding))
+    return min(found, key=lambda each: each[:2])[2] if found else None
 
 
 @remembered

@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.python_scan import (
     scan_names,
 )
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
-from gpu_lol_action.analysis.python_tree import Facts, read_tree
+from gpu_lol_action.analysis.python_tree import Facts, read_block, read_tree
 from gpu_lol_action.analysis.python_values import Value
 from gpu_lol_action.analysis.texts import text_of
 
@@ -53,7 +53,7 @@ class PythonCode:
     """
 
     __slots__ = ("_asked", "_budget", "_checked", "_content", "_defaults", "_edges", "_facts", "_first", "_has_main", "_imported",
-                 "_imports", "_lines", "_names", "_places")  # fmt: skip
+                 "_imports", "_lines", "_names", "_places", "_reach")  # fmt: skip
 
     def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
         self._content, self._lines, self._budget = content, lines, budget
@@ -61,7 +61,8 @@ class PythonCode:
         self._checked: str | None = None
         self._imports: tuple[Import, ...] | None = None
         self._has_main: bool | None = None
-        self._edges: array[int] | None = None
+        self._edges: array[int] = array("I")
+        self._reach = 0
         self._asked: dict[tuple[str, ...], bool] = {}
         self._names: Names | None = None
         self._imported: frozenset[str] | None = None
@@ -73,11 +74,12 @@ class PythonCode:
     def imports(self) -> tuple[Import, ...]:
         """What is imported, by line; also of programs of which only the rest is broken."""
         if self._imports is None:
-            scanned = self._scan(scan_imports)
+            scanned = self._scan(lambda text, quoted: scan_imports(text, quoted, self._read_block))
             if scanned is None:
                 self._imports = self._tree().imports
             else:
-                self._imports = tuple(replace(i, line=self._line(i.line)) for i in scanned)
+                placed = (replace(i, line=self._line(i.line)) for i in scanned) if self._lines else scanned
+                self._imports = tuple(placed)
         return self._imports
 
     @property
@@ -89,16 +91,22 @@ class PythonCode:
     def defaults(self) -> tuple[Default, ...]:
         """All values that the program starts with and that it tells by itself, by line."""
         if self._defaults is None:
-            known = ((item, self.resolve(item.value)) for item in self._tree().given if item.is_start)
+            known = ((item, self.resolve(item.value, item.owner)) for item in self._tree().given if item.is_start)
             self._defaults = tuple(
                 Default(i.name, text, i.line, i.is_option, i.owner) for i, text in known if text is not None
             )
         return self._defaults
 
     @property
+    def given(self) -> tuple[Given, ...]:
+        """All names with their values as written, by line."""
+        return self._tree().given
+
+    @property
     def open_defaults(self) -> tuple[Given, ...]:
         """Values that the program starts with and that only another program tells (an imported constant)."""
-        return tuple(i for i in self._tree().given if i.is_start and i.value.is_open and self.resolve(i.value) is None)
+        given = (item for item in self._tree().given if item.is_start and item.value.is_open)
+        return tuple(item for item in given if self.resolve(item.value, item.owner) is None)
 
     @property
     def has_main(self) -> bool:
@@ -164,6 +172,7 @@ class PythonCode:
         if self._names is None:
             facts = self._tree()
             texts: dict[str, tuple[str, bool]] = {}
+            own: dict[tuple[str, str], str] = {}
             values: dict[str, Value] = {}
             for item in facts.given:
                 text = item.value.text
@@ -172,14 +181,16 @@ class PythonCode:
                         values.setdefault(item.name, item.value)
                 elif item.name not in texts or (item.is_option and not texts[item.name][1]):
                     texts[item.name] = (text, item.is_option)
-            self._names = Names({name: text for name, (text, _) in texts.items()}, values, facts.tables)
+                if text is not None and item.owner:
+                    own.setdefault((item.owner, item.name), text)
+            self._names = Names({name: text for name, (text, _) in texts.items()}, values, facts.tables, own)
         return self._names
 
-    def resolve(self, value: Value | None) -> str | None:
-        """Return a value's text, following names to what they stand for in the same program."""
+    def resolve(self, value: Value | None, owner: str = "") -> str | None:
+        """Return a value's text, following names to what they stand for in the same program, first in the same function."""
         if value is None or value.text is not None or not value.is_open:
             return value.text if value else None
-        return self.names().resolve(value)
+        return self.names().resolve(value, owner)
 
     def _by_word(self) -> Mapping[str, array[int]]:
         """Return the places of calls by their last word: asked of the same programs by every run that imports them."""
@@ -197,10 +208,14 @@ class PythonCode:
     def _scan(self, look: Callable[[str, Quoted], Answer]) -> Answer:
         """Return what a look at the text says; where its strings lie is kept for the next."""
         text = self._text()
-        quoted = Quoted(text, self._edges)
+        quoted = Quoted(text, self._edges, self._reach)
         answer = look(text, quoted)
-        self._edges = quoted.edges
+        self._reach = quoted.reach
         return answer
+
+    def _read_block(self, block: str, guard: int) -> Sequence[Import] | None:
+        is_granted = self._budget is None or self._budget.take(parse_cost(block))
+        return read_block(block, guard) if is_granted else None
 
     def _has_names(self, names: tuple[str, ...]) -> bool:
         if names not in self._asked:

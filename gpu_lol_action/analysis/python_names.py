@@ -12,33 +12,50 @@ MAX_STEPS = 6
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names of one program: texts that it starts with, values made of other names, and dictionaries."""
+    """Names of one program: texts that it starts with, values made of other names, and dictionaries.
+
+    ``own`` are the texts that functions set for themselves, by function and name: they come first inside.
+    """
 
     texts: Mapping[str, str]
     values: Mapping[str, Value]
     tables: Mapping[str, Mapping[str, Value]]
+    own: Mapping[tuple[str, str], str]
 
-    def resolve(self, value: Value | None, steps: int = 0) -> str | None:
+    def resolve(self, value: Value | None, owner: str = "", steps: int = 0) -> str | None:
         """Return a value's text, following names as far as this program tells them; None where it does not."""
         if value is None or value.text is not None or steps > MAX_STEPS:
             return value.text if value else None
-        found = self._joined(value, steps) if value.parts else self._entry(value, steps) or self._named(value, steps)
-        return found if found is not None else self.resolve(value.otherwise, steps + 1)
+        found = (
+            self._joined(value, owner, steps)
+            if value.parts
+            else self._entry(value, owner, steps) or self._named(value, owner, steps)
+        )
+        return found if found is not None else self.resolve(value.otherwise, owner, steps + 1)
 
-    def _joined(self, value: Value, steps: int) -> str | None:
-        texts = [self.resolve(part, steps + 1) for part in value.parts]
+    def _joined(self, value: Value, owner: str, steps: int) -> str | None:
+        texts = [self.resolve(part, owner, steps + 1) for part in value.parts]
         return None if any(text is None for text in texts) else "".join(text or "" for text in texts)[:MAX_TEXT]
 
-    def _entry(self, value: Value, steps: int) -> str | None:
+    def _entry(self, value: Value, owner: str, steps: int) -> str | None:
         table = self.tables.get(value.table or "")
-        key = self.resolve(value.key, steps + 1) if table is not None else None
-        return self.resolve(table.get(key), steps + 1) if table is not None and key is not None else None
+        key = self.resolve(value.key, owner, steps + 1) if table is not None else None
+        return self.resolve(table.get(key), owner, steps + 1) if table is not None and key is not None else None
 
-    def _named(self, value: Value, steps: int) -> str | None:
+    def _named(self, value: Value, owner: str, steps: int) -> str | None:
         if value.reference is None:
             return None
-        text = self.texts.get(value.reference)
+        text = self.own.get((owner, value.reference)) or self.texts.get(value.reference)
         if text is not None:
             return text
         inner = self.values.get(value.reference)
-        return self.resolve(inner, steps + 1) if inner is not value else None
+        return self.resolve(inner, owner, steps + 1) if inner is not value else None
+
+    def path_of(self, value: Value | None, steps: int = 0) -> str | None:
+        """Return the dotted name that a value is taken from (``cfg.model.name``), followed to the longest that is written."""
+        if value is None or steps > MAX_STEPS:
+            return None
+        if value.path is not None and "." in value.path and not value.path.startswith("self."):
+            return value.path
+        inner = self.values.get(value.reference or "")
+        return self.path_of(inner, steps + 1) if inner is not None and inner is not value else None

@@ -10,8 +10,8 @@ from __future__ import annotations
 import bisect
 import re
 from array import array
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 # A string or a comment: first come, first served, as Python's own tokenizer reads them. No part of it can fail once it
 # has begun, so that it never goes back: the end may be missing.
@@ -39,10 +39,12 @@ _DEFINES = re.compile(r"(?:^|\s)(?:def|class)[ \t]+\w*\Z")
 # What stands behind a name that is called: its arguments, or an index before them; a comment may hide both.
 _CALLED = re.compile(r"(?!\w)[\s\\)]*(?:[(\[#]|\Z)")
 _WORD = re.compile(r"\w")
-_CONDITIONS = frozenset({"try", "except", "finally", "elif", "if"})
-# A handler near an import that ends the program: whether it is this import's, the tree tells.
-_RAISES_AGAIN = re.compile(r"\n[ \t]*except\b[^\n]*:(?:[^\n]*\n){0,4}?[ \t]*(?:raise|sys\.exit|os\._exit|exit|quit)\b")
-_RAISES_WITHIN = 800
+_TRIED = frozenset({"try", "except", "finally"})
+_CONDITIONS = frozenset({"elif", "if"})
+_LINE = re.compile(r"\n(?=[ \t]*[^\s#])")
+_PARTNER = re.compile(r"[ \t]*(?:except|else|finally)\b")
+# What ends a program stands somewhere in a `try` statement: whether in its handlers, its tree tells.
+_ENDS = re.compile(r"\b(?:raise|_?exit|quit)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +62,38 @@ class Import:
     names: tuple[str, ...] = ()
 
 
+_AHEAD = 2000
+"""Characters beyond a place that are looked through with it, for the next place is mostly near."""
+
 # When a statement runs: always, when its function is called, only sometimes.
 ALWAYS, IN_FUNCTION, SOMETIMES = 0, 1, 2
 
 
-class Quoted:
-    """Where the strings and comments of a program lie, found when a place is first asked for.
+BlockReader = Callable[[str, int], "Sequence[Import] | None"]
 
-    ``edges`` are begins and ends in turn, so that a place is found by halving; a caller keeps them, not the text.
+
+class Quoted:
+    """Where the strings and comments of a program lie, found as far as places are asked for.
+
+    ``edges`` are begins and ends in turn, so that a place is found by halving; a caller keeps them, not the text. Most
+    programs are asked about their first lines, so that the rest need not be looked through.
     """
 
-    __slots__ = ("_text", "edges")
+    __slots__ = ("_text", "edges", "reach")
 
-    def __init__(self, text: str, edges: array[int] | None = None) -> None:
-        self._text = text
-        self.edges = edges
+    def __init__(self, text: str, edges: array[int], reach: int = 0) -> None:
+        self._text, self.edges, self.reach = text, edges, reach
 
     def __contains__(self, place: int) -> bool:
-        if self.edges is None:
-            self.edges = array("I")
-            for found in _STRING.finditer(self._text):
-                self.edges.extend(found.span())
-        return bool(bisect.bisect_right(self.edges, place) % 2)
+        edges = self.edges
+        if place >= self.reach:
+            self.reach = len(self._text)
+            for found in _STRING.finditer(self._text, edges[-1] if edges else 0):
+                edges.extend(found.span())
+                if found.end() > place + _AHEAD:
+                    self.reach = found.end()
+                    break
+        return bool(bisect.bisect_right(edges, place) % 2)
 
 
 def scan_main(text: str, quoted: Quoted) -> bool | None:
@@ -125,16 +137,19 @@ def _is_called(text: str, quoted: Quoted, name: str) -> bool:
     return False
 
 
-def scan_imports(text: str, quoted: Quoted) -> tuple[Import, ...] | None:
-    """Return what the program imports, by line; None where only the tree can tell."""
+def scan_imports(text: str, quoted: Quoted, read_block: BlockReader) -> tuple[Import, ...] | None:
+    """Return what the program imports, by line; None where only the tree can tell.
+
+    ``read_block`` reads one ``try`` statement: whether it guards what it imports, its handlers tell.
+    """
     found: list[Import] = []
     blocks: _Blocks | None = None
-    line, counted = 1, 0
+    line, counted, done = 1, 0, 0
     for word in _IMPORT.finditer(text):
         place = word.start()
-        if place in quoted or text[place - 1 : place].isidentifier() or text[place - 1 : place].isdigit():
-            continue
         start = text.rfind("\n", 0, place) + 1
+        if place < done or not _may_import(text, start, place) or place in quoted:
+            continue
         modules = _imported(text, start, place)
         if modules is None or text[max(0, start - 2) : start] == "\\\n":
             return None
@@ -143,11 +158,61 @@ def scan_imports(text: str, quoted: Quoted) -> tuple[Import, ...] | None:
         guard = ALWAYS
         if text[start] in " \t":
             blocks = blocks or _Blocks(text, quoted)
-            guard = blocks.guard_at(start, _width(text, start))
-            if guard == SOMETIMES and _RAISES_AGAIN.search(text, place, place + _RAISES_WITHIN):
-                return None
+            block = blocks.around(start, _width(text, start))
+            guard = block.guard
+            if block.tried is not None:
+                begin, outer = block.tried
+                end = _end_of_try(text, quoted, begin)
+                if end <= place:
+                    return None
+                if _ENDS.search(text, place, end):
+                    done = end
+                    inner = read_block(text[begin:end], outer)
+                    if inner is None:
+                        return None
+                    first = line - text.count("\n", begin, start) - 1
+                    found = [item for item in found if item.line <= first]
+                    found.extend(replace(item, line=item.line + first) for item in inner)
+                    continue
         found.extend(Import(module, line, guard > ALWAYS, guard == IN_FUNCTION, names) for module, names in modules)
     return tuple(found)
+
+
+def _may_import(text: str, start: int, place: int) -> bool:
+    """Whether ``import`` at that place of the line may be a statement's: prose, a prompt's example and longer names are not."""
+    before = text[place - 1 : place]
+    if before.isidentifier() or before.isdigit():
+        return False
+    lead = text[start:place].lstrip(" \t")
+    return not lead or lead.startswith("from") or ":" in lead or ";" in lead
+
+
+def _end_of_try(text: str, quoted: Quoted, begin: int) -> int:
+    """Return where the ``try`` statement on the line from ``begin`` ends: at the next line that is no deeper and not its own."""
+    width = _width(text, begin)
+    for line in _LINE.finditer(text, begin + 1):
+        if _width(text, line.end()) > width or line.end() in quoted:
+            continue
+        if _width(text, line.end()) < width or not _PARTNER.match(text, line.end()):
+            return line.end()
+    return len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """An open block: its indent and kind, and when what is in it runs.
+
+    ``tried`` is set where only ``try`` statements make that "sometimes": where the outermost begins, and when it runs itself.
+    """
+
+    indent: int
+    kind: str
+    guard: int
+    begin: int
+    tried: tuple[int, int] | None
+
+
+_OUTSIDE = _Block(-1, "", ALWAYS, 0, None)
 
 
 class _Blocks:
@@ -157,38 +222,45 @@ class _Blocks:
         self._text, self._quoted = text, quoted
         self._headers = _HEADER.finditer(f"\n{text}")
         self._next = next(self._headers, None)
-        self._open: list[tuple[int, str, int]] = []
+        self._open: list[_Block] = []
 
-    def guard_at(self, place: int, indent: int) -> int:
-        """Return when what stands there, so far indented, runs."""
+    def around(self, place: int, indent: int) -> _Block:
+        """Return the innermost block of what stands there, so far indented."""
         while self._next is not None and self._next.start() < place:
             if self._next.start(2) - 1 not in self._quoted:
                 self._enter(self._next)
             self._next = next(self._headers, None)
         self._close(indent)
-        return self._open[-1][2] if self._open else ALWAYS
+        return self._open[-1] if self._open else _OUTSIDE
 
-    def _close(self, indent: int) -> str:
-        """Close the blocks that are not around this indent; return the kind of the last that begins at it."""
-        partner = ""
-        while self._open and self._open[-1][0] >= indent:
-            width, kind, _ = self._open.pop()
-            partner = kind if width == indent else partner
+    def _close(self, indent: int) -> _Block:
+        """Close the blocks that are not around this indent; return the last that begins at it."""
+        partner = _OUTSIDE
+        while self._open and self._open[-1].indent >= indent:
+            last = self._open.pop()
+            partner = last if last.indent == indent else partner
         return partner
 
     def _enter(self, header: re.Match[str]) -> None:
         indent, kind = len(header[1].expandtabs(8)), header[2]
         partner = self._close(indent)
-        outer = self._open[-1][2] if self._open else ALWAYS
+        outer = self._open[-1] if self._open else _OUTSIDE
         start = header.start()  # of the line, for the text that is asked has one character less
         if kind == "async":
             kind = "def" if _ASYNC_DEF.match(self._text, header.end() - 1) else "with"
         if kind == "if" and _MAIN.match(self._text, start):
             kind = "main"
         # An `else` of a loop is no condition; that of `if` and `try` is.
-        is_condition = partner in {"if", "elif", "try", "except", "main"} if kind == "else" else kind in _CONDITIONS
+        is_tried = kind in _TRIED or (kind == "else" and partner.kind in _TRIED)
+        is_condition = is_tried or kind in _CONDITIONS or (kind == "else" and partner.kind in {"if", "elif", "main"})
         own = SOMETIMES if is_condition else IN_FUNCTION if kind == "def" else ALWAYS
-        self._open.append((indent, kind, max(outer, own)))
+        begin = partner.begin if is_tried and kind != "try" else start
+        tried = outer.tried
+        if is_condition and outer.guard != SOMETIMES:
+            tried = (begin, outer.guard) if is_tried else None
+        elif is_condition and not is_tried:
+            tried = None
+        self._open.append(_Block(indent, kind, max(outer.guard, own), begin, tried))
 
 
 def _width(text: str, start: int) -> int:

@@ -19,6 +19,7 @@ MAX_FIELDS = 5000
 MAX_MARKS = 5000
 # A program of nothing but ``a;`` makes a tree of a thousand bytes for each two of its own.
 MAX_DENSE = 100_000
+_MARKS = b".,;\n([{+-*/%|&^@<>=~"
 BYTES_PER_MARK = 8
 """Of ordinary code; the time of a parse grows with the marks."""
 STACK_BYTES = 256 * 2**20
@@ -78,7 +79,8 @@ def _parse_in_thread(text: str) -> ast.Module | str:
 
 def _marks(text: str) -> int:
     """Return how many characters could each make the tree larger or deeper by a node."""
-    return sum(text.count(mark) for mark in ".,;\n([{+-*/%|&^@<>=~")
+    raw = text.encode("utf-8", "replace")
+    return len(raw) - len(raw.translate(None, _MARKS))
 
 
 def _has_many_fields(text: str) -> bool:

@@ -30,6 +30,7 @@ LEAST_ENTRIES = 3
 # except* came with Python 3.11
 _TRIES = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try)})
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+_OWNERS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign})
 _SAID = frozenset(
     {
         ast.Call,
@@ -48,7 +49,12 @@ _HOLDERS = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.BoolOp, ast.C
             ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.comprehension, ast.Starred,
             ast.UnaryOp, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.FormattedValue,
             ast.keyword, ast.withitem, ast.ExceptHandler, ast.arguments, ast.match_case)  # fmt: skip
-_INNER = frozenset(_HOLDERS) | frozenset(ast.stmt.__subclasses__())
+_INNER: frozenset[type[ast.AST]] = frozenset(_HOLDERS) | frozenset(ast.stmt.__subclasses__())
+# Their fields that may hold such: names, operators, contexts and type comments are never looked at.
+_PLAIN = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "name", "names", "module", "level", "type_comment", "kind", "conversion",
+                    "simple", "asname", "is_async", "type_params", "type_ignores", "lineno"})  # fmt: skip
+_WALKED: frozenset[type[ast.AST]] = _INNER | {ast.Module}
+_FIELDS = {kind: tuple(field for field in kind._fields if field not in _PLAIN) for kind in _WALKED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +87,8 @@ def read_tree(text: str, place: Callable[[int], int]) -> Facts:
             has_main = has_main or _is_main(node)
         else:
             _say(node, owner, said)
-    calls = [replace(call, line=place(call.line)) for call in said.calls]
-    given = [replace(item, line=place(item.line)) for item in said.given]
+    calls = [call if (at := place(call.line)) == call.line else replace(call, line=at) for call in said.calls]
+    given = [item if (at := place(item.line)) == item.line else replace(item, line=at) for item in said.given]
     return Facts(
         tuple(sorted(imports, key=lambda i: i.line)),
         tuple(sorted(calls, key=lambda call: call.line)),
@@ -90,6 +96,25 @@ def read_tree(text: str, place: Callable[[int], int]) -> Facts:
         said.tables,
         has_main,
     )
+
+
+def read_block(block: str, guard: int) -> tuple[Import, ...] | None:
+    """Return what one statement imports that runs when ``guard`` says, with lines from 1; None where it is not one whole statement."""
+    is_inner = block[:1] in " \t"
+    tree = parse_program(f"if 1:\n{block}" if is_inner else block)
+    if isinstance(tree, str):
+        return None
+    outer = tree.body[0] if tree.body else tree
+    statements = outer.body if is_inner and isinstance(outer, ast.If) else tree.body
+    if len(statements) != 1:
+        return None
+    found = [
+        Import(name, node.lineno - is_inner, inner > ALWAYS, inner == IN_FUNCTION, names)
+        for node, inner, _ in _walk(statements[0], guard)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name, names in _modules(node)
+    ]
+    return tuple(sorted(found, key=lambda item: item.line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +146,9 @@ def _say(node: ast.AST, owner: str, said: _Said) -> None:
         said.given.extend(parameters(node, _owner(node, owner)))
 
 
-def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int, str]]:
+def _walk(tree: ast.AST, guard: int = ALWAYS) -> Iterator[tuple[ast.AST, int, str]]:
     """Yield each node that may say something, with when it runs and the named thing that it stands in; no recursion, bounded."""
-    pending: list[tuple[ast.AST, int, str]] = [(tree, ALWAYS, "")]
+    pending: list[tuple[ast.AST, int, str]] = [(tree, guard, "")]
     count = 0
     while pending and count < MAX_NODES:
         node, guard, owner = pending.pop()
@@ -136,7 +161,8 @@ def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int, str]]:
             inner = max(guard, IN_FUNCTION)
         elif (kind in _TRIES and not _raises_again(node)) or (kind is ast.If and not _is_main(node)):
             inner = SOMETIMES
-        owner = _owner(node, owner)
+        if kind in _OWNERS:
+            owner = _owner(node, owner)
         if isinstance(node, ast.Dict):
             is_registry = _is_registry(node.values)
             for key, value in zip(node.keys, node.values, strict=True):
@@ -144,7 +170,7 @@ def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, int, str]]:
                     is_named = is_registry and isinstance(key, ast.Constant)
                     pending.append((value, inner, f"{ENTRY}{value_of(key).text}" if is_named and key else owner))
             continue
-        for name in node._fields:
+        for name in _FIELDS[kind]:
             child: Any = getattr(node, name, None)
             if type(child) is list:
                 pending += [(item, inner, owner) for item in child if type(item) in _INNER]
@@ -169,7 +195,7 @@ def _owner(node: ast.AST, owner: str) -> str:
     """Return the name under which what stands in a node is known: a function's, a class's, a constant's."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return node.name if node.name != "__init__" else owner
-    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Dict)):
+    if not owner and isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Dict)):
         return target_name(node.targets[0]) or owner
     return owner
 

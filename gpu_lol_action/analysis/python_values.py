@@ -19,7 +19,8 @@ class Value:
 
     ``reference`` is the last word of a name (``args.model``), ``path`` the whole name; ``parts`` are joined
     (``f"{org}/{name}"``); ``table`` is the name of a dictionary from which ``key`` takes an entry; ``otherwise`` is what
-    counts where all of these are unknown (``args.model or "gpt2"``).
+    counts where all of these are unknown (``args.model or "gpt2"``). ``items`` are a list's values, whose text has them
+    between commas.
     """
 
     text: str | None
@@ -29,6 +30,7 @@ class Value:
     table: str | None = None
     key: Value | None = None
     otherwise: Value | None = None
+    items: tuple[Value, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -74,8 +76,9 @@ def value_of(node: ast.AST, depth: int = 0) -> Value:
         dotted = dotted_name(node) or ""
         return Value(dotted) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, node.attr, dotted)
     if isinstance(node, (ast.List, ast.Tuple)):
-        parts = [value_of(item, depth + 1).text for item in node.elts[:40]]
-        return Value(",".join(part for part in parts if part is not None)[:MAX_TEXT] or None)
+        items = tuple(value_of(item, depth + 1) for item in node.elts[:40])
+        text = ",".join(item.text for item in items if item.text is not None)[:MAX_TEXT] or None
+        return Value(text, items=items if depth == 0 else ())
     if isinstance(node, ast.Call):
         return _of_call(node, depth)
     if isinstance(node, ast.IfExp):

@@ -19,8 +19,15 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.entry_points import Run, configured_runs, documented_runs, is_started, program_runs
-from gpu_lol_action.analysis.import_graph import local_imports
+from gpu_lol_action.analysis.entry_points import (
+    Run,
+    configured_runs,
+    documented_runs,
+    is_started,
+    program_runs,
+    programs,
+)
+from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
 from gpu_lol_action.analysis.run_names import run_names
@@ -49,7 +56,6 @@ class _Rank:
     is_variant: bool
     is_main_section: bool
     order: int
-    is_inner: bool
 
     @property
     def key(self) -> tuple[bool, int, int, bool, bool, bool, bool, int]:
@@ -81,7 +87,7 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     ranked = sorted(_ranked(checkout), key=lambda rank: rank.key)
     if not ranked:
         return ()
-    chosen = _distinct(ranked)
+    chosen = _distinct(checkout, ranked)
     names = run_names(rank.run for rank in chosen)
     first = chosen[0]
     return tuple(
@@ -92,10 +98,20 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
 
 def _ranked(checkout: Checkout) -> list[_Rank]:
     runs = [*documented_runs(checkout), *configured_runs(checkout)]
-    started = {run.script for run in runs if run.script is not None}
-    runs += [run for run in program_runs(checkout) if run.script not in started]
+    commanded = {run.script for run in runs if run.script is not None}
     levels = _levels(checkout)
+    made: list[Source] = []
+    library: list[Source] = []
+    for source in programs(checkout):
+        if source not in commanded:
+            (library if _is_library(checkout, levels, source) else made).append(source)
+    runs += program_runs(checkout, made)
     ranks = [_rank(checkout, levels, run, order) for order, run in enumerate(runs)]
+    # Modules of the library lie so far behind that they matter where nothing is made to be started; to look into each of
+    # them is most of what a large library would cost.
+    if not any(not rank.is_beside and rank.level + MAX_DEEPER < LIBRARY for rank in ranks):
+        runs += program_runs(checkout, library)
+        ranks = [_rank(checkout, levels, run, order) for order, run in enumerate(runs)]
     return _with_depth(ranks, levels)
 
 
@@ -113,14 +129,16 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     elif run.script is not None:
         kind = _PROGRAM
         # What is only imported by others is no program, wherever it lies.
-        level += (
-            0 if is_started(checkout, run.script) or (not level and not levels.is_imported(run.script)) else LIBRARY
-        )
+        level += LIBRARY if _is_library(checkout, levels, run.script) else 0
         order = -1 if _submits(run.script) else order + _fame(run.script)
-    is_inner = kind == _PROGRAM and run.script is not None and levels.is_imported(run.script)
     section = run.command.section if run.command else ""
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
-    return _Rank(run, is_beside(run), level, kind, False, is_variant(run), is_main, order, is_inner)
+    return _Rank(run, is_beside(run), level, kind, False, is_variant(run), is_main, order)
+
+
+def _is_library(checkout: Checkout, levels: _Levels, script: Source) -> bool:
+    """Whether a program is made to be imported and not to be started."""
+    return not is_started(checkout, script) and (levels.of(script.path) > 0 or is_imported(checkout, script))
 
 
 def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
@@ -144,25 +162,19 @@ class _Levels:
     """How far from the root a file counts: folders that only name a kind, and the package's own, are not counted."""
 
     packages: frozenset[str]
-    imported: frozenset[Source]
 
     def of(self, path: str) -> int:
         """Return the number of folders above a file that count."""
         folders = path.split("/")[:-1]
         return sum(folder.lower() not in _NEUTRAL and folder not in self.packages for folder in folders)
 
-    def is_imported(self, source: Source) -> bool:
-        """Whether another file of the checkout imports it."""
-        return source in self.imported
-
 
 def _levels(checkout: Checkout) -> _Levels:
     """Return how files count; a package is the project's own where it is the only one."""
-    programs = checkout.of(Form.PYTHON)
-    tops = {source.path.removeprefix("src/").split("/")[0] for source in programs if "/" in source.path}
+    paths = [source.path.removeprefix("src/") for source in checkout.of(Form.PYTHON)]
+    tops = {path.split("/")[0] for path in paths if "/" in path}
     own = {top for top in tops if checkout.find(f"{top}/__init__.py") or checkout.find(f"src/{top}/__init__.py")}
-    imported = {inner for source in programs for inner in local_imports(checkout, source) if inner is not source}
-    return _Levels(frozenset(own) if len(own) == 1 else frozenset(), frozenset(imported))
+    return _Levels(frozenset(own) if len(own) == 1 else frozenset())
 
 
 _FAMOUS = (
@@ -194,22 +206,24 @@ def _submits(script: Source) -> bool:
     return script.code is not None and "submitit" in script.code.imported()
 
 
-def _distinct(ranks: Sequence[_Rank]) -> list[_Rank]:
+def _distinct(checkout: Checkout, ranks: Sequence[_Rank]) -> list[_Rank]:
     """Return the first run of each program and configuration; what prepares, tests or is only imported stays out."""
     found: list[_Rank] = []
     seen: set[object] = set()
-    programs: dict[object, int] = {}
+    counted: dict[object, int] = {}
     for rank in ranks:
         run = rank.run
-        if found and (rank.is_beside or rank.is_variant or rank.is_inner or rank.level > found[0].level + MAX_DEEPER):
+        if found and (rank.is_beside or rank.is_variant or rank.level > found[0].level + MAX_DEEPER):
             continue
         program = run.script or (run.command.target if run.command else run.evidence.path)
         processes = run.command.processes if run.command else None
         kind = (program, run.configs[:1], (processes or 1) > 1)
-        if kind in seen or programs.get(program, 0) >= MAX_PER_PROGRAM:
+        if kind in seen or counted.get(program, 0) >= MAX_PER_PROGRAM:
+            continue
+        if found and rank.kind == _PROGRAM and run.script is not None and is_imported(checkout, run.script):
             continue
         seen.add(kind)
-        programs[program] = programs.get(program, 0) + 1
+        counted[program] = counted.get(program, 0) + 1
         found.append(rank)
         if len(found) >= MAX_RUNS:
             break

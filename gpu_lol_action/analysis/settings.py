@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.code_settings import (
@@ -20,6 +20,9 @@ from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.run_words import words_of
 from gpu_lol_action.domain.finding import Confidence, Evidence
 
+# Words that say nothing without their section.
+_COMMON = frozenset({"name", "path", "id", "type", "base", "version", "size", "checkpoint", "pretrained", "model"})
+_PLACE = re.compile(r"\$\{(?:oc\.env:\w+\s*,\s*([^{}]*)|\.*([\w.]+))\}")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -63,6 +66,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         for source in run_configs(checkout, run)
         for setting in (code_settings(source) if source.code is not None else read_settings(source))
     )
+    configs = _filled(configs, options)
     closure = import_closure(checkout, run.script) if run.script else ()
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))
@@ -84,6 +88,26 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(near)),
     )
     return Scope((*tiers, (Confidence.LOW, rest)))
+
+
+def _filled(configs: tuple[Setting, ...], options: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    """Return settings with what OmegaConf puts into them: ``${model.name}``, ``${oc.env:MODEL,gpt2}``."""
+    if not any("${" in setting.text for setting in configs):
+        return configs
+    texts: dict[str, str] = {}
+    for setting in (*options, *configs):
+        if "${" not in setting.text:
+            texts.setdefault(setting.path, setting.text)
+
+    def put(found: re.Match[str]) -> str:
+        fallback = (found[1] or "").strip("\"' ")
+        known = texts.get(fold_key(found[2])) if found[2] else fallback
+        known = known or next(
+            (text for path, text in texts.items() if found[2] and path.endswith(f".{fold_key(found[2])}")), None
+        )
+        return known or found[0]
+
+    return tuple(replace(s, text=_PLACE.sub(put, s.text)[:300]) if "${" in s.text else s for s in configs)
 
 
 def look_up(scope: Scope, names: Iterable[str], *, prefix: str = "") -> Found | None:
@@ -120,6 +144,27 @@ def as_number(text: str) -> int | None:
         return int(bare)
     if re.fullmatch(r"\d{1,9}(?:\.\d{1,6})?(?:[eE]\+?\d{1,2})?", bare) and float(bare).is_integer():
         return int(float(bare))
+    return None
+
+
+def find_path(scope: Scope, path: str) -> Setting | None:
+    """Return the setting that a program means by a dotted name (``cfg.model.name``), from the run's options or configuration.
+
+    The first word is the program's own name for all of it; a section may be a file of its own (``model/large.yaml``).
+    """
+    words = [fold_key(word) for word in path.split(".")[1:]]
+    said = [
+        setting for _, settings in scope.tiers[:2] for setting in settings if setting.text.strip().lower() not in _UNSET
+    ]
+    for start in range(len(words)):
+        suffix = ".".join(words[start:])
+        for setting in said:
+            if setting.path == suffix or setting.path.endswith(f".{suffix}"):
+                if len(words) - start > 1 or start == 0 or setting.key not in _COMMON:
+                    return setting
+                folders = setting.evidence.path.lower().split("/")[:-1]
+                if words[start - 1] in folders or words[start - 1] in setting.path.split("."):
+                    return setting
     return None
 
 

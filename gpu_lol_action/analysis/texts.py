@@ -11,6 +11,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_ANY_MARK = tuple(mark for mark, _ in _MARKS)
 
 
 def text_of(content: bytes) -> str:
@@ -22,6 +23,11 @@ def text_of(content: bytes) -> str:
     else:
         text = content.decode("utf-8", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def has_mark(content: bytes) -> bool:
+    """Whether it begins with the byte order mark of any encoding, most of which write no letter as one byte."""
+    return content.startswith(_ANY_MARK)
 
 
 def is_text(content: bytes) -> bool:

@@ -44,7 +44,7 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     if any(source.code and source.code.imports for source in programs):
         return ()
     found: list[TrainingConfig] = []
-    for source in sorted((*checkout.of(Form.YAML, Form.JSON), *programs), key=_order):
+    for source in sorted((*checkout.of(Form.YAML, Form.JSON, Form.TOML), *programs), key=_order):
         config = _training_config(source)
         if config is not None:
             found.append(config)

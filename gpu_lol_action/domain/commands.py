@@ -22,6 +22,8 @@ class OptionKind(enum.Enum):
     FILE = "file"
     TABLE = "table"
     CELL = "cell"
+    LEVEL = "level"
+    PIN = "pin"
     PROFILE = "profile"
     MEMORY = "memory"
     COUNT = "count"
@@ -108,6 +110,7 @@ UP_OPTIONS = (
     Option("--image", OptionKind.IMAGE, "another container image", "IMAGE"),
     Option("--sha", OptionKind.SHA, "only if this is still the head", "abc1234", DoorKind.COMMENT),
     Option("--share", OptionKind.USER, "install this GitHub user's SSH keys too", "USER"),
+    Option("--restore", OptionKind.SWITCH, "put back what was saved from the last machine of this pull request"),
     Option("--dry-run", OptionKind.SWITCH, "say what would happen and cost, launch nothing"),
 )
 
@@ -215,7 +218,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "extend",
-        "Give the machine more time, within the policy's longest lease and budget",
+        "Give the machine more time, as far as lease and budget allow",
         Permission.COMMAND_ROLES,
         positional="duration",
         options=(Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME"),),
@@ -259,6 +262,31 @@ COMMANDS: tuple[CommandSpec, ...] = (
         options=(Option("--dry-run", OptionKind.SWITCH, "say what would be ended, end nothing"),),
         examples=("sweep --dry-run",),
         needs_cloud=True,
+    ),
+    CommandSpec(
+        "init",
+        "Write the workflows that fit this repository, and say what to do next",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        options=(
+            Option("--level", OptionKind.LEVEL, "1: proposals, no secret; 2: machines too, one secret", "1|2"),
+            Option("--public", OptionKind.SWITCH, "it is public, where GitHub cannot be asked"),
+            Option("--private", OptionKind.SWITCH, "it is private, where GitHub cannot be asked"),
+            Option("--forks", OptionKind.SWITCH, "cover pull requests from forks of a private one too"),
+            Option("--cloud", OptionKind.CLOUD, "whose key level 2 passes", "runpod|lambda"),
+            Option("--pin", OptionKind.PIN, "call this commit or tag of gpu-lol", "COMMIT"),
+            Option("--force", OptionKind.SWITCH, "write over files that are there and differ"),
+            Option("--dry-run", OptionKind.SWITCH, "show the files, write nothing"),
+        ),
+        examples=("init", "init --level 2 --dry-run"),
+    ),
+    CommandSpec(
+        "doctor",
+        "Check token, permissions, policy, records, sweeper, SkyPilot and cloud key, with the fix of what lacks",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        options=(Option("--format", OptionKind.FORMAT, "how the report is printed", "text|json|markdown", TERMINAL),),
+        examples=("doctor", "doctor --format json"),
     ),
     CommandSpec(
         "rehearse",

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import ROUND_UP, Decimal
 
+from gpu_lol_action.domain.rescue import Rescue
+
 
 class State(enum.Enum):
     """Where an environment stands (product.md section 8)."""
@@ -157,7 +159,7 @@ class EnvironmentRecord:
     """Everything a later run on another machine needs to find, show, bill and end this environment. Holds no secret.
 
     ``launcher_stopped_at`` is set once nothing launches any more on behalf of this record: only then
-    can an absence prove anything. ``earlier_cost_usd`` is what tries that were torn down have cost.
+    can an absence prove anything. ``keep`` are the paths that the spec wants saved before the end. ``earlier_cost_usd`` is what tries that were torn down have cost.
     """
 
     name: str
@@ -192,6 +194,8 @@ class EnvironmentRecord:
     checks: tuple[Check, ...] = ()
     packages: tuple[str, ...] = ()
     warned: Warned | None = None
+    keep: tuple[str, ...] = ()
+    rescue: Rescue | None = None
     tombstone: Tombstone | None = None
     absences: tuple[datetime, ...] = ()
     bill: Bill | None = None

@@ -118,6 +118,7 @@ class Command:
     share: tuple[str, ...] = ()
     is_dry_run: bool = False
     is_all: bool = False
+    is_restoring: bool = False
     topic: str | None = None
     path: str | None = None
     output_format: str = "text"
@@ -129,6 +130,12 @@ class Command:
     output: str | None = None
     table: str | None = None
     cells: tuple[tuple[str, str], ...] = ()
+    level: int = 1
+    is_public: bool = False
+    is_private: bool = False
+    has_forks: bool = False
+    pin: str | None = None
+    is_forced: bool = False
     corrections: tuple[Correction, ...] = ()
 
 

@@ -11,10 +11,12 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell
+from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
+    from gpu_lol_action.handlers.doctor import Instruments
+
     # The template engine is not loaded before something is said.
     from gpu_lol_action.render.views import ReplyTo
 
@@ -37,7 +39,7 @@ class Settings:
 class Context:
     """The hands. ``cloud`` and ``shell`` are made on first use: the light path never asks for them.
 
-    ``surfaces`` are what GitHub shows beside comments; None in a terminal.
+    ``vault`` keeps what is saved from machines; None where nothing can be kept. ``surfaces`` are what GitHub shows beside comments; None in a terminal.
     """
 
     forge: Forge
@@ -49,7 +51,9 @@ class Context:
     redact: Callable[[str], str]
     settings: Settings
     lookups: Lookups = NO_LOOKUPS
+    instruments: Callable[[], Instruments] | None = None
     surfaces: Surfaces | None = None
+    vault: Callable[[], Vault] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
@@ -137,13 +136,8 @@ def _unanswered(context: Context, event: Event, job: DeadJob, entries: Sequence[
     # Nothing deferred: then the light step itself died, and nothing of the comment was answered for certain.
     wanted = job.deferred or range(len(parsed))
     asked = [parsed[index] for index in wanted if index < len(parsed)]
-    return [command for command in asked if isinstance(command, Command) and not _is_ended_here(command)]
-
-
-def _is_ended_here(command: Command) -> bool:
-    """Whether the command's tombstone makes this job carry it out, so that a certificate answers it."""
-    spec = find_command(command.name)
-    return spec is not None and spec.needs_cloud and not spec.is_spending
+    # A `down` has left its tombstone: it is carried out here, and its certificate is the answer.
+    return [command for command in asked if isinstance(command, Command) and command.name != "down"]
 
 
 def _tell(context: Context, event: Event, policy: Policy, commands: Sequence[Command]) -> Outcome | None:

@@ -13,6 +13,7 @@ from gpu_lol_action.domain.environment import SshEndpoint, State
 from gpu_lol_action.errors import TransientError, UserError
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.restore import restore_work
 from gpu_lol_action.handlers.tell_machine import tell_lease
 from gpu_lol_action.launch.access import build_access_script, parse_access_output
 from gpu_lol_action.launch.code import (
@@ -57,7 +58,8 @@ def install_and_validate(journal: Journal, plan: UpPlan) -> None:
         _set_up(journal, plan, endpoint)
     with journal.phase("validation"):
         reading = _validate(journal, plan, endpoint, code)
-    journal.write(checks=reading.checks, packages=reading.packages)
+    restored = restore_work(journal.context, endpoint, code.folder, plan.restore)
+    journal.write(checks=(*reading.checks, *restored), packages=reading.packages)
 
 
 def _pin(journal: Journal) -> SshEndpoint:

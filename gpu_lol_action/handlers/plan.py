@@ -13,6 +13,7 @@ from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Deny, Gate
+from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
@@ -49,6 +50,7 @@ class UpPlan:
     access: Access
     setup: SetupRequest
     identity: Mapping[str, str]
+    restore: Rescue | None = None
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
         """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
@@ -81,6 +83,9 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
         return _unreadable(name, existing.why)
     if existing is not None and existing.record.is_open:
         return AlreadyRunning(existing.record)
+    restore = existing.record.rescue if existing is not None and order.command.is_restoring else None
+    if order.command.is_restoring and (restore is None or not restore.is_kept):
+        return _nothing_saved(name)
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     corrections = read_note(context, order.pull_request.number).corrections
@@ -105,7 +110,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup), best)
+    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup, restore), best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,7 @@ class _Draft:
     ladder: Ladder
     access: Access
     setup: SetupRequest
+    restore: Rescue | None
 
 
 def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidate) -> UpPlan | Deny:
@@ -154,6 +160,7 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         access=draft.access,
         setup=draft.setup,
         identity=_identity(order),
+        restore=draft.restore,
     )
 
 
@@ -213,6 +220,15 @@ def _nothing_fits(ladder: Ladder) -> Deny:
         f"no machine that may be rented offers {need.gpu_count} × {need.memory_gib_per_gpu:.0f} GiB{card}",
         f"{len(ladder.rejected)} offers were looked at; the first says: {reasons[0]}." if reasons else "",
         "/gpu-lol analyze",
+    )
+
+
+def _nothing_saved(name: str) -> Deny:
+    return Deny(
+        "nothing_saved",
+        f"nothing was saved from the last machine of `{name}`",
+        "work is saved before a planned end, where there is any that would be lost.",
+        "/gpu-lol up",
     )
 
 

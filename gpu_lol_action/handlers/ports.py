@@ -14,6 +14,7 @@ from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.lookup import HubFields, HubPage, Question, Unanswered
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
+from gpu_lol_action.domain.rescue import Kept
 
 
 class Clock(Protocol):
@@ -183,8 +184,9 @@ class Shell(Protocol):
         stdin: Path | bytes | None = None,
         timeout: timedelta = timedelta(minutes=5),
         on_line: Callable[[str], None] | None = None,
+        into: Path | None = None,
     ) -> RemoteOutput:
-        """Run a bash script there. Raises TransientError when the machine cannot be reached or time is up."""
+        """Run a bash script there; with ``into`` its standard output goes to that file instead. Raises TransientError when the machine cannot be reached or time is up."""
         ...
 
 
@@ -210,6 +212,18 @@ class LanguageModel(Protocol):
 
     def ask(self, question: Question) -> str | Unanswered:
         """Return the text of its answer, or why there is none; never waits past its time box."""
+        ...
+
+
+class Vault(Protocol):
+    """Where saved work is kept, encrypted to its owner's SSH keys and to the key of this repository's machines."""
+
+    def keep(self, name: str, data: bytes, public_keys: Sequence[str]) -> Kept:
+        """Encrypt and keep it under an environment's name. Raises GpuLolError where it cannot be kept."""
+        ...
+
+    def fetch(self, locator: str) -> bytes:
+        """Return what was kept, decrypted with the key of this repository's machines. Raises GpuLolError."""
         ...
 
 

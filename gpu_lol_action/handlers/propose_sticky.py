@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from datetime import datetime, timedelta
+from functools import partial
 
 from gpu_lol_action.domain.request import Posted, PullRequest
 from gpu_lol_action.domain.surfaces import Standing

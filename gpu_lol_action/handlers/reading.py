@@ -22,7 +22,6 @@ from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requ
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
 
-
 NO_CORRECTIONS = Corrections()
 
 

@@ -23,6 +23,7 @@ from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.retell import retell
 from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import Ended, end_environment
 from gpu_lol_action.handlers.tell_machine import look_at
@@ -44,6 +45,7 @@ class Verdict(enum.Enum):
     UNPROVEN = "could not be proven gone"
     HELD = "held: its record cannot be read"
     LEFT = "left alone"
+    TOLD = "told late"
     WARNED = "left alone, its requester is told"
     SILENT = "does not answer: nothing concluded"
 
@@ -97,6 +99,10 @@ def handle_sweep(
             found.lines.extend(_sweep_orphans(context, cloud, prefix, is_dry_run=is_dry_run))
         except GpuLolError as error:
             found.lines.append(SweepLine(cloud, Verdict.SILENT, error.explanation.what))
+    if not is_dry_run:
+        closed_or_ready = [entry for entry in context.ledger.entries() if isinstance(entry, Entry)]
+        late = retell(context, closed_or_ready, policy, context.ledger.last_sweep())
+        found.lines.extend(SweepLine(name, Verdict.TOLD, "its run had died before it could say it") for name in late)
     if found.is_complete and not is_dry_run:
         context.ledger.note_sweep(context.clock.now())
     body = comments.sweep_summary(

@@ -23,6 +23,7 @@ from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import GpuLolError, LostRace, TransientError
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.rescue import rescue_work
 from gpu_lol_action.pricing.budget import month_start
 
 LAUNCHER_PATIENCE = timedelta(minutes=3)
@@ -98,6 +99,8 @@ def end_environment(
             entry = reread(context, _await_launcher(context, entry))
             if not entry.record.is_open:
                 return Ended(entry)
+        if tombstone.reason != "machine_gone":
+            entry = rescue_work(context, entry)
         # Also where the launcher still lives: what it has rented so far costs nothing from here on.
         _teardown(context, entry.record)
         if is_launcher is False or not _is_launcher_stopped(context, entry.record):

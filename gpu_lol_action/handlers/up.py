@@ -270,5 +270,6 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         updated_at=now,
         user_hash=user_hash(order.repository.repository_id),
         use_spot=order.command.use_spot,
+        keep=plan.spec.keep,
         is_rehearsal=context.settings.is_rehearsal,
     )

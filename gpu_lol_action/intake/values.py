@@ -10,7 +10,12 @@ from gpu_lol_action.domain.durations import parse_duration
 
 CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
 OUTPUT_FORMATS = ("text", "json", "yaml", "markdown")
-CHOICES: Mapping[OptionKind, tuple[str, ...]] = {OptionKind.CLOUD: CLOUDS, OptionKind.FORMAT: OUTPUT_FORMATS}
+LEVELS = ("1", "2")
+CHOICES: Mapping[OptionKind, tuple[str, ...]] = {
+    OptionKind.CLOUD: CLOUDS,
+    OptionKind.FORMAT: OUTPUT_FORMATS,
+    OptionKind.LEVEL: LEVELS,
+}
 
 PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _SHA = re.compile(r"[0-9a-f]{7,40}")
@@ -18,6 +23,8 @@ _SHA = re.compile(r"[0-9a-f]{7,40}")
 _LOGIN = re.compile(r"(?=.{1,39}$)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _REGION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,39}")
 _REF = re.compile(r"(?!-)[A-Za-z0-9._/@^~+-]{1,200}")
+# What stands behind the @ of a workflow: it is written into a file, so nothing that YAML could read otherwise.
+_PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 # The distribution project's grammar of an image reference: [host[:port]/]path[:tag][@digest].
 _IMAGE = re.compile(
     r"(?:docker:)?[A-Za-z0-9][A-Za-z0-9._-]*(?::[0-9]{1,5}(?=/))?(?:/[a-z0-9][a-z0-9._-]*)*"
@@ -50,10 +57,15 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[str], str | None]:
 SWITCHES: Mapping[str, str] = {
     "--spot": "use_spot",
     "--all": "is_all",
+    "--restore": "is_restoring",
     "--dry-run": "is_dry_run",
     "--hub": "use_hub",
     "--verbose": "is_verbose",
     "--llm": "use_llm",
+    "--public": "is_public",
+    "--private": "is_private",
+    "--forks": "has_forks",
+    "--force": "is_forced",
     "--explain": "is_explained",
 }
 """The field of Command that an option without a value sets."""
@@ -69,5 +81,7 @@ VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.REF: ("base", _matching(_REF)),
     OptionKind.FILE: ("output", lambda value: value or None),
     OptionKind.TABLE: ("table", lambda value: value or None),
+    OptionKind.LEVEL: ("level", lambda value: int(value) if value in LEVELS else None),
+    OptionKind.PIN: ("pin", _matching(_PIN)),
 }
 """The field of Command that a kind fills, and its reader. Accelerators and users have ways of their own."""

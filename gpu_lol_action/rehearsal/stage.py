@@ -116,7 +116,9 @@ class Stage:
         """Start the action's steps on an event, as ``action.yml`` does; ``before_act`` installs the cloud extra."""
         run_id = self.hub.start_run(webhook.name, self.hub.maintainer)
         try:
-            decide = self.run_step(webhook, run_id, {"GPU_LOL_PHASE": "decide"}, on_line)
+            # As in bot.yml: the job that decides has no key, and is told which clouds' keys the next one holds.
+            keyless = {"GPU_LOL_PHASE": "decide", "GPU_LOL_CLOUDS": "runpod", "RUNPOD_API_KEY": ""}
+            decide = self.run_step(webhook, run_id, keyless, on_line)
             if decide.outputs.get("needs_cloud") != "true":
                 return ActionRun(run_id, decide, None)
             before_act()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from gpu_lol_action.render.markdown import Safe
 
 _START = "<!-- gpu-lol v1"
+COMMENT_PREFIX = f"{_START} "
+"""What every comment of ours starts with."""
 _LINE = re.compile(r"<!-- gpu-lol v1 (?P<kind>[a-z_]{1,30})(?P<pairs>(?: [a-z_]{1,20}=[A-Za-z0-9._:/+-]{1,120})*) -->")
 _FOREIGN = re.compile(r"[^A-Za-z0-9._:/+-]|-(?=-)")
 

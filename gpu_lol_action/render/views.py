@@ -280,10 +280,13 @@ def _fingerprint(key: str) -> Safe | None:
     return code(f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}")
 
 
-def environment_marker(record: EnvironmentRecord) -> Safe:
-    """Return the marker of a comment about one environment; state and run make each of its moments its own."""
+def environment_marker(record: EnvironmentRecord, of: str | None = None) -> Safe:
+    """Return the marker of a comment about one environment; state and run make each of its moments its own.
+
+    ``of`` tells apart what is said of the same moment: a certificate has none.
+    """
     return build_marker(
-        "environment", pr=record.pull_request, name=record.name, state=record.state.value, run=record.run_id
+        "environment", pr=record.pull_request, name=record.name, state=record.state.value, run=record.run_id, of=of
     )
 
 

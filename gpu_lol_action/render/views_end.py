@@ -12,6 +12,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, join
 from gpu_lol_action.render.views import BillingView, MachineView, billing_view, environment_marker, machine_view
+from gpu_lol_action.render.views_rescue import RescueView, rescue_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def ending_view(record: EnvironmentRecord, now: datetime, why: str = "") -> Endi
     """Return a teardown in flight, or one that could not be proven for the reason ``why``."""
     stone = record.tombstone
     return EndingView(
-        marker=environment_marker(record),
+        marker=environment_marker(record, of="ending"),
         machine=machine_view(record),
         name_on_cloud=record.name_on_cloud or record.name,
         stage=_stage(record),
@@ -69,6 +70,7 @@ class TornDownView:
     minutes: Safe
     usd: Safe
     earlier_usd: Safe | None
+    rescue: RescueView | None
     pr_usd: Safe
     month: Safe
     failure: str
@@ -94,6 +96,7 @@ def torn_down_view(
         minutes=Safe(f"{span.total_seconds() / 60:.1f} min"),
         usd=formats.usd(record.cost_so_far_usd(now)),
         earlier_usd=formats.usd(record.earlier_cost_usd) if record.earlier_cost_usd else None,
+        rescue=rescue_view(record.rescue),
         pr_usd=formats.usd(pr_usd),
         month=Safe(f"{formats.usd(month_usd)} of {formats.usd(policy.month_usd)}"),
         failure=record.failure or "",

@@ -33,7 +33,6 @@ from gpu_lol_action.render.views_evidence import (
 )
 from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
 
-
 NO_NOTE = ProposalNote()
 
 

@@ -338,7 +338,7 @@ def assert_harmless(scene: Scene, run: StepRun) -> None:
     assert heads <= {"add-mask", "error", "warning"}
     assert not any("forged" in line.split("::")[1] for line in commands_in(run.log))
     assert "##[" not in run.log
-    assert set(run.outputs) == {"decision", "reason_code", "result", "needs_cloud", "deferred", "pinned_sha"}
+    assert set(run.outputs) == {"decision", "reason_code", "result", "needs_cloud", "deferred", "pinned_sha", "lane"}
     for body in [*scene.bodies, run.summary]:
         html = cmarkgfm.github_flavored_markdown_to_html(body)
         assert "<script" not in html

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import re
 import shutil
 import socket
@@ -10,12 +12,15 @@ import sys
 import zipfile
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import pytest_socket
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from gpu_lol_action import __version__
 from gpu_lol_action.rehearsal.image import missing_packages
 
 if sys.version_info >= (3, 11):
@@ -174,6 +179,112 @@ def test_wheel_starts_both_doors(wheel: zipfile.ZipFile) -> None:
     entry_points = wheel.read(name).decode()
     assert "gpu-lol = gpu_lol_action.cli:main" in entry_points
     assert "gpu-lol-action = gpu_lol_action.__main__:main" in entry_points
+
+
+def test_version_stands_in_one_place() -> None:
+    says_version = re.compile(rf"version[\W_]{{1,8}}v?{re.escape(__version__)}(?![\w.])", re.IGNORECASE)
+    assert "version" not in project()["project"], "hatch reads it from the package"
+    named = [
+        str(path.relative_to(ROOT))
+        for path in tracked_files()
+        if path.suffix in {".py", ".toml", ".yml", ""} and "tests" not in path.parts and "examples" not in path.parts
+        if says_version.search(path.read_bytes().decode(errors="replace"))
+    ]
+    assert named == ["gpu_lol_action/__init__.py"]
+
+
+def test_wheel_has_that_version(wheel: zipfile.ZipFile) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    assert f"\nVersion: {__version__}\n" in wheel.read(name).decode()
+
+
+def test_changelog_has_a_section_for_that_version_and_release_notes_prints_it_alone(tmp_path: Path) -> None:
+    notes = load_script("release-notes").notes
+    changelog = "# C\n\n## Unreleased: 1.2.0\n\nnew\n\n## 1.1.0 (2026-01-02)\n\n- a\n\n### Fixed\n\n- b\n\n## 1.0.0 (2026-01-01)\n\nold\n"
+    assert notes(changelog, "1.1.0") == "- a\n\n### Fixed\n\n- b"
+    assert notes(changelog, "1.0.0") == "old"
+    assert notes(changelog, "1.2.0") is None, "what is not released has no notes"
+    assert notes(changelog, "1.2.0", is_draft=True) == "new"
+    assert notes(changelog, "1.1") is None
+    own = (ROOT / "CHANGELOG.md").read_text()
+    assert notes(own, __version__) or notes(own, __version__, is_draft=True)
+
+
+def load_script(name: str) -> ModuleType:
+    """Return a script of ours as a module."""
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(ROOT / "scripts" / name))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def test_image_is_built_from_what_git_tracks_and_is_locked() -> None:
+    """Everything that Dockerfile copies is let through by .dockerignore, and each install has hashes or no index."""
+    text = (ROOT / "Dockerfile").read_text()
+    copied = [
+        word for line in re.findall(r"^COPY (?!--from)(.*)$", text, flags=re.MULTILINE) for word in line.split()[:-1]
+    ]
+    let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    tracked = {str(path.relative_to(ROOT)) for path in tracked_files()}
+    assert {word.split("/")[0] for word in copied} == let_in
+    for word in copied:
+        assert word in tracked or any(name.startswith(word) for name in tracked), word
+    for install in re.findall(r"pip [^&|]*?install ([^&\n]*)", text):
+        assert "--no-deps" in install
+        assert "--require-hashes" in install or "--no-index" in install
+    assert re.search(r"^USER 1001$", text, flags=re.MULTILINE), "not as root"
+    assert text.rstrip().endswith('ENTRYPOINT ["gpu-lol-action"]'), "exec form: signals reach the program itself"
+
+
+def test_release_publishes_by_digest_with_provenance_and_only_full_versions() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())
+    assert workflow[True]["push"]["tags"] == ["v[0-9]+.[0-9]+.[0-9]+"]
+    steps = {name: job["steps"] for name, job in workflow["jobs"].items()}
+    attested = [step["with"] for step in steps["image"] if "attest" in step.get("uses", "")]
+    assert attested[0]["subject-digest"] == "${{ steps.push.outputs.digest }}"
+    assert [step for step in steps["publish"] if "attest" in step.get("uses", "")]
+    assert "CHANGELOG.md" not in yaml.safe_dump(workflow), "the section of this version, not the whole file"
+    assert any("scripts/release-notes" in step.get("run", "") for step in steps["build"])
+    for job in workflow["jobs"].values():
+        assert "id-token" not in job["permissions"] or job["environment"] == "release"
+
+
+def test_checks_include_the_linters_of_workflows_image_and_code() -> None:
+    commands = re.findall(r'^check "[^"]+" "\$bin/(.*)$', (ROOT / "scripts" / "check").read_text(), flags=re.MULTILINE)
+    wanted = {
+        "zizmor": {"--offline", "--strict-collection", "--persona=auditor"},
+        "hadolint": {"style", "Dockerfile"},
+        "bandit": {"gpu_lol_action", "scripts"},
+        "check-jsonschema": {"vendor.github-workflows"},
+    }
+    for tool, words in wanted.items():
+        assert any(command.startswith(f'{tool}"') and words <= set(command.split()) for command in commands), tool
+    assert any("vendor.github-actions action.yml" in command for command in commands)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        (r"#\s*zizmor: ignore\[[\w-]+\]", r"\] \S+ \S+"),
+        (r"#\s*nosec\b", r"#[^#]*\w \w[^#]*# nosec B\d{3}$"),
+        (r"#\s*hadolint ignore=", None),
+        (r"#\s*shellcheck disable=", r"=SC\d+\s+# \w+ \w+"),
+    ],
+)
+def test_each_exception_has_its_reason_beside_it(pattern: str, reason: str | None) -> None:
+    found = 0
+    for path in tracked_files():
+        if path.suffix in {".md", ".json", ".txt"} or path == Path(__file__) or "tests" in path.parts:
+            continue
+        lines = path.read_bytes().decode(errors="replace").splitlines()
+        for number, line in enumerate(lines):
+            if re.search(pattern, line) and 'f"' not in line and '= "' not in line:
+                found += 1
+                above = lines[number - 1].strip()
+                has_reason = bool(reason and re.search(reason, line)) or above.startswith("#")
+                assert has_reason, f"{path.relative_to(ROOT)}:{number + 1}: {line.strip()}"
+    assert found
 
 
 def test_system_check_names_what_is_missing_in_one_line(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullRequest, Repository
+from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
@@ -366,6 +367,19 @@ def _estimate(*cells: tuple[str, str]) -> str:
     return comments.estimate(case, reply_to=REPLY)
 
 
+SAVED = Rescue(
+    NOW,
+    changed=3,
+    commits=1,
+    files=2,
+    size_bytes=219_000,
+    locator="7d1c2f0e8b6a5d4c3b2a190807f6e5d4c3b2a190",
+    command="gh api repos/acme/qwen-sft/git/blobs/7d1c2f0e8b6a5d4c3b2a190807f6e5d4c3b2a190"
+    " -H 'Accept: application/vnd.github.raw+json' > work.age",
+    recipients=1,
+)
+
+
 def _extended(record: EnvironmentRecord) -> str:
     longer = replace(record, lease=replace(record.lease, expires_at=record.lease.expires_at + timedelta(hours=1)))
     worst = longer.lease.expires_at + timedelta(minutes=67)
@@ -594,7 +608,14 @@ CASES: Mapping[str, Callable[[], str]] = {
     "torn_down_before_asking": lambda: _torn_down(
         replace(CLAIMED, state=State.CLOSED, tombstone=Tombstone("requester", "down", NOW))
     ),
-    "torn_down_hostile": lambda: _torn_down(_hostile_record(FAILED)),
+    "torn_down_saved": lambda: _torn_down(replace(CLOSED, rescue=SAVED)),
+    "torn_down_saved_without_key": lambda: _torn_down(replace(CLOSED, rescue=replace(SAVED, recipients=0, left_out=2))),
+    "torn_down_not_saved": lambda: _torn_down(
+        replace(CLOSED, rescue=Rescue(NOW, 3, problem="the machine did not finish packing it"))
+    ),
+    "torn_down_hostile": lambda: _torn_down(
+        replace(_hostile_record(FAILED), rescue=replace(SAVED, command=HOSTILE, problem=HOSTILE))
+    ),
     "extended": lambda: _extended(READY),
     "extended_hostile": lambda: _extended(_hostile_record(READY)),
     "warning_lease": lambda: _warning("lease", Look(timedelta(0), 3, 1, 2)),

@@ -93,7 +93,11 @@ class World:
                 shell=lambda: self.machine,
                 redact=redact,
                 settings=Settings(
-                    Door.JOB, run_id, f"{self.hub.web_url}/runs/{run_id}", self.hub.web_url, self.clouds,
+                    Door.JOB,
+                    run_id,
+                    f"{self.hub.web_url}/runs/{run_id}",
+                    self.hub.web_url,
+                    self.clouds,
                     pinned_sha=pinned or None,
                 ),
             )

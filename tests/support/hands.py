@@ -206,6 +206,7 @@ class ScriptedShell:
         stdin: Path | bytes | None = None,
         timeout: timedelta = timedelta(minutes=5),
         on_line: Callable[[str], None] | None = None,
+        into: Path | None = None,
     ) -> RemoteOutput:
         self.scripts.append(script)
         for word, answer in self.answers:

@@ -110,6 +110,7 @@ class GoodMachine:
         stdin: Path | bytes | None = None,
         timeout: timedelta = timedelta(minutes=5),
         on_line: Callable[[str], None] | None = None,
+        into: Path | None = None,
     ) -> RemoteOutput:
         kind = script_kind(script)
         self.kinds.append(kind)

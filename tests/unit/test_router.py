@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_lol_action.domain.checkup import Account
 from gpu_lol_action.domain.environment import Requester, State, Tombstone
 from gpu_lol_action.domain.machine import NotLaunched
 from gpu_lol_action.domain.policy import Policy
@@ -24,6 +25,7 @@ from gpu_lol_action.domain.request import (
 )
 from gpu_lol_action.errors import Door, Ending, OperatorError, TransientError, UserError, exit_code
 from gpu_lol_action.handlers import obey as obey_module
+from gpu_lol_action.handlers.doctor import Instruments
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.router import Run, Step, ending_of, route
@@ -439,3 +441,45 @@ def test_the_light_step_touches_no_cloud_whatever_runs(body: str, state: State |
 def test_deep_markdown_is_no_way_to_break_the_parser(bench: Bench, piece: str) -> None:
     run = say(bench, piece * 10_000)
     assert run.ignored is not None
+
+
+# --- started by hand ------------------------------------------------------------------------------------------------
+
+
+def by_hand(bench: Bench, step: Step, *, is_manual: bool = True) -> Run:
+    return route(bench.context, Scheduled(bench.forge.repo, Requester("ada", 7), is_manual), lambda: POLICY, step)
+
+
+def instrumented(bench: Bench, account: Account) -> None:
+    made = Instruments(
+        now=bench.clock.now,
+        is_job=True,
+        default_branch="main",
+        accounts=lambda: {"runpod": account},
+        skypilot=lambda: "0.14.1",
+        skypilot_wanted="0.14.1",
+    )
+    bench.context = replace(bench.context, instruments=lambda: made)
+
+
+def test_run_that_is_started_by_hand_sweeps_and_checks_the_installation(bench: Bench) -> None:
+    instrumented(bench, Account(is_accepted=True))
+    assert by_hand(bench, LIGHT).deferred == (0,), "with the keys, all in one place"
+    run = by_hand(bench, Step())
+    assert codes(run) == ["swept", "checked_up"]
+    assert run.results[1].outcome.text.startswith("### ")
+
+
+def test_fault_that_a_check_up_finds_is_red_and_tells_its_fix(bench: Bench) -> None:
+    instrumented(bench, Account(is_accepted=False))
+    run = by_hand(bench, Step())
+    assert codes(run) == ["swept", "checkup_found_faults"]
+    assert run.results[1].ending is Ending.OPERATOR_ERROR
+    assert "RUNPOD_API_KEY" in run.results[1].outcome.text
+
+
+def test_check_up_is_made_where_no_cloud_is_connected_and_on_no_schedule(bench: Bench) -> None:
+    instrumented(bench, Account(is_accepted=True))
+    assert codes(by_hand(bench, Step(), is_manual=False)) == ["swept"]
+    bench.settle(clouds=())
+    assert codes(by_hand(bench, LIGHT)) == ["no_cloud_secret", "checked_up"]

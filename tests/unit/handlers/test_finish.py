@@ -144,6 +144,13 @@ def test_up_that_lost_its_place_is_told_to_who_asked(bench: Bench) -> None:
     assert bench.cloud.log == []
 
 
+def test_extension_that_came_to_nothing_is_told_and_ends_nothing(bench: Bench) -> None:
+    bench.running()
+    assert codes(finish(bench, "/gpu-lol extend 1h")) == ["command_not_carried_out"]
+    assert "`/gpu-lol extend` was not carried out" in bench.texts[0]
+    assert bench.cloud.running != {}
+
+
 def test_command_of_a_light_step_that_died_is_told(bench: Bench) -> None:
     assert codes(finish(bench, "/gpu-lol status", deferred=())) == ["command_not_carried_out"]
     assert "`/gpu-lol status` was not carried out" in bench.texts[0]

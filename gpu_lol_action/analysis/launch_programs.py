@@ -1,0 +1,51 @@
+"""Commands that programs start themselves, as lists of words or as texts: servers and launchers (``Popen(["vllm", "serve", …])``)."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.launch_tools import COUNT_FLAGS, SERVERS, SERVING_TOOLS
+from gpu_lol_action.analysis.python_code import PythonCode
+from gpu_lol_action.analysis.python_values import Value
+
+MAX_STARTED = 10
+MAX_PROGRAMS = 200
+_STARTERS = ("subprocess", "os.system", "Popen", "execvp")
+_FIRST = re.compile(
+    rf"(?:{'|'.join(sorted({*SERVING_TOOLS, *COUNT_FLAGS} - {'tune'}))})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})"
+)
+
+
+def started_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield the commands that a program starts, as lines of a shell with the line where they stand; at most ten."""
+    if source.code is None or not any(source.mentions(word) for word in _STARTERS):
+        return
+    if not any(source.mentions(tool) for tool in (*SERVING_TOOLS, *COUNT_FLAGS)):
+        return
+    code, count = source.code, 0
+    for value, line in _values(code):
+        text = _line(code, value)
+        if text is not None and _FIRST.match(text):
+            yield line, text
+            count += 1
+            if count >= MAX_STARTED:
+                return
+
+
+def _values(code: PythonCode) -> Iterator[tuple[Value, int]]:
+    for item in code.given:
+        yield item.value, item.line
+    for call in code.calls:
+        for argument in call.arguments[:1]:
+            yield argument, call.line
+
+
+def _line(code: PythonCode, value: Value) -> str | None:
+    """Return a list of words, or a text, as a line; a word that is not known stands as a variable."""
+    if value.items:
+        words = [code.resolve(item) for item in value.items]
+        return " ".join(shlex.quote(word) if word is not None else "$UNKNOWN" for word in words)
+    return code.resolve(value)

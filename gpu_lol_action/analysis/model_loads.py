@@ -1,0 +1,107 @@
+"""Models that programs load: what their loaders are given, by value or by a key of the configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.python_code import Call
+from gpu_lol_action.analysis.settings import Scope, find_path
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.model_facts import find_model, is_known_model
+
+MODEL_KEYS = (
+    "model_name_or_path", "base_model", "pretrained_model_name_or_path", "model_id", "model_name", "base_model_name_or_path",
+    "pretrained_model_name", "pretrained_model", "model_path", "hf_model_id", "base_model_id", "base_model_name", "model",
+    "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id",
+)  # fmt: skip
+_LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
+                      "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO"})  # fmt: skip
+# Two expressions, for each begins with plain letters: these are leapt to.
+_OWNED = (re.compile(r"models\.[\w.]+\s*[(\[]"), re.compile(r"timm\.[\w.]+\s*[(\[]"))
+NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
+# Models beside the one that the run is about.
+HELPER_KEY = re.compile(
+    r"tokeni|teacher|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
+)
+_HELPER_PLACE = re.compile(
+    r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward"
+)
+MAX_LOADING = 20  # modules of a run that are asked what they load by a key of its configuration
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+
+
+def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Finding]:
+    """Yield models that the program loads by a key of its configuration, whatever that is called (``cfg.llm.base``)."""
+    for source in import_closure(checkout, run.script)[:MAX_LOADING] if run.script is not None else ():
+        if source.code is None or (source is not run.script and is_helper_place(source.path)):
+            continue
+        for call in source.code.calls_named(*sorted(_LOADERS)):
+            if NOT_MODELS.search(call.name):
+                continue
+            for value in (*call.arguments[:1], *(value for key, value in call.keywords if key in MODEL_KEYS)):
+                path = source.code.names().path_of(value)
+                setting = find_path(scope, path) if path is not None else None
+                name = model_name(setting.text) if setting is not None else None
+                if setting is not None and name is not None and not HELPER_KEY.search(setting.path):
+                    why = f"`{call.last}` loads `{setting.path}`, which is `{name}`"
+                    yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
+
+
+def is_helper_place(path: str) -> bool:
+    """Whether a module is about something beside the model (a metric, a text encoder): what it loads or builds is beside it."""
+    return _HELPER_PLACE.search(path.rsplit("/", 1)[-1].lower()) is not None
+
+
+def loads_of(source: Source, confidence: Confidence, given: frozenset[str] = frozenset()) -> Iterator[Finding]:
+    """Yield the models that a program loads, as findings of that confidence. ``given``: options whose defaults do not count."""
+    for name, loader, line in _loaded_models(source, given):
+        yield Finding("model.id", name, f"`{loader}` loads `{name}`", confidence, Evidence(source.path, line))
+
+
+@remembered
+def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, str, int], ...]:
+    """Return the models that a program loads, by what and on which line."""
+    if source.code is None:
+        return ()
+    found: list[tuple[str, str, int]] = []
+    # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
+    is_named = source.mentions("models.") or source.mentions("timm.")
+    is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
+    for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS)):
+        if NOT_MODELS.search(call.name):
+            continue
+        for text in loaded_texts(call, source, given):
+            name = model_name(text)
+            if name is not None:
+                found.append((name, call.last, call.line))
+    return tuple(found)
+
+
+def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()) -> list[str]:
+    """Return what a call may load: its first arguments and those by name, or a constructor that is a model's name."""
+    if source.code is None:
+        return []
+    if call.name.startswith(("models.", "torchvision.models.", "timm.")) and call.last not in _LOADERS:
+        return [call.last]
+    if call.last not in _LOADERS:
+        return []
+    values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
+    told = (value for value in values if value.reference is None or value.reference not in given)
+    return [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
+
+
+def model_name(text: str) -> str | None:
+    """Return the text where it names a model: an id of the Hub with a known size, or a name that the table has."""
+    bare = text.strip().strip("\"'")
+    if not 2 < len(bare) <= 120 or not bare.isprintable() or any(mark in bare for mark in "<>${} ,()"):
+        return None
+    if bare.startswith(("./", "../", "/", "~")) and not re.search(r"\d[bB]\b", bare):
+        return None
+    if is_known_model(bare) or (HUB_ID.fullmatch(bare) and find_model(bare) is not None):
+        return bare
+    facts = find_model(bare.rstrip("/").rsplit("/", 1)[-1])
+    return bare.strip("/") if facts is not None and re.search(r"\d[bB](?![a-z])", bare) else None

@@ -1,0 +1,92 @@
+"""The shape of a transformer: layers, width, vocabulary and heads that the run builds or a config.json states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.configuration import Setting, read_settings
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.model_loads import is_helper_place
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.settings import Scope, look_up_number, scope_of
+from gpu_lol_action.domain.finding import Confidence, Finding
+
+_SHAPES = {
+    "model.layers": (
+        ("n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth"),
+        1,
+        400,
+    ),
+    "model.hidden_size": (
+        (
+            "n_embd",
+            "hidden_size",
+            "d_model",
+            "model_dim",
+            "embed_dim",
+            "emb_dim",
+            "embedding_dim",
+            "dim_model",
+            "n_embed",
+            "dim",
+        ),
+        16,
+        65536,
+    ),
+    "model.vocabulary": (("vocab_size", "n_vocab", "padded_vocab_size"), 100, 2_000_000),
+    "model.attention_heads": (("n_head", "num_attention_heads", "n_heads", "num_heads"), 1, 512),
+}
+
+
+def shape_of_config(checkout: Checkout) -> Iterator[Finding]:
+    """Yield the shape of a model whose config.json lies in the checkout."""
+    for source in checkout.of(Form.JSON)[:50]:
+        if source.name != "config.json":
+            continue
+        settings = {setting.key: setting for setting in read_settings(source)}
+        if not {"hidden_size", "num_hidden_layers"} <= settings.keys():
+            continue
+        for field, (keys, _, _) in _SHAPES.items():
+            setting = next((settings[key] for key in keys if key in settings), None)
+            if setting is not None:
+                yield Finding(
+                    field, setting.text, f"`{setting.key}` in config.json", Confidence.MEDIUM, setting.evidence
+                )
+        return
+
+
+def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return layers, width and vocabulary that the run builds a transformer with.
+
+    Layers and width have to stand together, in what the run starts with or in one file: those of two files are two models'.
+    """
+    scope = scope_of(checkout, run)
+    for part in _places(scope, run):
+        found = list(_dimensions(part))
+        if {"model.layers", "model.hidden_size"} <= {finding.field for finding in found}:
+            known = {finding.field for finding in found}
+            return [*found, *(finding for finding in _dimensions(scope) if finding.field not in known)]
+    return []
+
+
+def _places(scope: Scope, run: Run | None) -> Iterator[Scope]:
+    """Yield what may hold a shape: the run's own settings together, then each further file."""
+    own = run.script.path if run is not None and run.script is not None else ""
+    yield Scope(tuple(tier for tier in scope.tiers if tier[0] is Confidence.HIGH))
+    for confidence, settings in scope.tiers:
+        if confidence is not Confidence.HIGH:
+            files: dict[str, list[Setting]] = {}
+            for setting in settings:
+                if setting.evidence.path != own and is_helper_place(setting.evidence.path):
+                    continue
+                files.setdefault(setting.evidence.path, []).append(setting)
+            yield from (Scope(((confidence, tuple(found)),)) for found in files.values())
+
+
+def _dimensions(scope: Scope) -> Iterator[Finding]:
+    for field, (keys, low, high) in _SHAPES.items():
+        number = look_up_number(scope, keys, low, high)
+        if number is not None:
+            why = f"`{number.setting.key}` is {number.text}"
+            yield Finding(field, number.text, why, number.confidence, number.evidence)

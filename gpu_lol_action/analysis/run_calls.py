@@ -1,0 +1,27 @@
+"""Where a run calls a function: in its program or in what that imports."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.python_code import Call
+from gpu_lol_action.domain.finding import Evidence
+
+
+def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
+    """Return where the run's program, or what it imports, calls one of these."""
+    if run.script is None:
+        return None
+    for source in import_closure(checkout, run.script):
+        for call in source.code.calls_named(*(name.rpartition(".")[2] for name in names)) if source.code else ():
+            if _is_named(call, names):
+                return Evidence(source.path, call.line)
+    return None
+
+
+def _is_named(call: Call, names: tuple[str, ...]) -> bool:
+    if call.last == "from_pretrained" and "from_pretrained" in names:
+        return not re.search(r"okeniz|rocessor|onfig|xtractor|vae|text_enc", call.name, re.IGNORECASE)
+    return call.last in names or call.name in names

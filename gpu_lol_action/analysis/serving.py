@@ -1,0 +1,61 @@
+"""What a server of language models takes beyond the model: a share of the card, and room for the longest request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.settings import Scope, look_up
+from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+
+SHARE_FIELD = "serving.memory_share"
+LENGTH_FIELD = "training.sequence_length"
+# vLLM's own default for `--gpu-memory-utilization`; the rest of the card stays free.
+VLLM_SHARE = 0.9
+# Without `--max-model-len` vLLM keeps room for one request as long as the model takes at all, and does not start where it
+# finds none: 32,768 tokens are what Qwen2.5, Mistral and their like take; newer ones take more, older ones less.
+LONGEST_REQUEST = 32_768
+
+
+def detect_serving(run: Run, scope: Scope) -> list[Finding]:
+    """Return which share of a card a server takes, and how long a request it keeps room for where nothing says it."""
+    if run.command is None or not (run.command.tool == "vllm" or run.command.target.startswith("vllm.entrypoints")):
+        return []
+    told = look_up(scope, ("gpu_memory_utilization",))
+    share = _share(told.text) if told is not None else None
+    if told is not None and share is not None:
+        found = [
+            Finding(SHARE_FIELD, f"{share:g}", f"`gpu_memory_utilization` is {share:g}", told.confidence, told.evidence)
+        ]
+    else:
+        why = f"vLLM takes {VLLM_SHARE:g} of a card unless told otherwise"
+        found = [Finding(SHARE_FIELD, f"{VLLM_SHARE:g}", why, Confidence.LOW, run.evidence)]
+    if look_up(scope, ("max_model_len",)) is None:
+        why = "no `max_model_len` is set, so vLLM keeps room for the longest request that the model takes"
+        found.append(Finding(LENGTH_FIELD, str(LONGEST_REQUEST), why, Confidence.LOW, run.evidence))
+    return found
+
+
+def _share(text: str) -> float | None:
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0.3 <= share <= 1 else None
+
+
+def with_share(breakdown: MemoryBreakdown, share: Finding | None) -> MemoryBreakdown:
+    """Return the breakdown of a server with what it leaves free of the card: its own need is only that share of it."""
+    if share is None:
+        return breakdown
+    factor = 1 / float(share.value)
+    free = MemoryTerm("left free", breakdown.expected_gib * (factor - 1), share.why, share.evidence)
+    return replace(
+        breakdown,
+        terms=(*breakdown.terms, free),
+        low_gib=breakdown.low_gib * factor,
+        expected_gib=breakdown.expected_gib * factor,
+        high_gib=breakdown.high_gib * factor,
+        required_gib=breakdown.required_gib * factor,
+    )

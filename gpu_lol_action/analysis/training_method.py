@@ -1,0 +1,95 @@
+"""What of the model is trained: everything, adapters, or a model that the program builds; and how wide its weights lie."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.run_calls import called_at
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up, look_up_number
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+_FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
+_EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
+
+
+def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return what is trained of the model; None for a run that only infers."""
+    if run.behavior is Behavior.INFERS:
+        return None
+    lora = _lora(checkout, run, scope)
+    if lora is not None:
+        four = look_up(scope, _FOUR_BIT)
+        bits = look_up_number(scope, ("quantization_bit", "bits"), 4, 4)
+        adapter = look_up(scope, ("adapter",))
+        if is_on(four) or bits is not None or (adapter is not None and adapter.text.lower() == "qlora"):
+            return Finding(
+                "training.method", "qlora", "adapters are trained on 4-bit weights", lora.confidence, lora.evidence
+            )
+        return lora
+    if (loaded := called_at(checkout, run, "from_pretrained", "create_model", "get_model")) is not None:
+        return Finding(
+            "training.method", "full", "a loaded model is trained with all its parameters", Confidence.MEDIUM, loaded
+        )
+    if run.script is None:
+        return Finding(
+            "training.method", "full", "nothing says that only adapters are trained", Confidence.LOW, run.evidence
+        )
+    where = Evidence(run.script.path)
+    return Finding("training.method", "pretrain", "the program builds the model that it trains", Confidence.LOW, where)
+
+
+def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return the finding that adapters are trained; a switch that is off wins over code that could."""
+    switch = look_up(scope, ("use_peft", "use_lora", "use_peft_lora", "lora", "use_qlora"))
+    if switch is not None and switch.text.strip().lower() in {"false", "0", "no"}:
+        return None
+    kind = look_up(scope, ("adapter", "finetuning_type", "train_type", "tuner_type", "peft_type"))
+    if kind is not None:
+        if "lora" not in kind.text.lower():
+            return None
+        method = "qlora" if "qlora" in kind.text.lower() else "lora"
+        return Finding("training.method", method, f"`{kind.setting.key}: {kind.text}`", kind.confidence, kind.evidence)
+    if is_on(switch) and switch is not None:
+        return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
+    words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
+    words += f" {run.options.get('network_module', '')}"  # kohya's scripts
+    if re.search(r"lora", words, re.IGNORECASE):
+        return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
+    if run.configs and run.script is None:
+        rank = look_up_number(scope, ("lora_r", "lora_rank"), 1, 1024)
+        return (
+            Finding("training.method", "lora", "a rank of adapters is set", rank.confidence, rank.evidence)
+            if rank
+            else None
+        )
+    where = called_at(
+        checkout,
+        run,
+        "get_peft_model",
+        "LoraConfig",
+        "FastLanguageModel.get_peft_model",
+        "prepare_model_for_kbit_training",
+    )
+    if where is None:
+        return None
+    return Finding("training.method", "lora", "adapters are put on the model", Confidence.HIGH, where)
+
+
+def weight_bits_of(scope: Scope) -> Finding | None:
+    """Return how many bits the weights have, where they are quantized at load."""
+    for names, width in ((_FOUR_BIT, "4"), (_EIGHT_BIT, "8")):
+        if is_on(found := look_up(scope, names)) and found is not None:
+            return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
+    number = look_up_number(scope, ("quantization_bit",), 4, 8)
+    if number is not None and number.text in {"4", "8"}:
+        return Finding(
+            "model.weight_bits", number.text, "`quantization_bit` is set", number.confidence, number.evidence
+        )
+    named = look_up(scope, ("quantization",))
+    bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8"}
+    if named is not None and (bits := bits_of.get(named.text.lower())):
+        return Finding("model.weight_bits", bits, f"`quantization` is {named.text}", named.confidence, named.evidence)
+    return None

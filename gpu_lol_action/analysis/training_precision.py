@@ -1,0 +1,61 @@
+"""In which numbers a run computes."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.configuration import Setting
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.run_calls import called_at
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up
+from gpu_lol_action.domain.finding import Confidence, Finding
+
+_PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
+_TAKES_A_MODELS_DTYPE = re.compile(
+    r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
+)
+
+
+def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return the numbers of the arithmetic: bf16, fp16 or fp32; None where nothing says."""
+    for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
+        if is_on(found := look_up(scope, (key,))) and found is not None:
+            return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
+    for confidence, settings in scope.tiers:
+        for setting in settings:
+            # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
+            kind = (
+                _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
+            )
+            if kind is not None:
+                why = f"`{setting.key}` is {setting.text}"
+                return Finding("training.precision", kind, why, confidence, setting.evidence)
+    where = called_at(checkout, run, "half", "autocast", "GradScaler")
+    return (
+        Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
+        if where
+        else None
+    )
+
+
+def _is_models(setting: Setting, confidence: Confidence) -> bool:
+    """Whether a number format is the model's: an option, or an argument of what loads or runs one, not of any array."""
+    owner = setting.path.rpartition(".")[0]
+    if setting.key != "dtype":
+        return True
+    return bool(_TAKES_A_MODELS_DTYPE.search(owner)) if owner else confidence is Confidence.HIGH
+
+
+def _kind_of_number(text: str) -> str | None:
+    small = text.lower()
+    if small.startswith("np."):
+        return None  # an array's numbers, not the model's
+    for kind, words in (
+        ("bf16", ("bf16", "bfloat16")),
+        ("fp16", ("fp16", "float16", "half", "16-mixed")),
+        ("fp32", ("fp32", "float32")),
+    ):
+        if any(word in small for word in words):
+            return kind
+    return {"16": "fp16", "32": "fp32", "amp": "fp16", "amp_bf16": "bf16", "amp_bfloat16": "bf16"}.get(small)

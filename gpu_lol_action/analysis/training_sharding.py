@@ -1,0 +1,56 @@
+"""What a run divides among cards, and what it keeps in main memory."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.run_calls import called_at
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up, look_up_number
+from gpu_lol_action.domain.finding import Confidence, Finding
+
+_OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
+
+
+def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return by which stage weights, gradients and optimizer state are divided; None where nothing divides them."""
+    stage = look_up_number(scope, ("zero_stage", "stage", "deepspeed_stage"), 1, 3)
+    if stage is not None:
+        return Finding(
+            "training.sharding", f"zero-{stage.text}", f"ZeRO stage {stage.text}", stage.confidence, stage.evidence
+        )
+    named = look_up(
+        scope,
+        ("deepspeed", "deepspeed_config", "config_file", "fsdp", "fsdp_config", "fsdp_sharding_strategy", "strategy"),
+    )
+    text = named.text.lower() if named else ""
+    if named is not None and (found := re.search(r"(?:zero|stage|z)[_-]?([123])", text)):
+        return Finding("training.sharding", f"zero-{found[1]}", f"`{named.text}`", named.confidence, named.evidence)
+    if named is not None and ("full_shard" in text or text == "fsdp" or named.setting.key.startswith("fsdp")):
+        return Finding(
+            "training.sharding",
+            "zero-3",
+            "FSDP shards weights, gradients and optimizer",
+            named.confidence,
+            named.evidence,
+        )
+    where = called_at(checkout, run, "FullyShardedDataParallel", "fully_shard", "FSDP")
+    return Finding("training.sharding", "zero-3", "FSDP is used", Confidence.MEDIUM, where) if where else None
+
+
+def offload_of(scope: Scope) -> Finding | None:
+    """Return what is kept in main memory: FSDP's and DeepSpeed's parameters, or DeepSpeed's optimizer state alone."""
+    switch = look_up(scope, _OFFLOADS_PARAMETERS)
+    if is_on(switch) and switch is not None:
+        why = f"`{switch.setting.key}` is on"
+        return Finding("training.offload", "parameters", why, switch.confidence, switch.evidence)
+    kept: dict[str, Finding] = {}
+    for confidence, settings in scope.tiers:
+        for setting in settings:
+            found = re.search(r"offload_(param|optimizer)(?:\.|_)device$", setting.path)
+            if found is not None and setting.text.strip("\"'").lower() in {"cpu", "nvme"}:
+                what = "parameters" if found[1] == "param" else "optimizer"
+                why = f"`{setting.path[-60:]}` is {setting.text}"
+                kept.setdefault(what, Finding("training.offload", what, why, confidence, setting.evidence))
+    return kept.get("parameters") or kept.get("optimizer")

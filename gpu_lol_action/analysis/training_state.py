@@ -1,0 +1,70 @@
+"""What a training step keeps: the optimizer, activations or checkpoints of them, logits."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.run_calls import called_at
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up
+from gpu_lol_action.domain.finding import Confidence, Finding
+
+_CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
+                  "enable_activation_checkpointing", "gradient_checkpointing_enable")  # fmt: skip
+_OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt", "optimizer_type")
+# Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
+_CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
+
+
+def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return whether activations are computed again in the backward pass; None where nothing says."""
+    found = look_up(scope, _CHECKPOINTING)
+    if found is not None:
+        on = is_on(found) or found.text.lower() in {"unsloth", "full"}
+        state = "on" if on else "off"
+        return Finding(
+            "training.gradient_checkpointing",
+            state,
+            f"`{found.setting.key}` is {found.text}",
+            found.confidence,
+            found.evidence,
+        )
+    tool = run.command.tool if run.command is not None else ""
+    kind = look_up(scope, ("finetuning_type",))
+    if tool in _CHECKPOINTING_TOOLS or kind is not None:
+        where = kind.evidence if kind is not None else run.evidence
+        return Finding(
+            "training.gradient_checkpointing", "on", "the trainer switches it on by itself", Confidence.MEDIUM, where
+        )
+    called = called_at(checkout, run, "gradient_checkpointing_enable", "prepare_model_for_kbit_training", "prepare_model_for_int8_training",
+                  "enable_gradient_checkpointing")  # fmt: skip
+    if called is None:
+        return None
+    return Finding("training.gradient_checkpointing", "on", "it is switched on in code", Confidence.HIGH, called)
+
+
+def chunked_loss_of(scope: Scope) -> Finding | None:
+    """Return that logits are never held whole, where a fused or chunked loss is switched on."""
+    found = look_up(scope, ("use_liger_kernel", "use_liger", "enable_liger_kernel", "liger_kernel", "cut_cross_entropy",
+                            "liger_fused_linear_cross_entropy"))  # fmt: skip
+    plugin = next(
+        (s for _, tier in scope.tiers for s in tier if s.key == "plugins" and "cut_cross_entropy" in s.text), None
+    )
+    if plugin is not None:
+        return Finding("training.chunked_loss", "on", "the plugin for it is named", Confidence.HIGH, plugin.evidence)
+    if not is_on(found) or found is None:
+        return None
+    return Finding("training.chunked_loss", "on", f"`{found.setting.key}` is on", found.confidence, found.evidence)
+
+
+def optimizer_of(scope: Scope) -> Finding | None:
+    """Return the optimizer by its name; None where none is named."""
+    found = look_up(scope, _OPTIMIZER)
+    if is_on(eight := look_up(scope, ("use_8bit_adam",))) and eight is not None:
+        return Finding("training.optimizer", "adamw_8bit", "`use_8bit_adam` is on", eight.confidence, eight.evidence)
+    if found is None or not re.fullmatch(r"[A-Za-z][\w.+-]{1,40}", found.text):
+        return None
+    return Finding(
+        "training.optimizer", found.text, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence
+    )

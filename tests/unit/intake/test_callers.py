@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.intake.callers import find_callers
+
+USES = "gpu-lol/gpu-lol-action/.github/workflows/bot.yml@v1.0.0"
+
+
+def one(text: str):
+    (caller,) = find_callers({"a.yml": text})
+    return caller
+
+
+@pytest.mark.parametrize(
+    ("granted", "permissions"),
+    [
+        ("permissions: write-all", {"*": "write"}),
+        ("permissions: read-all", {"*": "read"}),
+        ("permissions: {}", {}),
+        ("permissions: {issues: write}", {"issues": "write"}),
+        ("", None),
+    ],
+)
+def test_job_takes_what_the_top_grants_unless_it_says_so_itself(granted: str, permissions: object) -> None:
+    assert one(f"on: push\n{granted}\njobs: {{a: {{uses: {USES}}}}}").permissions == permissions
+    text = f"on: push\n{granted}\njobs: {{a: {{uses: {USES}, permissions: {{checks: write}}}}}}"
+    assert one(text).permissions == {"checks": "write"}
+
+
+@pytest.mark.parametrize(
+    ("written", "triggers"),
+    [
+        ("on: schedule", {"schedule"}),
+        ("on: [schedule, issue_comment]", {"schedule", "issue_comment"}),
+        ("on: {schedule: [{cron: x}], push: }", {"schedule", "push"}),
+        ("name: x", set()),
+    ],
+)
+def test_triggers_are_read_in_each_of_their_forms(written: str, triggers: set[str]) -> None:
+    caller = one(f"{written}\njobs: {{a: {{uses: {USES}}}}}")
+    assert caller.triggers == triggers
+    assert caller.has_schedule == ("schedule" in triggers)
+
+
+def test_secrets_are_names_or_all_of_them() -> None:
+    assert one(f"jobs: {{a: {{uses: {USES}, secrets: inherit}}}}").secrets == {"inherit"}
+    assert one(f"jobs: {{a: {{uses: {USES}, secrets: {{A: x, B: y}}}}}}").secrets == {"A", "B"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "- a", "jobs: [a]", "jobs: {a: b}", "jobs: {a: {uses: other/x@v1}}", "&a [*a]"]
+)
+def test_what_calls_nobody_has_no_caller(text: str) -> None:
+    assert find_callers({"a.yml": text}) == ()
