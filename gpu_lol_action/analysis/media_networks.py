@@ -27,6 +27,9 @@ from gpu_lol_action.domain.finding import Evidence
 MAX_TOGETHER = 4 * 2**20
 """What parsing all programs of a run together may cost, in bytes of ordinary code."""
 MOST_TOGETHER = 3
+MOST_ROOTS, MOST_MEASURED = 64, 12
+"""Networks of one run that are looked at, and how many of those that stand in no other are run once."""
+MOST_NUMBERS = 1e15
 DEFAULT_SIZE, DENSE_SIZE = 224, 512
 """Pixels of a picture that nothing says: for classes, and for networks that put out a picture themselves (PASCAL VOC's crops)."""
 LENGTH = 256
@@ -150,12 +153,12 @@ def _tried(machine: Machine, run: Callable[[], object]) -> None:
 def _measured(machine: Machine) -> list[OwnNetwork]:
     """Return the networks that stand in no other, each once, with what one run of each keeps."""
     inner: set[int] = set()
+    del machine.roots[MOST_ROOTS:]
     for root in machine.roots:
         inner |= {id(part) for part in _parts(root.network)} - {id(root.network)}
     found: dict[str, OwnNetwork] = {}
-    for root in machine.roots:
-        if id(root.network) in inner:
-            continue
+    outer = [root for root in machine.roots if id(root.network) not in inner]
+    for root in outer[:MOST_MEASURED]:
         network = _measure(machine, root)
         before = found.get(network.name)
         if network.parameters and (before is None or before.parameters < network.parameters):
@@ -195,7 +198,8 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
 
 def _run_once(machine: Machine, root: Root) -> Value:
     """Follow ``forward`` once; what it keeps is in ``machine.kept``."""
-    machine.kept, machine.steps, machine.running = Kept(), max(machine.steps, FORWARD_STEPS), 1
+    budget = min(FORWARD_STEPS, machine.forward_left)
+    machine.kept, machine.steps, machine.running = Kept(), budget, 1
     inputs = _inputs(machine, root.network)
     try:
         return call(machine, root.network, inputs, {})
@@ -203,12 +207,15 @@ def _run_once(machine: Machine, root: Root) -> Value:
         machine.kept.unknown += 1
         return UNKNOWN
     finally:
+        machine.forward_left -= budget - max(machine.steps, 0)
         machine.depth = machine.building = machine.running = 0
 
 
 def _is_dense(result: Value, size: int) -> bool:
     """Whether a network puts out a picture of at least half the sides that went in."""
-    while isinstance(result, (list, dict)) and result:
+    for _ in range(8):
+        if not isinstance(result, (list, dict)) or not result:
+            break
         result = result[0] if isinstance(result, list) else next(iter(result.values()))
     shape = result.shape if isinstance(result, Tensor) else None
     return shape is not None and len(shape) == 4 and min(shape[2:]) >= size / 2
@@ -255,11 +262,13 @@ def _first_input(machine: Machine, network: Value, name: str) -> Tensor:
 def _parts(value: Value, limit: int = 20_000) -> list[Value]:
     """Return the layers, weights and networks that a network holds, itself first, each once."""
     found: dict[int, Value] = {}
+    seen: set[int] = set()
     pending = [value]
-    while pending and len(found) < limit:
+    while pending and len(seen) < limit:
         each = pending.pop(0)
-        if id(each) in found:
+        if id(each) in seen:
             continue
+        seen.add(id(each))
         if isinstance(each, (Instance, Layer, Counted)) or (isinstance(each, Tensor) and each.is_parameter):
             found[id(each)] = each
         if isinstance(each, Instance):

@@ -22,6 +22,7 @@ from gpu_lol_action.analysis.settings import as_number
 MAX_DEPTH = 28
 """Of calls in each other; each takes a dozen of Python's own."""
 MAX_LIST = 512
+MOST_FORWARD = 240_000  # steps of running networks once, all together
 MOST_STEPS = 60_000  # statements, calls and loops of all networks of a run together
 
 
@@ -92,6 +93,7 @@ class Machine:
     followed: Following
     steps: int = MOST_STEPS
     tries: int = 0
+    forward_left: int = MOST_FORWARD
     is_size_open: bool = False
     has_latents: bool = False
     depth: int = 0

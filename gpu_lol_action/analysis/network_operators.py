@@ -103,7 +103,10 @@ def compared(sign: ast.cmpop, left: Value, right: Value) -> bool | None:
     if isinstance(left, Named) and isinstance(right, Named) and isinstance(sign, (ast.Eq, ast.NotEq)):
         return compare(left.last, right.last)
     if isinstance(left, list) and isinstance(right, list) and isinstance(sign, (ast.Eq, ast.NotEq)):
-        return compare(left, right)
+        flat = all(
+            isinstance(item, _PLAIN) for item in (*left, *right)
+        )  # lists in lists may be many more than they look
+        return compare(left, right) if flat else None
     if not isinstance(left, _PLAIN) or not isinstance(right, _PLAIN):
         return None
     numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))

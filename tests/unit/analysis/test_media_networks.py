@@ -253,6 +253,9 @@ def test_a_checkpointed_part_keeps_only_what_goes_in_and_out(checkout: Build) ->
         "net = nn.Sequential(nn.Linear(9, 9))\nnet[10**9]\nnet.append(net)\nnet.x = net",
         "def f(*a, **b):\n    return f(*a, a, **b)\nf(1)\nnet = nn.Sequential(nn.Linear(9, 9))",
         "net = nn.Sequential(nn.Conv2d(3, 9, 10**9, stride=0, padding=-5))(torch.zeros(0, -1))",
+        "a = [0] * 500\nfor i in range(40):\n    a = [a] * 500\n    b = [list(a)]\n    a == b\nnet = nn.Sequential(nn.Linear(9, 9))\nnet.a = a",
+        "class N(nn.Module):\n    def forward(self, x):\n        a = []\n        a.append(a)\n        return a\nfor i in range(400):\n    net = N()",
+        "x = 9.9e99\nfor i in range(99):\n    x = x * x\nnet = nn.Sequential(nn.Conv2d(3, 10**8, 3), nn.Upsample(scale_factor=10**6), nn.Linear(10**8, 10**8))",
         "net = eval('net()')\nclass A(A, B): pass\nA(A)()[A]",
     ],
 )
