@@ -30,6 +30,8 @@ MOST_TOGETHER = 3
 MOST_ROOTS, MOST_MEASURED = 64, 12
 """Networks of one run that are looked at, and how many of those that stand in no other are run once."""
 MOST_NUMBERS = 1e15
+MOST_KEPT = 16e9
+"""Numbers that one sample may keep: 64 GB at 32 bit."""
 DEFAULT_SIZE, DENSE_SIZE = 224, 512
 """Pixels of a picture that nothing says: for classes, and for networks that put out a picture themselves (PASCAL VOC's crops)."""
 LENGTH = 256

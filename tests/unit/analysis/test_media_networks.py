@@ -267,3 +267,16 @@ def test_no_program_stops_the_reader(checkout: Build, line: str) -> None:
     assert run.script is not None
     found = own_network(network_sources(tree, run.script), 224)
     assert found is None or found.parameters >= 0
+
+
+def test_a_sample_that_no_card_holds_is_not_believed(checkout: Build) -> None:
+    program = (
+        HEAD + "net = nn.Sequential(nn.Conv2d(3, 4096, 3), nn.Upsample(scale_factor=16), nn.Conv2d(4096, 8, 3))" + STEP
+    )
+    tree = checkout({"train.py": program})
+    run = primary_run(tree)
+    assert run is not None
+    assert run.script is not None
+    found = own_network(network_sources(tree, run.script), 512)
+    assert found is not None
+    assert found.unknown >= found.layers
