@@ -24,8 +24,8 @@ from gpu_lol_action.errors import Door, TransientError
 from gpu_lol_action.handlers.context import Context, Order, Settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.support.hands import QuietProgress, ScriptedForge, pull_request  # noqa: E402 - they are no package to install
-from tests.support.machine import GoodMachine  # noqa: E402 - the same
+from tests.support.hands import QuietProgress, ScriptedForge, pull_request
+from tests.support.machine import GoodMachine
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
 REPOSITORY_ID = 5
@@ -129,13 +129,13 @@ class SimulatedForge(ScriptedForge):
     line: Line | None = None
 
     def post_comment(self, number: int, body: str) -> Posted:
-        return Posted(int(self._ask("post", number=number, body=body)), body, self.me())  # type: ignore[call-overload]  # JSON
+        return Posted(int(self._ask("post", number=number, body=body)), body, "github-actions[bot]")  # type: ignore[call-overload]  # JSON
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         self._ask("edit", comment_id=comment_id, body=body)
 
     def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
-        found = [Posted(c["id"], c["body"], self.me()) for c in self._ask("find", number=number)]  # type: ignore[attr-defined]  # JSON
+        found = [Posted(c["id"], c["body"], "github-actions[bot]") for c in self._ask("find", number=number)]  # type: ignore[attr-defined]  # JSON
         return [posted for posted in found if posted.body.startswith(marker_prefix)]
 
     def is_run_alive(self, run_id: str) -> bool:
@@ -148,7 +148,8 @@ class SimulatedForge(ScriptedForge):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
 
     def _ask(self, op: str, **given: object) -> object:
-        assert self.line is not None
+        if self.line is None:
+            raise LookupError("it has no line to the world")
         try:
             return self.line.ask(op, **given)
         except ConnectionError as error:
@@ -182,5 +183,6 @@ def context_of(stage: Stage, number: int, seed: int) -> Context:
 def order_of(context: Context, line: str, policy: Policy, lease: timedelta | None = None) -> Order:
     """Return a maintainer's command on this process's pull request."""
     forge = context.forge
-    assert isinstance(forge, SimulatedForge)
+    if not isinstance(forge, SimulatedForge):
+        raise TypeError(type(forge).__name__)
     return Order(Command(line.split()[1], line, lease=lease), Requester("ada", 7), forge.repo, forge.pull, policy, 5)

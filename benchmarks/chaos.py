@@ -25,7 +25,7 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from _chaos_hands import REPOSITORY_ID, FastClock, Stage, SimulatedCloud, context_of, order_of
+from _chaos_hands import REPOSITORY_ID, FastClock, SimulatedCloud, Stage, context_of, order_of
 from _chaos_world import Line, serve
 
 from gpu_lol_action.adapters.ledger import RecordLedger
@@ -104,7 +104,7 @@ def start(job: Callable[[], None]) -> int:
         code = 0
     except (KeyboardInterrupt, GpuLolError):
         code = 2
-    except BaseException:
+    except BaseException:  # noqa: BLE001  a bug of ours: it is shown, and what it leaves behind is counted
         import traceback
 
         traceback.print_exc()
@@ -134,7 +134,7 @@ def run(stage: Stage, number: int, what: str, seed: int) -> None:
         raise SystemExit(f"`{what}` of {number} did not end")
 
 
-def hurt(stage: Stage, line: Line, victim: tuple[int, int], mode: str, tally: Tally) -> None:
+def hurt(line: Line, victim: tuple[int, int], mode: str, tally: Tally) -> None:
     """Do to a process what this round is about, and see it dead."""
     child, number = victim
     if mode in ("cut", "flaky"):
@@ -164,7 +164,6 @@ def play_round(stage: Stage, line: Line, number: int, dice: random.Random, tally
     what = dice.choices(("up", "down", "extend", "sweep"), (6, 2, 1, 2))[0]
     mode = dice.choices(MODES, (5, 2, 2, 1, 2))[0]
     tally.kills[f"{what}/{mode}"] += 1
-    print("round", number, what, mode, time.time(), file=sys.stderr, flush=True)
     seed = dice.randrange(2**32)
     if what != "up":
         run(stage, number, "up", seed)
@@ -179,7 +178,7 @@ def play_round(stage: Stage, line: Line, number: int, dice: random.Random, tally
         time.sleep(dice.uniform(0, 4.0 if what == "up" else 1.2))
     if os.waitpid(child, os.WNOHANG)[0] == 0:
         tally.hits += 1
-        hurt(stage, line, (child, number), mode, tally)
+        hurt(line, (child, number), mode, tally)
     if other is not None and not wait(other, PATIENCE_SECONDS):
         tally.hung += 1
         os.kill(other, signal.SIGKILL)

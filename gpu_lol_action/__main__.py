@@ -75,10 +75,10 @@ def _handle(surroundings: action_io.Surroundings) -> int:
     step = _step(surroundings)
     with wiring.job(surroundings, event) as context:
         run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
-        requests, left_out = wiring.count_requests(context), wiring.left_out(context)
+        (requests, requests_line), left_out = wiring.count_requests(context), wiring.left_out(context)
     if run.ignored is not None:
         return _ignore(run.ignored)
-    action_io.log(f"{sum(requests.values())} GitHub requests")
+    action_io.log(requests_line)
     endings = [result.ending for result in run.results] or [Ending.ANSWERED]
     for result in run.results:
         if isinstance(result.error, SpecError):
@@ -99,6 +99,7 @@ def _handle(surroundings: action_io.Surroundings) -> int:
             action_io.write_summary(context.redact(result.outcome.text))
         elif result.outcome.decision != "deferred":
             action_io.write_summary(f"gpu-lol: {result.outcome.decision}, `{result.outcome.reason_code}`.")
+    action_io.write_summary(f"<sub>{requests_line}</sub>")
     if left_out:
         action_io.write_summary(context.redact("\n".join(f"- {line}" for line in left_out)))
     last = run.results[-1].outcome if run.results else None

@@ -110,6 +110,7 @@ class Surroundings:
     inputs: Mapping[str, str]
     github_sha: str = ""
     run_attempt: str = "1"
+    triggering_actor: str = ""
     is_finishing: bool = False
     act_decision: str = ""
     clouds: tuple[str, ...] = ()
@@ -148,6 +149,7 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
         inputs=values,
         github_sha=env.get("GITHUB_SHA", ""),
         run_attempt=env.get("GITHUB_RUN_ATTEMPT", "1"),
+        triggering_actor=env.get("GITHUB_TRIGGERING_ACTOR", ""),
         is_finishing=env.get("GPU_LOL_FINISHING", "") == "true",
         act_decision=env.get("GPU_LOL_ACT_DECISION", ""),
         clouds=tuple(env.get("GPU_LOL_CLOUDS", "").lower().replace(",", " ").split()),

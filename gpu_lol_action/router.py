@@ -26,8 +26,9 @@ from gpu_lol_action.domain.request import (
     Scheduled,
 )
 from gpu_lol_action.errors import Ending, GpuLolError
+from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.intake.gates import IdentityFacts, deny_role, identity_gate
+from gpu_lol_action.intake.gates import Authority, IdentityFacts, deny_role, identity_gate
 from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 # Whom GitHub itself, in the event, calls a member: reacting to them at once needs no question.
 INSIDERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 OWN_MARK = "<!-- gpu-lol "
+# Commands that only end machines: they need no policy, and may spend what requests are kept for teardown.
+ENDS = frozenset({"down", "sweep"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,8 @@ def route(context: Context, event: Event, load_policy: Callable[[], Policy], ste
         # The policy is asked for with the rest, in one look at the pull request.
         action = partial(obey.follow_change, context, event, load_policy)
         return Run((_guard(context, number, action, 0),))
-    policy = load_policy()
+    context.forge.open_reserve()
+    policy = _policy_for_an_end(context, load_policy)
     if isinstance(event, PullRequestClosed):
         action = partial(obey.follow_close, context, event, policy, may_use_cloud=step.may_use_cloud)
     else:
@@ -119,11 +123,21 @@ def _check_up(context: Context, instruments: Callable[[], Instruments]) -> Resul
     return replace(result, ending=Ending.OPERATOR_ERROR) if is_faulty else result
 
 
+def _policy_for_an_end(context: Context, load_policy: Callable[[], Policy]) -> Policy:
+    """Return the policy; where it cannot be read, one that allows nothing but teardown, which must not wait for it."""
+    try:
+        return load_policy()
+    except GpuLolError as error:
+        context.progress.line(f"the policy could not be read: {error.explanation.what}")
+        return Policy(problem=error.explanation.what)
+
+
 def _finish(context: Context, event: Event, load_policy: Callable[[], Policy], step: Step) -> Result:
     from gpu_lol_action.handlers import finish
 
     def action() -> Outcome:
-        policy = load_policy()
+        context.forge.open_reserve()
+        policy = _policy_for_an_end(context, load_policy)
         if step.may_use_cloud:
             return finish.end_left_over(context, event, policy)
         return finish.tie_up(context, event, policy, step.finishes or finish.DeadJob())
@@ -136,8 +150,13 @@ class _Scene:
     event: CommentCreated
     pull_request: PullRequest
     policy: Policy
-    role: str
+    authority: Authority
     step: Step
+
+    @property
+    def is_stranger(self) -> bool:
+        """Whether who wrote this may not command: then a reaction has to do, and nothing is explained."""
+        return not self.authority.may_command(self.policy) and self.event.author_association not in INSIDERS
 
 
 def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], Policy], step: Step) -> Run:
@@ -151,9 +170,14 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
         context.forge.react(event.comment_id, "eyes")
     number = event.pull_request_number
     is_heard = is_insider
+    is_end = all(isinstance(each, Command) and each.name in ENDS for each in parsed)
+    if is_end and is_insider:
+        context.forge.open_reserve()
     try:
-        role, policy = context.forge.role(event.author.login), load_policy()
-        if step.is_first and role not in policy.roles and not _has_open_command(parsed):
+        role = context.forge.role(event.author.login)
+        policy = _policy_for_an_end(context, load_policy) if is_end else load_policy()
+        authority = read_authority(context, event.author.login, role, policy)
+        if step.is_first and not authority.may_command(policy) and not _has_open_command(parsed):
             return _turn_away(context, event, role, policy)
         is_heard = True
         if step.is_first and not is_insider:
@@ -164,9 +188,9 @@ def _comment(context: Context, event: CommentCreated, load_policy: Callable[[], 
             # Perhaps a stranger: while it cannot be told, a reaction has to do.
             context.forge.react(event.comment_id, "confused")
         return Run((_failure(context, number if is_heard else None, error),))
-    scene = _Scene(event, pull_request, policy, role, step)
+    scene = _Scene(event, pull_request, policy, authority, step)
     results = _in_order(context, parsed, scene)
-    if is_insider or role in policy.roles:
+    if not scene.is_stranger:
         _close_with_reaction(context, event.comment_id, results)
     return Run(results, pinned_sha=pull_request.head_sha, may_spend=_may_spend(parsed, results))
 
@@ -235,21 +259,36 @@ def _judge(context: Context, command: Command | ParseProblem, scene: _Scene) -> 
     """Let a command through the identity gates to its handler, or say why not."""
     event = scene.event
     if isinstance(command, ParseProblem):
+        if scene.is_stranger:
+            return Outcome("denied", command.reason_code)
         from gpu_lol_action.handlers.refuse import tell_problem
 
         return Outcome("denied", command.reason_code, text=tell_problem(context, command, event))
     spec = find_command(command.name)
     if spec is None:
         raise LookupError(command.name)
-    facts = IdentityFacts(command, spec, scene.role, scene.pull_request, event.repository.full_name, scene.policy)
+    facts = IdentityFacts(
+        command,
+        spec,
+        scene.authority,
+        scene.pull_request,
+        event.repository.full_name,
+        scene.policy,
+        author=event.author.login,
+        rerun_by=context.settings.rerun_by,
+    )
     gate = identity_gate(facts)
     if isinstance(gate, Deny):
-        if gate.is_quiet and event.author_association not in INSIDERS:
+        if gate.is_quiet and scene.is_stranger:
             return Outcome("denied", gate.reason_code)
         from gpu_lol_action.handlers.refuse import tell_denial
 
         return Outcome("denied", gate.reason_code, text=tell_denial(context, gate, command.line, event))
     from gpu_lol_action.handlers.obey import obey
+    from gpu_lol_action.handlers.status import was_helped
+
+    if scene.is_stranger and command.name == "help" and was_helped(context, event.pull_request_number):
+        return Outcome("denied", "help_shown_before")
 
     order = Order(command, event.author, event.repository, scene.pull_request, scene.policy, event.comment_id)
     return obey(context, order, may_use_cloud=scene.step.may_use_cloud)

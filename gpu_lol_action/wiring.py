@@ -17,7 +17,15 @@ from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
-from gpu_lol_action.domain.request import Command, Event, Outcome, Repository
+from gpu_lol_action.domain.request import (
+    Command,
+    CommentCreated,
+    Event,
+    Outcome,
+    PullRequestChanged,
+    PullRequestClosed,
+    Repository,
+)
 from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.lookups import Lookups
@@ -28,6 +36,7 @@ from gpu_lol_action.render.screen import Screen
 if TYPE_CHECKING:
     from gpu_lol_action.adapters.cloud_accounts import CloudAccounts
     from gpu_lol_action.adapters.github import GitHubClient
+    from gpu_lol_action.adapters.github_first_look import Focus
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.domain.checkup import Diagnosis
     from gpu_lol_action.handlers.doctor import Instruments
@@ -125,6 +134,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),
         repository=event.repository,
+        focus=focus_of(event),
     )
     cloud_keys = _cloud_keys(surroundings.inputs)
     asked = surroundings.inputs
@@ -137,13 +147,15 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         is_rehearsal=any(name in os.environ for name in _REHEARSAL_VARIABLES),
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
+        triggering_actor=surroundings.triggering_actor,
     )
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
+        hands.closing.callback(forge.close)
         with hands.closing:
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(GitRefStore(forge.client)),
+                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
                 clock=clock,
                 progress=progress,
                 cloud=hands.cloud,
@@ -152,9 +164,17 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 settings=settings,
                 lookups=_job_lookups(asked, surroundings.workspace_temp),
                 instruments=lambda: _job_instruments(forge, event.repository, cloud_keys),
-                surfaces=_surfaces(forge.client, event.repository),
+                surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
             )
+
+
+def policy_ref(repository: Repository) -> str:
+    """Return the default branch in full: of a tag and a branch that share a name git takes the tag.
+
+    And anybody who may push, though not to a protected branch, can make a tag.
+    """
+    return f"refs/heads/{repository.default_branch}"
 
 
 def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
@@ -169,7 +189,21 @@ def _file_vault(folder: Path, hands: Hands) -> Vault:
     return FileVault(folder, *hands.key_pair())
 
 
-def _surfaces(client: GitHubClient, repository: Repository) -> Surfaces:
+def focus_of(event: Event) -> Focus:
+    """What a run is about: its first question to GitHub asks for all of it at once."""
+    from gpu_lol_action.adapters.github_first_look import Focus
+
+    number = 0
+    if isinstance(event, CommentCreated):
+        number = event.pull_request_number
+    elif isinstance(event, PullRequestChanged | PullRequestClosed):
+        number = event.pull_request.number
+    # A proposal looks after it has read the code, right before it writes.
+    is_at_once = not isinstance(event, PullRequestChanged)
+    return Focus(number, POLICY_PATH, policy_ref(event.repository), is_at_once)
+
+
+def surfaces_of(forge: GitHubForge) -> Surfaces:
     """Return what GitHub shows beside comments; which of it this token may write, GitHub says when it is tried."""
     from gpu_lol_action.adapters.github_checks import GitHubChecks
     from gpu_lol_action.adapters.github_commits import GitHubCommits
@@ -179,13 +213,14 @@ def _surfaces(client: GitHubClient, repository: Repository) -> Surfaces:
     from gpu_lol_action.adapters.ledger_refs import GitRefStore
     from gpu_lol_action.adapters.proposal_notes import FOLDER, ProposalNotes
 
+    client = forge.client
     return Surfaces(
-        conversation=GitHubLook(client, repository.default_branch),
+        conversation=GitHubLook(client, forge.first_look),
         checks=GitHubChecks(client),
         deployments=GitHubDeployments(client),
         suggestions=GitHubSuggestions(client),
         commits=GitHubCommits(client),
-        notes=ProposalNotes(GitRefStore(client, FOLDER)),
+        notes=ProposalNotes(GitRefStore(client, FOLDER, forge.refs)),
     )
 
 
@@ -197,16 +232,19 @@ def left_out(context: Context) -> list[str]:
 def load_policy(context: Context, repository: Repository) -> Policy:
     """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
     try:
-        return parse_policy(context.forge.read_file(POLICY_PATH, repository.default_branch))
+        return parse_policy(context.forge.read_file(POLICY_PATH, policy_ref(repository)))
     except UserError as error:
         # Too large or no text counts as wrong at a line does: whoever closes a pull request still ends its machine.
         return Policy(problem=" ".join(filter(None, (error.explanation.what, error.explanation.fix))))
 
 
-def count_requests(context: Context) -> dict[str, int]:
-    """Return how often each operation of GitHub's API was asked in this run."""
+def count_requests(context: Context) -> tuple[dict[str, int], str]:
+    """Return how often each operation of GitHub's API was asked in this run, and one line that says so by kind."""
+    from gpu_lol_action.adapters.github_budget import requests_line
+
     client = getattr(context.forge, "client", None)
-    return dict(sorted(client.counts.items())) if client is not None else {}
+    counts = dict(sorted(client.counts.items())) if client is not None else {}
+    return counts, requests_line(counts, client.budget.left if client is not None else None)
 
 
 def _cloud_keys(inputs: Mapping[str, str]) -> dict[str, str]:
@@ -340,7 +378,7 @@ def _job_instruments(forge: GitHubForge, repository: Repository, keys: Mapping[s
         skypilot_wanted=wanted,
         github=GitHubProbe(forge.client),
         ledger=RecordLedger(GitRefStore(forge.client)),
-        read_policy=lambda: forge.read_file(POLICY_PATH, repository.default_branch),
+        read_policy=lambda: forge.read_file(POLICY_PATH, policy_ref(repository)),
     )
 
 

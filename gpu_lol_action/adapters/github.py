@@ -7,7 +7,9 @@ what is safe to repeat is repeated a few times, what may have happened is report
 
 from __future__ import annotations
 
+import email.utils
 import json
+import threading
 import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -15,11 +17,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
+from gpu_lol_action.adapters.github_budget import RequestBudget
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 if TYPE_CHECKING:
     from github.Requester import Requester
 
+# "rate limit": primary and secondary; "abuse": what servers of the last years say instead of secondary.
+_LIMIT_WORDS = ("rate limit", "abuse detection")
 MAX_PAGES = 100
 """Of 100 entries each: past that a list is an attack or a mistake, and reading on would eat the hour's requests."""
 
@@ -78,10 +83,10 @@ class GitHubClient:
     def __init__(self, connection: Connection, sleep: Callable[[timedelta], None]) -> None:
         """Connect to nothing yet: PyGithub is imported with the first request."""
         self.connection = connection
-        self.counts: Counter[str] = Counter()
-        self.requests_left: int | None = None
-        self.known: dict[tuple[str, str], Reply] = {}
+        self.budget = RequestBudget()
         self.sleep = sleep
+        # A launch is watched by a thread of its own, and PyGithub's connection is one.
+        self._lock = threading.Lock()
         self._requester: Requester | None = None
 
     def ask(self, ask: Ask) -> Reply:
@@ -90,9 +95,6 @@ class GitHubClient:
         Raises TransientError after bounded retries, OperatorError for credentials and permissions, UserError
         where GitHub has no such thing, LostAnswer where a write may have happened.
         """
-        known = self.known.get(self._name(ask)) if ask.method == "GET" else None
-        if known is not None:
-            return _judged(ask, known)
         may_repeat = ask.is_repeatable or ask.method == "GET"
         for attempt in range(self.connection.attempts):
             is_last = attempt + 1 == self.connection.attempts
@@ -102,7 +104,7 @@ class GitHubClient:
                     raise _unreachable(ask, reply)
                 self.sleep(timedelta(seconds=2**attempt))
                 continue
-            wait = _rate_limit_wait(reply)
+            wait = rate_limit_wait(reply)
             if wait is None:
                 return _judged(ask, reply)
             if is_last or wait > self.connection.longest_wait:
@@ -131,25 +133,23 @@ class GitHubClient:
             fix="Close or archive what is not needed any more.",
         )
 
-    def graphql(self, query: str) -> Any:
-        """Return `data` of a GraphQL query (reads only); OperatorError where GitHub refuses it."""
-        url = self._graphql_url()
-        reply = self.ask(Ask("POST", url, {"": "graphql"}, body={"query": query}, is_repeatable=True))
-        if not isinstance(reply.body, dict) or reply.body.get("errors") or "data" not in reply.body:
-            raise OperatorError("github_refused", "GitHub refused a GraphQL query")
+    def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
+        """Return `data` of a GraphQL query (reads only). Raises as `ask` does; GraphQL refuses with status 200."""
+        body = {"query": query, **({"variables": dict(variables)} if variables else {})}
+        reply = self.ask(Ask("POST", self._graphql_url(), {"": "graphql"}, body=body, is_repeatable=True))
+        errors = reply.body.get("errors") if isinstance(reply.body, dict) else None
+        if errors or not isinstance(reply.body, dict) or not isinstance(reply.body.get("data"), dict):
+            raise _graphql_refused(errors)
         return reply.body["data"]
 
-    def know(self, ask: Ask, reply: Reply) -> None:
-        """Answer this question with that from now on: for runs that looked once and write nothing they look at."""
-        self.known[self._name(ask)] = reply
-
-    def is_known(self, ask: Ask) -> bool:
-        """Whether this question costs no request."""
-        return self._name(ask) in self.known
+    @property
+    def counts(self) -> Counter[str]:
+        """Requests by operation."""
+        return self.budget.counts
 
     def count(self, operation: str) -> None:
-        """Count a request that was made around this client (archives, the first reaction)."""
-        self.counts[operation] += 1
+        """Count a request that is made around this client (archives, the first reaction), where it may be made."""
+        self.budget.spend(operation)
 
     def close(self) -> None:
         """End the connection; the next request would open one anew."""
@@ -163,20 +163,19 @@ class GitHubClient:
         import github
         import requests
 
-        requester = self._connected()
-        self.count(f"{ask.method} {ask.values.get('', ask.path)}")
-        try:
-            headers, body = requester.requestJsonAndCheck(
-                ask.method, self._url(ask), parameters=dict(ask.query), input=ask.body
-            )
-            status = 200
-        except github.GithubException as error:
-            status, headers, body = error.status, error.headers or {}, error.data
-        except (requests.RequestException, OSError):
-            return None
-        left = headers.get("x-ratelimit-remaining", "")
-        if left.isdigit():
-            self.requests_left = int(left)
+        self.budget.spend(f"{ask.method} {ask.values.get('', ask.path)}")
+        with self._lock:
+            requester = self._connected()
+            try:
+                headers, body = requester.requestJsonAndCheck(
+                    ask.method, self._url(ask), parameters=dict(ask.query), input=ask.body
+                )
+                status = 200
+            except github.GithubException as error:
+                status, headers, body = error.status, error.headers or {}, error.data
+            except (requests.RequestException, OSError):
+                return None
+        self.budget.learn(headers)
         return Reply(status, body, headers)
 
     def _connected(self) -> Requester:
@@ -200,9 +199,6 @@ class GitHubClient:
         if "" in ask.values:
             return ask.path
         return expand(ask.path, ask.values, self.connection.full_name)
-
-    def _name(self, ask: Ask) -> tuple[str, str]:
-        return self._url(ask), urllib.parse.urlencode(sorted(ask.query.items()))
 
     def _graphql_url(self) -> str:
         return self.connection.api_url.rstrip("/").removesuffix("/v3") + "/graphql"
@@ -231,18 +227,29 @@ def _next_page(link: str) -> str | None:
     return None
 
 
-def _rate_limit_wait(reply: Reply) -> timedelta | None:
+def rate_limit_wait(reply: Reply) -> timedelta | None:
     """How long GitHub wants us to wait; None where it did not limit us."""
     if reply.status not in (403, 429):
         return None
     asked = reply.headers.get("retry-after", "")
     if asked.isdigit():
         return timedelta(seconds=int(asked))
-    is_limit = "rate limit" in reply.message.lower() or reply.status == 429
-    if is_limit or reply.headers.get("x-ratelimit-remaining") == "0":
-        # Without `Retry-After` GitHub asks for a minute at least, or until the hour is over.
-        return timedelta(minutes=60 if reply.headers.get("x-ratelimit-remaining") == "0" else 1)
-    return None
+    if reply.status != 429 and not any(words in reply.message.lower() for words in _LIMIT_WORDS):
+        return None
+    if reply.headers.get("x-ratelimit-remaining") == "0":
+        return _until_reset(reply.headers)
+    # Without `Retry-After` GitHub asks for a minute at least.
+    return timedelta(minutes=1)
+
+
+def _until_reset(headers: Mapping[str, str]) -> timedelta:
+    """Time until the hour's requests are there again, by GitHub's own clock; an hour where it does not say."""
+    reset, date = headers.get("x-ratelimit-reset", ""), headers.get("date", "")
+    try:
+        left = datetime.fromtimestamp(int(reset), timezone.utc) - email.utils.parsedate_to_datetime(date)
+    except (ValueError, TypeError, OverflowError):
+        return timedelta(hours=1)
+    return max(left, timedelta(0)) + timedelta(seconds=1)
 
 
 def _rate_limited(reply: Reply) -> GpuLolError:
@@ -257,6 +264,22 @@ def _rate_limited(reply: Reply) -> GpuLolError:
         why="GitHub allows a workflow's token 1,000 requests an hour per repository.",
         fix="Try again later.",
     )
+
+
+def _graphql_refused(errors: Any) -> GpuLolError:
+    first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
+    kind, message = str(first.get("type", "")), " ".join(str(first.get("message", "")).split())[:200]
+    if kind == "RATE_LIMITED":
+        return TransientError(
+            "github_rate_limited", "GitHub takes no more questions from this token", fix="Try again later."
+        )
+    if kind == "FORBIDDEN":
+        return OperatorError(
+            "github_permission_missing",
+            f"the workflow's token may not do this: {message}",
+            fix="A maintainer must add the missing line under `permissions:` in the workflow.",
+        )
+    return OperatorError("github_refused", "GitHub refused a GraphQL query", why=message)
 
 
 def _unreachable(ask: Ask, reply: Reply | None) -> GpuLolError:

@@ -24,7 +24,7 @@ class GitHubChecks:
     def report(self, report: CheckReport) -> bool:
         """Write the check run of a commit; return whether anything changed. Raises OperatorError where it may not."""
         body = _body(report)
-        standing = self._standing(report.sha)
+        standing = None if report.is_first else self._standing(report.sha)
         if standing is None:
             ask = Ask("POST", "check-runs", body={"name": NAME, "head_sha": report.sha, **body})
             self._client.ask(ask)

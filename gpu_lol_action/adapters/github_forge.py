@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import base64
 import binascii
-import itertools
 import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from gpu_lol_action.adapters import archive, github_archive
 from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient, LostAnswer
+from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
+from gpu_lol_action.adapters.github_people import is_team_member, read_comment
 from gpu_lol_action.adapters.github_reaction import post_reaction
+from gpu_lol_action.adapters.our_refs import OurRefs
+from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 from gpu_lol_action.intake.events import parse_pull_request
@@ -25,7 +28,8 @@ from gpu_lol_action.launch.commit_object import CommitFacts, Signer, rebuild_com
 
 _STANDARD_ROLES = frozenset({"admin", "maintain", "write", "triage", "read", "none"})
 _KEY = re.compile(r"(ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) ([A-Za-z0-9+/]+={0,3})(?: .*)?")  # fmt: skip
-_PAUSES = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
+_LOOKS = (timedelta(seconds=2), timedelta(seconds=5))
+_POST_TRIES = 3
 _MAX_FILE_BYTES = 1024 * 1024
 
 
@@ -41,17 +45,39 @@ class Hands:
 class GitHubForge:
     """One repository on GitHub. `client.counts` tells what was asked."""
 
-    def __init__(self, connection: Connection, hands: Hands, *, repository: Repository | None = None) -> None:
-        """Take the repository from the event where there is one: that saves a request."""
+    def __init__(
+        self,
+        connection: Connection,
+        hands: Hands,
+        *,
+        repository: Repository | None = None,
+        focus: Focus | None = None,
+    ) -> None:
+        """Take the repository from the event where there is one, and what the run is about: both save requests."""
         self.client = GitHubClient(connection, hands.sleep)
+        self.refs = OurRefs(self.client)
+        self.first_look = FirstLook(self.client, focus, self.refs)
         self._connection = connection
         self._hands = hands
         self._repository = repository
         self._me: str | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._kept: tuple[str, Path] | None = None
 
     def close(self) -> None:
-        """End the connection to GitHub."""
+        """End the connection to GitHub, and leave nothing on the disk."""
         self.client.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = self._kept = None
+
+    def open_reserve(self) -> None:
+        """Spend also what is kept for teardown."""
+        self.client.budget.is_reserve_open = True
+
+    def is_short_of_requests(self) -> bool:
+        """Return whether no more than the reserve is left."""
+        return self.client.budget.is_short
 
     # --- facts --------------------------------------------------------------------------------------------
     def repository(self) -> Repository:
@@ -67,7 +93,10 @@ class GitHubForge:
         return self._repository
 
     def pull_request(self, number: int) -> PullRequest:
-        """Return the pull request as GitHub has it now."""
+        """Return the pull request as GitHub has it now; at the first time as the run's first look saw it."""
+        seen = self.first_look.pull_request(number)
+        if seen is not None:
+            return seen
         raw = self.client.get("pulls/{number}", {"number": number})
         try:
             return parse_pull_request(raw)
@@ -87,6 +116,14 @@ class GitHubForge:
         role, legacy = raw.get("role_name"), raw.get("permission")
         known = role if role in _STANDARD_ROLES else legacy
         return known if known in _STANDARD_ROLES else "none"
+
+    def is_team_member(self, team: str, login: str) -> bool:
+        """Whether a user is an active member of a team of the repository's organization."""
+        return is_team_member(self.client, self._connection.full_name.partition("/")[0], team, login)
+
+    def comment(self, comment_id: int) -> WrittenComment | None:
+        """Return a comment of this repository as it stands now, or None when there is none."""
+        return read_comment(self.client, comment_id)
 
     def ssh_keys(self, login: str) -> Sequence[str]:
         """Return the public keys that GitHub shows for a user, each as `type base64`."""
@@ -122,10 +159,11 @@ class GitHubForge:
     def react(self, comment_id: int, content: str) -> None:
         """Add a reaction; one that cannot be added is no reason to stop."""
         if "github" not in sys.modules:
-            self.client.count("POST issues/comments/{comment_id}/reactions")
-            login = post_reaction(self._connection, comment_id, content)
-            if login is not None:
-                self._me = login or self._me
+            self.client.budget.counts["POST issues/comments/{comment_id}/reactions"] += 1
+            reacted = post_reaction(self._connection, comment_id, content)
+            if reacted is not None:
+                self._me = reacted.login or self._me
+                self.client.budget.learn(reacted.headers)
                 return
         ask = Ask(
             "POST",
@@ -140,21 +178,39 @@ class GitHubForge:
             self._hands.note(f"the reaction could not be added: {error}")
 
     def post_comment(self, number: int, body: str) -> Posted:
-        """Post a comment once. Where the answer is lost, look for the comment before posting again."""
+        """Post a comment once. Where the answer is lost, look for the comment, twice, before posting again."""
         started = self._hands.now()
         ask = Ask("POST", "issues/{number}/comments", {"number": number}, body={"body": body})
-        for pause in _PAUSES:
+        for tries_left in reversed(range(_POST_TRIES)):
             try:
-                return _posted(self.client.ask(ask).body)
+                posted = _posted(self.client.ask(ask).body)
             except LostAnswer:
-                # What was written shows in lists a moment later.
-                self._hands.sleep(pause)
-                found = self._find_twin(number, body, started)
-                if found is not None:
-                    return found
-                if pause is _PAUSES[-1]:
+                for pause in _LOOKS:
+                    # What was written shows in lists a moment later.
+                    self._hands.sleep(pause)
+                    twins = self._twins(number, body, started)
+                    if twins:
+                        return twins[0]
+                if tries_left == 0:
                     raise
-        raise AssertionError("unreachable: the last pause returns or raises")
+                continue
+            # An earlier try that did not show then may show now: one of the two has to go.
+            return posted if tries_left == _POST_TRIES - 1 else self._only_one(number, body, started, posted)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    def _only_one(self, number: int, body: str, started: datetime, posted: Posted) -> Posted:
+        """Delete all but the first of our comments with this very text; return the one that stays."""
+        try:
+            first, *others = self._twins(number, body, started) or [posted]
+            for other in others:
+                ask = Ask(
+                    "DELETE", "issues/comments/{comment_id}", {"comment_id": other.comment_id}, is_repeatable=True
+                )
+                self.client.ask(replace(ask, allow=frozenset({404})))
+        except GpuLolError as error:
+            self._hands.note(f"whether a comment stands twice could not be seen: {error}")
+            return posted
+        return first
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace a comment's text."""
@@ -177,22 +233,26 @@ class GitHubForge:
         # Most pull requests have none yet: then nobody needs to know who we are.
         return [_posted(entry) for entry in marked if _author(entry) == self.me()] if marked else []
 
-    def _find_twin(self, number: int, body: str, started: datetime) -> Posted | None:
-        """Our comment with this very text that was not there before we began."""
+    def _twins(self, number: int, body: str, started: datetime) -> list[Posted]:
+        """Our comments with this very text that were not there before we began, oldest first."""
         floor = started - timedelta(minutes=2)  # GitHub's clock and ours
         listed = self.client.pages(
             "issues/{number}/comments", {"number": number}, since=floor.strftime("%Y-%m-%dT%H:%M:%SZ")
         )
+        found = []
         for entry in listed:
             created = datetime.fromisoformat(str(entry["created_at"]).replace("Z", "+00:00"))
             same = _same_text(str(entry.get("body") or ""), body)
             if same and created >= floor and _author(entry) == self.me():
-                return _posted(entry)
-        return None
+                found.append(_posted(entry))
+        return sorted(found, key=lambda each: each.comment_id)
 
     # --- code ---------------------------------------------------------------------------------------------
     def read_file(self, path: str, ref: str) -> str | None:
         """Return a text file, None where there is no such file; UserError where it is too large or no text."""
+        seen = self.first_look.policy(path, ref)
+        if seen is not None:
+            return seen.text
         ask = Ask("GET", "contents/{path}", {"path": path}, {"ref": ref}, allow=frozenset({404}))
         raw = self.client.ask(ask)
         if raw.status == 404 or not isinstance(raw.body, dict) or raw.body.get("type") != "file":
@@ -208,11 +268,9 @@ class GitHubForge:
     def tree(self, sha: str) -> Iterator[Path]:
         """Yield a folder with the files of exactly that commit; links and oversized files are left out."""
         with tempfile.TemporaryDirectory(prefix="gpu-lol-tree-") as scratch:
-            packed = github_archive.download(self.client, sha, Path(scratch) / "archive.tar.gz")
             folder = Path(scratch) / "tree"
             folder.mkdir()
-            unpacked = archive.unpack(packed, folder, sha)
-            packed.unlink()
+            unpacked = archive.unpack(self._archive(sha), folder, sha)
             for why, count in sorted(unpacked.skipped.items()):
                 self._hands.note(f"not read from the repository: {count} x {why}")
             yield folder
@@ -224,21 +282,28 @@ class GitHubForge:
             facts = _commit_facts(raw)
         except (KeyError, TypeError, ValueError):
             raise _not_understood(f"commit {sha[:7]}") from None
-        tree = self.client.get("git/trees/{sha}", {"sha": facts.tree_id}, recursive=1)
-        gitlinks = {entry["path"]: entry["sha"] for entry in tree["tree"] if entry.get("type") == "commit"}
-        return CommitContent(facts.tree_id, rebuild_commit_object(facts), gitlinks)
+        return CommitContent(facts.tree_id, rebuild_commit_object(facts), self._gitlinks(sha, facts.tree_id))
 
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write the tree of exactly that commit, links included, as a tar.gz without a top folder."""
-        with tempfile.TemporaryDirectory(prefix="gpu-lol-bundle-") as scratch:
-            packed = github_archive.download(self.client, sha, Path(scratch) / "archive.tar.gz")
-            return archive.repack(packed, destination, sha)
+        return archive.repack(self._archive(sha), destination, sha)
 
-    def changed_files(self, number: int) -> Sequence[str]:
-        """Return the paths that the pull request touches; a renamed file counts under both names."""
-        listed = self.client.pages("pulls/{number}/files", {"number": number})
-        names = ((entry.get("previous_filename"), entry["filename"]) for entry in listed)
-        return tuple(dict.fromkeys(name for name in itertools.chain.from_iterable(names) if name))
+    def _archive(self, sha: str) -> Path:
+        """The archive of a commit; the one that was read last is kept, because what is analyzed is shipped next."""
+        if self._kept is None or self._kept[0] != sha:
+            if self._scratch is None:
+                self._scratch = tempfile.TemporaryDirectory(prefix="gpu-lol-archive-")
+            self._kept = None
+            path = Path(self._scratch.name) / "archive.tar.gz"
+            self._kept = (sha, github_archive.download(self.client, sha, path))
+        return self._kept[1]
+
+    def _gitlinks(self, sha: str, tree_id: str) -> dict[str, str]:
+        """Path -> commit of each submodule. In an archive they are folders without entries, which git has no others of."""
+        if not github_archive.has_empty_folder(self._archive(sha)):
+            return {}
+        tree = self.client.get("git/trees/{sha}", {"sha": tree_id}, recursive=1)
+        return {entry["path"]: entry["sha"] for entry in tree["tree"] if entry.get("type") == "commit"}
 
     def merge_base(self, base: str, head: str) -> str:
         """Return the commit that both have in common."""

@@ -89,4 +89,4 @@ class GitHubProbe:
         except GpuLolError as error:
             return Probed(None, error.explanation.what)
         needs: Any = reply.headers.get("x-accepted-github-permissions", "")
-        return Probed(reply.status, reply.message, needs, reply.body, self.client.requests_left)
+        return Probed(reply.status, reply.message, needs, reply.body, self.client.budget.left)

@@ -6,14 +6,25 @@ should see that the bot has heard. The standard library is enough for this one r
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gpu_lol_action.adapters.github import Connection, expand
 
 
-def post_reaction(connection: Connection, comment_id: int, content: str) -> str | None:
-    """Post a reaction; return the login under which it stands, or None where it could not be posted."""
+@dataclass(frozen=True, slots=True)
+class Reacted:
+    """Under which login a reaction stands (empty: GitHub did not say), and the answer's headers, in lower case."""
+
+    login: str
+    headers: Mapping[str, str]
+
+
+def post_reaction(connection: Connection, comment_id: int, content: str) -> Reacted | None:
+    """Post a reaction; return who we are, or None where it could not be posted."""
     path = expand("issues/comments/{comment_id}/reactions", {"comment_id": comment_id}, connection.full_name)
     address = connection.api_url.rstrip("/") + path
     if not address.startswith(("https://", "http://")):
@@ -32,8 +43,9 @@ def post_reaction(connection: Connection, comment_id: int, content: str) -> str 
     try:
         # The opener follows proxies as the environment sets them, as requests and httpx do.
         with urllib.request.urlopen(request, timeout=connection.timeout.total_seconds()) as answer:  # noqa: S310 - the URL is GITHUB_API_URL's, which the runner sets  # nosec B310
+            headers = {name.lower(): value for name, value in answer.headers.items()}
             user = json.load(answer).get("user")
-    except (OSError, ValueError):
+    except (OSError, ValueError, http.client.HTTPException, AttributeError):
         return None
     login = user.get("login") if isinstance(user, dict) else None
-    return login if isinstance(login, str) else ""
+    return Reacted(login if isinstance(login, str) else "", headers)

@@ -22,7 +22,7 @@ from gpu_lol_action.domain.environment_json import (
     page_from_json,
     page_to_json,
 )
-from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
+from gpu_lol_action.domain.ledger import Entry, Survey, UnreadableEntry, name_of
 from gpu_lol_action.errors import LostRace
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -39,6 +39,10 @@ class Store(Protocol):
 
     def tips(self) -> Mapping[str, str]:
         """Return the newest version of every name."""
+        ...
+
+    def survey(self) -> tuple[Mapping[str, str], str | None]:
+        """Return the newest version of every name, and the note, in as few questions as it takes."""
         ...
 
     def texts(self, versions: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str | None]:
@@ -138,14 +142,15 @@ class RecordLedger:
         """Return every record that a name ever had, newest first: the audit log."""
         return self._entries([(name, version) for version in self._store.history(_checked_name(name))], is_tip=False)
 
+    def survey(self) -> Survey:
+        """Return the whole ledger at one moment. Where a record cannot be read, the bills of its last readable one count."""
+        tips, note = self._store.survey()
+        entries = self._entries(sorted(tips.items()))
+        return Survey(tuple(entries), {name_of(entry): self._bills(entry) for entry in entries}, _moment(note))
+
     def bills_usd(self, since: datetime, names: Collection[str] | None = None) -> Decimal:
-        """Return the sum of the bills closed since then (of ``names`` alone, if given). Where a record cannot be read, its last readable one counts."""
-        total = Decimal("0.00")
-        for entry in self.entries():
-            if names is not None and (entry.record.name if isinstance(entry, Entry) else entry.name) not in names:
-                continue
-            total += sum((bill.usd for bill in self._bills(entry) if bill.closed_at >= since), Decimal(0))
-        return total
+        """Return the sum of the bills closed since then (of ``names`` alone, if given)."""
+        return self.survey().bills_usd(since, names)
 
     def note_sweep(self, at: datetime) -> None:
         """Write down that a sweep succeeded."""
@@ -154,12 +159,7 @@ class RecordLedger:
 
     def last_sweep(self) -> datetime | None:
         """Return when a sweep last succeeded; a note that cannot be read is none."""
-        text = self._store.read_note()
-        try:
-            moment = datetime.fromisoformat(str(json.loads(text or "")["swept_at"]).replace("Z", "+00:00"))
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None
-        return moment if moment.tzinfo is not None else None
+        return _moment(self._store.read_note())
 
     # --- underneath ---------------------------------------------------------------------------------------
     def _entries(self, versions: Sequence[tuple[str, str]], *, is_tip: bool = True) -> list[Entry | UnreadableEntry]:
@@ -198,9 +198,17 @@ class RecordLedger:
         return Entry(page.record, version)
 
 
+def _moment(note: str | None) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(str(json.loads(note or "")["swept_at"]).replace("Z", "+00:00"))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return moment if moment.tzinfo is not None else None
+
+
 def _parsed(name: str, version: str, text: str | None) -> Page | UnreadableEntry:
     if text is None:
-        return UnreadableEntry(name, version, "there is no record.json")
+        return UnreadableEntry(name, version, "it holds no record")
     try:
         page = page_from_json(text)
     except UnreadableRecord as error:

@@ -38,6 +38,10 @@ class FileStore:
         newest = {entry.name: self.tip(entry.name) for entry in self._folder.iterdir() if entry.is_dir()}
         return {name: version for name, version in newest.items() if version is not None}
 
+    def survey(self) -> tuple[Mapping[str, str], str | None]:
+        """Return both in one look."""
+        return self.tips(), self.read_note()
+
     def texts(self, versions: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str | None]:
         """Return the text of each file; None where it cannot be read as one."""
         return {(name, version): _read(self._path(name, version)) for name, version in versions}

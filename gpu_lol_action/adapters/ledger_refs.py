@@ -1,8 +1,8 @@
 """The ledger's texts as git commits on refs of their own, written through GitHub's API.
 
-One ref per environment, `refs/gpu-lol/environments/<name>`; each version is a commit whose tree holds
-`record.json` and whose parent is the version before. Creating a ref fails where it exists, and moving one
-without force fails where it moved meanwhile: that is all the locking there is. Refs are never deleted.
+One ref per environment, `refs/gpu-lol/environments/<name>`; each version is a commit whose message holds the record
+and whose parent is the version before. Creating a ref fails where it exists, and moving one without force fails where
+it moved meanwhile: that is all the locking there is. Refs are never deleted.
 Where a repository refuses custom refs, `refs/heads/gpu-lol/...` takes their place.
 """
 
@@ -10,87 +10,111 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from gpu_lol_action.adapters.github import Ask, GitHubClient, LostAnswer, Reply
+from gpu_lol_action.adapters.ledger_text import from_message, to_message
+from gpu_lol_action.adapters.our_refs import CUSTOM, PLACES, RECORD_FILE, VERSION_FIELDS, OurRefs, version_text
 from gpu_lol_action.errors import OperatorError, TransientError
 
-_CUSTOM, _BRANCHES = "gpu-lol", "heads/gpu-lol"
-_FILE, _NOTE_FILE = "record.json", "sweep.json"
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The tree without entries, which git knows everywhere."""
+
 _NOTE = "sweep"
 _BATCH = 50
 _REFUSALS = frozenset({409, 422})
 
 
 class GitRefStore:
-    """The port `Store` (ledger.py) on one repository's refs. `where` is None until refs were seen or made."""
+    """The port `Store` (ledger.py) on one repository's refs. `where` is None until refs were seen or made.
 
-    def __init__(self, client: GitHubClient, folder: str = "environments") -> None:
-        """Ask nothing yet; ``folder`` is where below our refs the names stand."""
+    ``folder`` is where below our refs the names stand; ``refs`` may be shared by the stores of a run.
+    """
+
+    def __init__(self, client: GitHubClient, folder: str = "environments", refs: OurRefs | None = None) -> None:
+        """Ask nothing yet."""
         self._client = client
         self._folder = folder
+        self._refs = refs or OurRefs(client)
+        self._texts: dict[str, str | None] = {}
+        self._tree = EMPTY_TREE
+        self._is_known_empty = False
         self.where: str | None = None
 
     # --- reading ------------------------------------------------------------------------------------------
     def tip(self, name: str) -> str | None:
-        """Return the commit that the environment's ref points at."""
+        """Return the commit that a name's ref points at."""
         if self.where is None:
             return self.tips().get(name)
         return self._ref(f"{self.where}/{self._folder}/{name}")
 
     def tips(self) -> Mapping[str, str]:
-        """Return every environment's commit: one request, two where there is none yet."""
-        for where in self._places():
-            # The listing matches beginnings of names and is never paged.
-            listed = self._client.get("git/matching-refs/{ref}", {"ref": f"{where}/{self._folder[0]}"})
-            prefix = f"refs/{where}/{self._folder}/"
-            found = {
-                entry["ref"].removeprefix(prefix): entry["object"]["sha"]
-                for entry in listed
-                if entry["ref"].startswith(prefix)
-            }
-            if found:
-                self.where = where
-                return found
-        return {}
+        """Return every name's commit: one request, two where there is none yet."""
+        listing = self._refs.listing(self._folder)
+        where, found = listing.below(self._folder)
+        self.where = where or self.where
+        self._is_known_empty = not found
+        self._texts |= listing.texts
+        return found
+
+    def survey(self) -> tuple[Mapping[str, str], str | None]:
+        """Return every name's commit, and the sweep's note, in one listing."""
+        tips, refs = self.tips(), self._refs.last
+        noted = next((refs[f"{where}/{_NOTE}"] for where in self._places() if f"{where}/{_NOTE}" in refs), None)
+        return tips, self._text(noted) if noted else None
 
     def texts(self, versions: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str | None]:
         """Return the record of each commit: one request for one, one for every fifty where there are more."""
         wanted = list(versions)
-        if sum(not self._client.is_known(_content(_FILE, sha)) for _, sha in wanted) > 2:
-            try:
-                return self._texts_at_once(wanted)
-            except OperatorError:
-                # A token without GraphQL (or an old server): one by one, as before GraphQL.
-                pass
-        return {(name, sha): self._text(_FILE, sha) for name, sha in wanted}
+        unread = [sha for _, sha in wanted if sha not in self._texts]
+        if len(unread) > 2:
+            # A token without GraphQL (or an old server): one by one, as before GraphQL.
+            with contextlib.suppress(OperatorError):
+                self._read_at_once(unread)
+        return {(name, sha): self._text(sha) for name, sha in wanted}
 
     def history(self, name: str) -> Sequence[str]:
         """Return the chain of commits, newest first."""
         tip = self.tip(name)
         if tip is None:
             return ()
-        return tuple(entry["sha"] for entry in self._client.pages("commits", sha=tip))
+        versions = []
+        for entry in self._client.pages("commits", sha=tip):
+            versions.append(str(entry["sha"]))
+            text = from_message(str(entry["commit"]["message"]))
+            if text is not None:
+                self._texts[str(entry["sha"])] = text
+        return tuple(versions)
 
-    def _texts_at_once(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
+    def _read_at_once(self, wanted: Sequence[str]) -> None:
         owner, name = self._client.connection.full_name.split("/")
-        texts: dict[tuple[str, str], str | None] = {}
         for start in range(0, len(wanted), _BATCH):
             batch = wanted[start : start + _BATCH]
             parts = [
-                f'c{place}: object(oid: "{sha}") {{ ... on Commit '
-                f'{{ file(path: "{_FILE}") {{ object {{ ... on Blob {{ text isTruncated }} }} }} }} }}'
-                for place, (_, sha) in enumerate(batch)
+                f'c{place}: object(oid: "{sha}") {{ ... on Commit {{ {VERSION_FIELDS} }} }}'
+                for place, sha in enumerate(batch)
             ]
-            query = f'query {{ repository(owner: "{owner}", name: "{name}") {{ {" ".join(parts)} }} }}'
-            found = self._client.graphql(query)["repository"]
-            for place, key in enumerate(batch):
-                texts[key] = _blob_text(found.get(f"c{place}"))
-        return texts
+            query = (
+                "query Versions($owner: String!, $name: String!) "
+                f"{{ repository(owner: $owner, name: $name) {{ {' '.join(parts)} }} }}"
+            )
+            found = self._client.graphql(query, {"owner": owner, "name": name})["repository"]
+            for place, sha in enumerate(batch):
+                self._texts[sha] = version_text(found.get(f"c{place}"))
 
-    def _text(self, path: str, sha: str) -> str | None:
-        reply = self._client.ask(_content(path, sha))
+    def _text(self, sha: str) -> str | None:
+        if sha not in self._texts:
+            reply = self._client.ask(Ask("GET", "git/commits/{sha}", {"sha": sha}, allow=frozenset({404})))
+            if reply.status == 404:
+                return None
+            text = from_message(str(reply.body.get("message", "")))
+            self._texts[sha] = self._file(sha) if text is None else text
+        return self._texts[sha]
+
+    def _file(self, sha: str) -> str | None:
+        ask = Ask("GET", "contents/{path}", {"path": RECORD_FILE}, {"ref": sha}, allow=frozenset({404}))
+        reply = self._client.ask(ask)
         if reply.status == 404 or not isinstance(reply.body, dict):
             return None
         try:
@@ -106,9 +130,9 @@ class GitRefStore:
     # --- writing ------------------------------------------------------------------------------------------
     def create(self, name: str, text: str, summary: str) -> str | None:
         """Make the environment's ref; None when it exists."""
-        if self.where is None and name in self.tips():
+        if self.where is None and not self._is_known_empty and name in self.tips():
             return None
-        commit = self._commit(_FILE, text, summary, ())
+        commit = self._commit(text, summary, ())
         refusal: Reply | None = None
         # One namespace once there is a record: two of them would let two runs claim one name.
         for where in self._places():
@@ -124,8 +148,8 @@ class GitRefStore:
         """Move the ref from `parent` to a new commit; None when it is elsewhere by now."""
         if self.where is None:
             self.tips()
-        ref = f"{self.where or _CUSTOM}/{self._folder}/{name}"
-        commit = self._commit(_FILE, text, summary, (parent,))
+        ref = f"{self.where or CUSTOM}/{self._folder}/{name}"
+        commit = self._commit(text, summary, (parent,))
         for _ in range(2):
             refusal = self._move_ref(ref, commit)
             if refusal is None:
@@ -142,9 +166,9 @@ class GitRefStore:
 
     def write_note(self, text: str) -> None:
         """Keep the sweep's note on a ref of its own; the newest wins, so it is moved with force."""
-        if self.where is None:
+        if self.where is None and not self._is_known_empty:
             self.tips()
-        commit = self._commit(_NOTE_FILE, text, "Note a successful sweep", ())
+        commit = self._commit(text, "Note a successful sweep", ())
         refusal: Reply | None = None
         for where in self._places():
             refusal = self._move_ref(f"{where}/{_NOTE}", commit, is_forced=True)
@@ -156,24 +180,31 @@ class GitRefStore:
 
     def read_note(self) -> str | None:
         """Return the sweep's note."""
-        if self.where is None:
-            self.tips()
-        for where in self._places():
-            commit = self._ref(f"{where}/{_NOTE}")
-            if commit is not None:
-                return self._text(_NOTE_FILE, commit)
-        return None
+        return self.survey()[1]
 
     def _places(self) -> tuple[str, ...]:
         """Where refs may stand: one place once any was seen or made there."""
-        return (self.where,) if self.where else (_CUSTOM, _BRANCHES)
+        return (self.where,) if self.where else PLACES
 
-    def _commit(self, path: str, text: str, summary: str, parents: Sequence[str]) -> str:
-        """Write blob, tree and commit: objects that nothing points at yet, so asking twice does no harm."""
+    def _commit(self, text: str, summary: str, parents: Sequence[str]) -> str:
+        """Write a commit, at which nothing points yet: asking twice does no harm."""
+        message = to_message(summary, text)
+        tree = self._tree
+        if message is None:
+            message, tree = summary, self._write_tree(RECORD_FILE, text)
+        body = {"message": message, "tree": tree, "parents": list(parents)}
+        ask = Ask("POST", "git/commits", body=body, is_repeatable=True, allow=frozenset({404, 409, 422}))
+        reply = self._client.ask(ask)
+        if reply.status >= 400:
+            # That the tree without entries may be named though nobody has written it is not documented.
+            self._tree = self._write_tree("README", "The ledger of gpu-lol: the records are in the messages.\n")
+            body["tree"] = self._tree if tree == EMPTY_TREE else tree
+            reply = self._client.ask(Ask("POST", "git/commits", body=body, is_repeatable=True))
+        return str(reply.body["sha"])
+
+    def _write_tree(self, path: str, text: str) -> str:
         entry = {"path": path, "mode": "100644", "type": "blob", "content": text}
-        tree = self._client.ask(Ask("POST", "git/trees", body={"tree": [entry]}, is_repeatable=True)).body["sha"]
-        body = {"message": summary, "tree": tree, "parents": list(parents)}
-        return str(self._client.ask(Ask("POST", "git/commits", body=body, is_repeatable=True)).body["sha"])
+        return str(self._client.ask(Ask("POST", "git/trees", body={"tree": [entry]}, is_repeatable=True)).body["sha"])
 
     def _create_ref(self, ref: str, commit: str) -> Reply | None:
         """None where the ref was made; GitHub's refusal where not. A lost answer is asked after."""
@@ -201,19 +232,6 @@ class GitRefStore:
         except LostAnswer:
             return Reply(0, None, {})
         return None if reply.status < 400 else reply
-
-
-def _content(path: str, sha: str) -> Ask:
-    return Ask("GET", "contents/{path}", {"path": path}, {"ref": sha}, allow=frozenset({404}))
-
-
-def _blob_text(found: Any) -> str | None:
-    entry = found.get("file") if isinstance(found, dict) else None
-    blob = entry.get("object") if isinstance(entry, dict) else None
-    if not isinstance(blob, dict) or blob.get("isTruncated"):
-        return None
-    text = blob.get("text")
-    return text if isinstance(text, str) else None
 
 
 def _refused(reply: Reply | None) -> OperatorError:

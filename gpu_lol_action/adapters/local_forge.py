@@ -18,6 +18,7 @@ from pathlib import Path
 
 from gpu_lol_action.adapters import archive
 from gpu_lol_action.adapters.skypilot_process import started_at
+from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.installation import CheckoutFacts
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import UserError
@@ -88,6 +89,14 @@ class LocalForge:
         """Whoever holds the keys on this machine is its administrator."""
         return "admin" if login == getpass.getuser() else "none"
 
+    def is_team_member(self, team: str, login: str) -> bool:
+        """Return False: a terminal has no teams."""
+        return False
+
+    def comment(self, comment_id: int) -> WrittenComment | None:
+        """Return None: a terminal has no comments."""
+        return None
+
     def react(self, comment_id: int, content: str) -> None:
         """There is no comment to react to; the prompt itself shows that the command was read."""
 
@@ -153,10 +162,6 @@ class LocalForge:
             )
         return found.strip()
 
-    def changed_files(self, number: int) -> Sequence[str]:
-        """Return what differs from the commit before."""
-        return self._git("diff", "--name-only", "HEAD~1", "HEAD", is_optional=True).splitlines()
-
     def merge_base(self, base: str, head: str) -> str:
         """Return the common ancestor."""
         return self._git("merge-base", base, head).strip()
@@ -167,9 +172,12 @@ class LocalForge:
         found = started_at(int(pid)) if pid.isdigit() else None
         return found is not None and (not born or found == born)
 
-    def me(self) -> str:
-        """Return the user's name."""
-        return getpass.getuser()
+    def open_reserve(self) -> None:
+        """Do nothing: a terminal's requests are not counted."""
+
+    def is_short_of_requests(self) -> bool:
+        """Return that there are always enough."""
+        return False
 
     def _archive(self, *arguments: str) -> None:
         """Write files as they are in the commit: a configured filter is a program, and its output another tree."""

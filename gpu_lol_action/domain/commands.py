@@ -26,6 +26,7 @@ class OptionKind(enum.Enum):
     PIN = "pin"
     PROFILE = "profile"
     MEMORY = "memory"
+    PRICE = "price"
     COUNT = "count"
 
 
@@ -42,6 +43,7 @@ class Permission(enum.Enum):
 
     ANYONE = "anyone"
     COMMAND_ROLES = "command roles"
+    CONFIRMERS = "confirmers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,20 @@ COMMANDS: tuple[CommandSpec, ...] = (
         positional="profile",
         options=UP_OPTIONS,
         examples=("up", "up --gpu A100-80GB:2 --hours 4", "up --dry-run"),
+        needs_cloud=True,
+        is_spending=True,
+    ),
+    CommandSpec(
+        "confirm",
+        "Let another person's `up` rent what costs more than one person may spend",
+        Permission.CONFIRMERS,
+        doors=DoorKind.COMMENT,
+        positional="request",
+        options=(
+            Option("--sha", OptionKind.SHA, "the commit that you have looked at, in full", "COMMIT"),
+            Option("--price", OptionKind.PRICE, "the most that it may cost, in dollars an hour", "7.96"),
+        ),
+        examples=(f"confirm 2817364555-9f3a61c2d0b47e18 --sha {'4f1d' * 10} --price 7.96",),
         needs_cloud=True,
         is_spending=True,
     ),

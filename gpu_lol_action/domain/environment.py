@@ -159,7 +159,8 @@ class EnvironmentRecord:
     """Everything a later run on another machine needs to find, show, bill and end this environment. Holds no secret.
 
     ``launcher_stopped_at`` is set once nothing launches any more on behalf of this record: only then
-    can an absence prove anything. ``keep`` are the paths that the spec wants saved before the end. ``earlier_cost_usd`` is what tries that were torn down have cost.
+    can an absence prove anything. ``keep`` are the paths that the spec wants saved before the end. ``earlier_cost_usd`` is
+    what tries that were torn down have cost. ``confirmed_by`` is the second person where the price asked for one.
     """
 
     name: str
@@ -202,6 +203,7 @@ class EnvironmentRecord:
     status_comment_id: int | None = None
     closed_at: datetime | None = None
     failure: str | None = None
+    confirmed_by: str | None = None
     is_rehearsal: bool = False
 
     @property

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.environment_json import ClosedBill
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +26,36 @@ class UnreadableEntry:
     name: str
     version: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The whole ledger at one moment: every newest record by name, all bills, and the last successful sweep."""
+
+    entries: tuple[Entry | UnreadableEntry, ...] = ()
+    bills: Mapping[str, tuple[ClosedBill, ...]] = field(default_factory=dict)
+    swept_at: datetime | None = None
+
+    @property
+    def records(self) -> tuple[EnvironmentRecord, ...]:
+        """Every record that can be read, closed ones too."""
+        return tuple(entry.record for entry in self.entries if isinstance(entry, Entry))
+
+    @property
+    def open_records(self) -> tuple[EnvironmentRecord, ...]:
+        """Every record behind which a machine may run."""
+        return tuple(record for record in self.records if record.is_open)
+
+    def find(self, name: str) -> Entry | UnreadableEntry | None:
+        """Return the newest record of a name, or None when there never was one."""
+        return next((entry for entry in self.entries if name_of(entry) == name), None)
+
+    def bills_usd(self, since: datetime, names: Collection[str] | None = None) -> Decimal:
+        """Return the sum of the bills closed since then; of these environments alone if named."""
+        meant = (bills for name, bills in self.bills.items() if names is None or name in names)
+        return sum((bill.usd for bills in meant for bill in bills if bill.closed_at >= since), Decimal("0.00"))
+
+
+def name_of(entry: Entry | UnreadableEntry) -> str:
+    """Return the environment's name, which an unreadable record has too."""
+    return entry.record.name if isinstance(entry, Entry) else entry.name

@@ -59,5 +59,6 @@ class Policy:
         return login.lower() in {name.lower() for name in self.users}
 
 
+PROPOSAL_MODES = ("comment", "suggest", "commit")
 POLICY_PATH = ".github/gpu-lol.yml"
 SPEC_PATH = ".gpu-lol.yaml"

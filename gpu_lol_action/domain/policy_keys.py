@@ -30,6 +30,7 @@ class Kind(enum.Enum):
     USERS = "list of logins"
     TEAMS = "list of team slugs"
     IMAGES = "list of image patterns"
+    MODE = "word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,9 @@ KEYS: tuple[Key, ...] = (
     Key("timeouts.provision", "timeouts.provision", Kind.DURATION, "how long one offer may take to give a machine"),
     Key("timeouts.setup", "timeouts.setup", Kind.DURATION, "how long installing may take"),
     Key("timeouts.validate", "timeouts.validate", Kind.DURATION, "how long the checks may take"),
+    Key("proposal.mode", "proposal_mode", Kind.MODE,
+        "where the spec goes besides the comment: `comment` (nowhere), `suggest` (a suggestion in the review, where the file "
+        "is in the diff) or `commit` (a commit on the pull request's branch): [proposals.md](proposals.md)"),
     Key("analysis.hub", "asks_hub", Kind.SWITCH,
         "whether sizes of models are looked up on the Hugging Face Hub: [hub-and-llm.md](hub-and-llm.md)"),
     Key("analysis.llm_for_forks", "may_forks_ask_llm", Kind.SWITCH,

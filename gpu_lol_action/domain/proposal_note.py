@@ -15,6 +15,7 @@ from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.corrections import FIELDS, MAX_COUNT, MAX_GIB, Correction, Corrections
 
 VERSION = 1
+NOTHING_CORRECTED = Corrections()
 _MAX_TEXT = 300
 
 
@@ -22,7 +23,7 @@ _MAX_TEXT = 300
 class ProposalNote:
     """``set_by`` maps the key of each correction in force to the login that gave it; ``muted_by`` is empty where nobody did."""
 
-    corrections: Corrections = Corrections()
+    corrections: Corrections = NOTHING_CORRECTED
     set_by: Mapping[str, str] = field(default_factory=dict)
     muted_by: str = ""
 

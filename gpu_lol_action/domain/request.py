@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 
 from gpu_lol_action.domain.annotation import Annotation
 from gpu_lol_action.domain.corrections import Correction
@@ -137,6 +138,7 @@ class Command:
     pin: str | None = None
     is_forced: bool = False
     corrections: tuple[Correction, ...] = ()
+    price_usd_per_hour: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,10 @@ class Conclusion(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What the check run of one commit says; ``summary`` is Markdown."""
+    """What the check run of one commit says; ``summary`` is Markdown.
+
+    ``is_first``: nobody has reported on this commit yet, so that none has to be looked for.
+    """
 
     sha: str
     conclusion: Conclusion
@@ -27,6 +30,7 @@ class CheckReport:
     summary: str
     details_url: str | None = None
     annotations: tuple[Annotation, ...] = ()
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
-from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.ledger import Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Posted
 from gpu_lol_action.errors import GpuLolError
@@ -51,18 +51,14 @@ def edit(context: Context, comment_id: int | None, body: str) -> None:
 
 def open_records(context: Context) -> tuple[EnvironmentRecord, ...]:
     """Return every record of this repository behind which a machine may run."""
-    return tuple(
-        entry.record for entry in context.ledger.entries() if isinstance(entry, Entry) and entry.record.is_open
-    )
+    return context.ledger.survey().open_records
 
 
-def pull_request_usd(context: Context, record: EnvironmentRecord) -> Decimal:
+def pull_request_usd(survey: Survey, record: EnvironmentRecord, now: datetime) -> Decimal:
     """Return what this record's pull request has cost: every bill of its environments, and what runs so far."""
-    now = context.clock.now()
-    entries = [entry for entry in context.ledger.entries() if isinstance(entry, Entry)]
-    records = [entry.record for entry in entries if entry.record.pull_request == record.pull_request]
+    records = [each for each in survey.records if each.pull_request == record.pull_request]
     # A name that was claimed again shows its newest life alone; the ledger has the bills of all.
-    billed = context.ledger.bills_usd(_EVER, {each.name for each in records})
+    billed = survey.bills_usd(_EVER, {each.name for each in records})
     return sum((each.cost_so_far_usd(now) for each in records if each.is_open), billed)
 
 
@@ -72,9 +68,10 @@ def certificate(context: Context, end: Ended | Unproven, policy: Policy) -> str:
     if isinstance(end, Unproven):
         return comments.unproven(record=record, now=now, why=end.why)
     try:
-        pr_usd, spent_usd = pull_request_usd(context, record), month_usd(context, open_records(context))
+        survey = context.ledger.survey()
     except GpuLolError as error:
         # The machine is gone all the same; only the totals are missing.
         context.progress.line(f"the totals could not be read: {error.explanation.what}")
         return comments.ending(record=record, now=now)
+    pr_usd, spent_usd = pull_request_usd(survey, record, now), month_usd(survey, now)
     return comments.torn_down(record=record, policy=policy, now=now, pr_usd=pr_usd, month_usd=spent_usd)

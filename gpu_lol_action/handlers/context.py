@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gpu_lol_action.domain.confirmation import Confirmation
 from gpu_lol_action.domain.environment import Requester
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
@@ -33,6 +34,12 @@ class Settings:
     is_rehearsal: bool = False
     pinned_sha: str | None = None
     run_attempt: str = "1"
+    triggering_actor: str = ""
+
+    @property
+    def rerun_by(self) -> str | None:
+        """Who started this run again, `unknown` where that is not told; None where it is the first attempt."""
+        return None if self.run_attempt == "1" else self.triggering_actor or "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class Order:
     policy: Policy
     comment_id: int | None = None
     details: Mapping[str, str] = field(default_factory=dict)
+    confirmation: Confirmation | None = None
 
     @property
     def reply_to(self) -> ReplyTo | None:

@@ -19,6 +19,11 @@ def asked_for(order: Order) -> Occasion:
     return Occasion(order.repository, order.pull_request, lambda: order.policy, is_asked=True)
 
 
+def handle_correction(context: Context, order: Order) -> Outcome:
+    """Carry out ``set``, ``mute`` or ``unmute``."""
+    return handle_set(context, order) if order.command.name == "set" else handle_mute(context, order)
+
+
 def handle_set(context: Context, order: Order) -> Outcome:
     """Correct the proposal, for this commit and for later ones."""
     login = order.requester.login
@@ -34,7 +39,9 @@ def handle_mute(context: Context, order: Order) -> Outcome:
         return note if bool(note.muted_by) == bool(muted_by) else replace(note, muted_by=muted_by)
 
     _notes(context).change(order.pull_request.number, edit)
-    return _shown(handle_propose(context, asked_for(order)), "muted" if muted_by else "unmuted")
+    # Who wants quiet gets no comment for it; whoever wants to hear again gets one.
+    occasion = replace(asked_for(order), is_edit=bool(muted_by))
+    return _shown(handle_propose(context, occasion), "muted" if muted_by else "unmuted")
 
 
 def _notes(context: Context) -> Notes:

@@ -127,7 +127,9 @@ def _epitaph(context: Context, end: Ended | Unproven) -> str:
 
 
 def _open_entries(context: Context) -> list[Entry | UnreadableEntry]:
-    return [entry for entry in context.ledger.entries() if isinstance(entry, UnreadableEntry) or entry.record.is_open]
+    return [
+        entry for entry in context.ledger.survey().entries if isinstance(entry, UnreadableEntry) or entry.record.is_open
+    ]
 
 
 def _entries_closed(context: Context, event: PullRequestClosed) -> list[Entry | UnreadableEntry]:

@@ -14,8 +14,8 @@ from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.down import entries_meant
 from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, reread
 from gpu_lol_action.handlers.tell_machine import tell_lease
-from gpu_lol_action.intake.extension import ExtensionFacts, decide_extension
-from gpu_lol_action.intake.gates import SpendingFacts
+from gpu_lol_action.intake.extension import ExtensionFacts, check_second_person, decide_extension, is_dear
+from gpu_lol_action.intake.spending_gates import SpendingFacts
 from gpu_lol_action.pricing.budget import month_start, spending, worst_case
 from gpu_lol_action.render import comments
 
@@ -28,6 +28,11 @@ def handle_extend(context: Context, order: Order) -> Outcome:
     if isinstance(entry, Deny):
         return _deny(context, order, entry, None)
     extra = order.command.lease or DEFAULT_EXTENSION
+    if is_dear(entry.record, order.policy):
+        role = context.forge.role(order.requester.login)
+        refused = check_second_person(entry.record, order.requester, role, order.policy)
+        if isinstance(refused, Deny):
+            return _deny(context, order, refused, entry.record)
     for _ in range(MAX_WRITE_TRIES):
         lease = decide_extension(_facts(context, order, entry.record, extra))
         if isinstance(lease, Deny):
@@ -98,10 +103,9 @@ def _meant(context: Context, order: Order) -> Entry | Deny:
 
 def _facts(context: Context, order: Order, record: EnvironmentRecord, extra: timedelta) -> ExtensionFacts:
     now = context.clock.now()
-    entries = context.ledger.entries()
-    records = [entry.record for entry in entries if isinstance(entry, Entry)]
-    open_records = [each for each in records if each.is_open]
-    month = spending(context.ledger.bills_usd(month_start(now)), open_records, order.policy, now)
+    survey = context.ledger.survey()
+    records, open_records = survey.records, survey.open_records
+    month = spending(survey.bills_usd(month_start(now)), open_records, order.policy, now)
     price = record.price_usd_per_hour
     spending_facts = SpendingFacts(
         requester=order.requester,
@@ -110,8 +114,8 @@ def _facts(context: Context, order: Order, record: EnvironmentRecord, extra: tim
         worst_case_usd=cost_usd(price or order.policy.max_price_usd_per_hour, extra),
         month_usd=month.month_usd + month.committed_usd,
         open_records=open_records,
-        unreadable=len(entries) - len(records),
-        last_sweep=context.ledger.last_sweep(),
+        unreadable=len(survey.entries) - len(records),
+        last_sweep=survey.swept_at,
         oldest_claim=min((each.claimed_at for each in records), default=None),
         now=now,
         policy=order.policy,

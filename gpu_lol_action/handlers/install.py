@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from gpu_lol_action.domain.environment import SshEndpoint, State
+from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.errors import TransientError, UserError
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
@@ -59,7 +59,7 @@ def install_and_validate(journal: Journal, plan: UpPlan) -> None:
     with journal.phase("validation"):
         reading = _validate(journal, plan, endpoint, code)
     restored = restore_work(journal.context, endpoint, code.folder, plan.restore)
-    journal.write(checks=(*reading.checks, *restored), packages=reading.packages)
+    journal.note(checks=(*reading.checks, *restored), packages=reading.packages)
 
 
 def _pin(journal: Journal) -> SshEndpoint:
@@ -69,7 +69,7 @@ def _pin(journal: Journal) -> SshEndpoint:
         raise LookupError("a launched record has an SSH endpoint")
     host_key = journal.context.shell().host_key(endpoint)
     pinned = dataclasses.replace(endpoint, host_key=host_key)
-    journal.write(state=State.VALIDATING, ssh=pinned)
+    journal.note(ssh=pinned)
     return pinned
 
 

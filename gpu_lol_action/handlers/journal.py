@@ -6,7 +6,6 @@ import dataclasses
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,11 +14,11 @@ from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.errors import GpuLolError, LostRace
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.status_comment import StatusComment
 from gpu_lol_action.handlers.teardown import reread
 from gpu_lol_action.pricing.budget import WorstCase, worst_case
 from gpu_lol_action.render import comments
 
-EDIT_INTERVAL = timedelta(seconds=5)
 TOMBSTONE_POLL_SECONDS = 8.0
 
 
@@ -41,8 +40,7 @@ class Journal:
         self.order = order
         self.entry = entry
         self._worst_case = worst_case
-        self._edited_at: datetime | None = None
-        self._shown = ""
+        self.status = StatusComment(context)
         self._phase = ""
 
     @property
@@ -61,6 +59,18 @@ class Journal:
             self.stop_if_buried()
             raise
 
+    def note(self, **changes: Any) -> None:
+        """Keep changes of the record that the next write takes along; a machine can be found and ended without them."""
+        self.entry = dataclasses.replace(self.entry, record=dataclasses.replace(self.record, **changes))
+
+    def open_status(self) -> None:
+        """Post the status comment; where that is refused, the launch goes on without one."""
+        body = self.launching()
+        posted = answers.reply(self.context, self.order.pull_request.number, body)
+        if posted is not None:
+            self.status.opened(posted.comment_id, body)
+            self.note(status_comment_id=posted.comment_id)
+
     def stop_if_buried(self) -> None:
         """Read the record anew and raise StoppedError where it carries a tombstone."""
         self.entry = reread(self.context, self.entry)
@@ -72,25 +82,18 @@ class Journal:
         """Time a named phase, show it, and keep its seconds in the record (written with the next change)."""
         self.context.progress.phase(name)
         self._phase = name
-        self.say(force=True)
+        self.say()
         started = self.context.clock.now()
         try:
             yield
         finally:
             seconds = (self.context.clock.now() - started).total_seconds()
-            phases = (*self.record.phases, PhaseTime(name, round(seconds, 1)))
-            self.entry = dataclasses.replace(self.entry, record=dataclasses.replace(self.record, phases=phases))
+            self.note(phases=(*self.record.phases, PhaseTime(name, round(seconds, 1))))
 
-    def say(self, lines: Sequence[str] = (), *, force: bool = False) -> None:
-        """Show phase and last lines in the status comment: only what changed, no faster than every 5 s."""
-        now = self.context.clock.now()
-        is_early = self._edited_at is not None and now - self._edited_at < EDIT_INTERVAL
-        if self.record.status_comment_id is None or (is_early and not force):
-            return
-        body = self.launching(lines)
-        if body != self._shown:
-            self._shown, self._edited_at = body, now
-            answers.edit(self.context, self.record.status_comment_id, body)
+    def say(self, lines: Sequence[str] = ()) -> None:
+        """Show phase and last lines in the status comment, as soon as its interval allows."""
+        shown = list(lines)
+        self.status.show(lambda: self.launching(shown))
 
     def launching(self, lines: Sequence[str] = ()) -> str:
         """Return the status comment as it is now."""

@@ -13,7 +13,7 @@ from gpu_lol_action.errors import Explanation, LostRace, OperatorError, UserErro
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import prove_absence
-from gpu_lol_action.intake.gates import check_head
+from gpu_lol_action.intake.spending_gates import check_head
 
 MAX_DETAIL_CHARACTERS = 200
 
@@ -41,7 +41,6 @@ def climb(journal: Journal, plan: UpPlan) -> None:
     Raises NoOfferError when all said no, OperatorError when every cloud asks for a maintainer, StoppedError for a
     tombstone, UserError when the head moved since it was pinned.
     """
-    _check_head(journal, plan)
     refused: dict[str, str] = {}
     tried = 0
     with journal.phase("launching"):
@@ -49,6 +48,7 @@ def climb(journal: Journal, plan: UpPlan) -> None:
             if candidate.offer.cloud in refused or tried >= journal.order.policy.max_offers_tried:
                 continue
             tried += 1
+            _check_head(journal, plan)  # before each offer: the one before may have taken a quarter of an hour
             answer = _try_offer(journal, plan, candidate)
             if isinstance(answer, Launched):
                 return
@@ -67,8 +67,8 @@ def climb(journal: Journal, plan: UpPlan) -> None:
 
 
 def _check_head(journal: Journal, plan: UpPlan) -> None:
-    """Compare, right before spending, the pinned commit with the head as it is now."""
-    current = journal.context.forge.pull_request(journal.order.pull_request.number).head_sha
+    """Compare, right before spending, the pinned commit with the pull request as it is now."""
+    current = journal.context.forge.pull_request(journal.order.pull_request.number)
     gate = check_head(plan.sha, current)
     if isinstance(gate, Deny):
         raise UserError(gate.reason_code, gate.what, why=gate.why, fix=gate.fix)
@@ -89,7 +89,7 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
         launch_asked_at=started,
     )
     journal.count_on(candidate.price_usd_per_hour)
-    journal.say(force=True)
+    journal.say()
     request = LaunchRequest(
         plan.build_task(candidate, journal.record.lease),
         plan.name,
@@ -103,6 +103,7 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
     attempts = (*journal.record.attempts, attempt)
     if isinstance(answer, Launched):
         journal.write(
+            state=State.VALIDATING,
             attempts=attempts,
             name_on_cloud=answer.name_on_cloud,
             region=answer.region,

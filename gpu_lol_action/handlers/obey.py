@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Outcome, PullRequestChanged, PullRequestClosed, Scheduled
+from gpu_lol_action.domain.request import Deny, Outcome, PullRequestChanged, PullRequestClosed, Scheduled
+from gpu_lol_action.handlers.confirm import confirmed_order
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.correct import asked_for, handle_mute, handle_set
+from gpu_lol_action.handlers.correct import asked_for, handle_correction
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
 from gpu_lol_action.handlers.estimate import handle_estimate
 from gpu_lol_action.handlers.extend import handle_extend
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
+from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
@@ -25,18 +27,11 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
     Without the cloud, ``up`` is planned and denied or deferred, and ``down`` writes its tombstone and is deferred.
     """
     match order.command.name:
-        case "analyze":
-            return handle_propose(context, asked_for(order))
-        case "set":
-            return handle_set(context, order)
-        case "mute" | "unmute":
-            return handle_mute(context, order)
-        case "estimate":
-            return handle_estimate(context, order)
-        case "status":
-            return handle_status(context, order)
-        case "help":
-            return handle_help(context, order)
+        case "confirm":
+            confirmed = confirmed_order(context, order)
+            if isinstance(confirmed, Deny):
+                return deny(context, order, confirmed)
+            return obey(context, confirmed, may_use_cloud=may_use_cloud)
         case "up" if may_use_cloud:
             return handle_up(context, order)
         case "up":
@@ -56,6 +51,23 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
                 is_dry_run=order.command.is_dry_run,
                 owner=None if order.pull_request_number else order.requester.login,
             )
+        case _:
+            return _answer(context, order)
+
+
+def _answer(context: Context, order: Order) -> Outcome:
+    """Carry out a command that needs no machine in either step."""
+    match order.command.name:
+        case "analyze":
+            return handle_propose(context, asked_for(order))
+        case "set" | "mute" | "unmute":
+            return handle_correction(context, order)
+        case "estimate":
+            return handle_estimate(context, order)
+        case "status":
+            return handle_status(context, order)
+        case "help":
+            return handle_help(context, order)
         case _:
             raise LookupError(order.command.name)
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
-from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
@@ -19,13 +19,14 @@ from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.reading import price, read_commit, read_note
-from gpu_lol_action.intake.gates import SpendingFacts, spending_gate
+from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
 from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.setup import SetupRequest, check_setup
 from gpu_lol_action.launch.task import TaskRequest, build_task
 from gpu_lol_action.pricing.budget import WorstCase, month_start, spending, worst_case
 
+WAITING = "confirmation_required"
 CLOUD_SECRETS: Mapping[str, str] = {"runpod": "RUNPOD_API_KEY", "lambda": "LAMBDA_API_KEY"}
 
 
@@ -34,6 +35,15 @@ class AlreadyRunning:
     """The environment that was asked for exists: it is shown, not rented twice."""
 
     record: EnvironmentRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitsConfirmation:
+    """A launch that passed every gate but the last: a second person has to agree to its price."""
+
+    denial: Deny
+    best: Candidate
+    plan: UpPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,7 @@ class UpPlan:
         return task
 
 
-def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
+def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsConfirmation | Deny:
     """Gather the facts of an ``up`` and decide; nothing is written or spent here.
 
     Raises SpecError for an invalid spec and OperatorError where no cloud has a credential.
@@ -78,7 +88,8 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
     name = environment_name(
         order.repository.repository_id, order.pull_request_number, order.command.profile, order.requester.login
     )
-    existing = context.ledger.read(name)
+    survey = context.ledger.survey()
+    existing = survey.find(name)
     if existing is not None and not isinstance(existing, Entry):
         return _unreadable(name, existing.why)
     if existing is not None and existing.record.is_open:
@@ -110,7 +121,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | Deny:
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup, restore), best)
+    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup, survey, restore), best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +131,19 @@ class _Draft:
     ladder: Ladder
     access: Access
     setup: SetupRequest
+    survey: Survey
     restore: Rescue | None
 
 
-def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidate) -> UpPlan | Deny:
+def _gate_spending(
+    context: Context, order: Order, draft: _Draft, best: Candidate
+) -> UpPlan | AwaitsConfirmation | Deny:
     now = context.clock.now()
     lease = order.command.lease or order.policy.lease
     worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy)
-    entries = context.ledger.entries()
-    records = [entry.record for entry in entries if isinstance(entry, Entry)]
-    open_records = [record for record in records if record.is_open]
-    month = spending(context.ledger.bills_usd(month_start(now)), open_records, order.policy, now)
+    survey = draft.survey
+    records, open_records = survey.records, survey.open_records
+    month = spending(survey.bills_usd(month_start(now)), open_records, order.policy, now)
     facts = SpendingFacts(
         requester=order.requester,
         price_usd_per_hour=best.price_usd_per_hour,
@@ -138,18 +151,24 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         worst_case_usd=worst.usd,
         month_usd=month.month_usd + month.committed_usd,
         open_records=open_records,
-        unreadable=len(entries) - len(records),
-        last_sweep=context.ledger.last_sweep(),
+        unreadable=len(survey.entries) - len(records),
+        last_sweep=survey.swept_at,
         oldest_claim=min((record.claimed_at for record in records), default=None),
         now=now,
         policy=order.policy,
+        image=draft.spec.environment.base_image,
+        machines=draft.spec.hardware.num_nodes,
+        confirmed_usd_per_hour=order.confirmation.price_usd_per_hour if order.confirmation else None,
     )
     gate = spending_gate(facts)
-    if isinstance(gate, Deny):
+    is_waiting = isinstance(gate, Deny) and gate.reason_code == WAITING and order.comment_id is not None
+    if isinstance(gate, Deny) and not is_waiting:
         return gate
+    if is_waiting:  # whoever confirms names the price of the best
+        facts = replace(facts, confirmed_usd_per_hour=best.price_usd_per_hour)
     # What the cheapest may cost says nothing of those that are tried after it.
     affordable = tuple(c for c in draft.ladder.candidates if not isinstance(_gate_candidate(facts, c), Deny))
-    return UpPlan(
+    plan = UpPlan(
         name=draft.name,
         sha=order.pull_request.head_sha,
         spec=draft.spec,
@@ -162,6 +181,7 @@ def _gate_spending(context: Context, order: Order, draft: _Draft, best: Candidat
         identity=_identity(order),
         restore=draft.restore,
     )
+    return AwaitsConfirmation(gate, best, plan) if isinstance(gate, Deny) else plan
 
 
 def _gate_candidate(facts: SpendingFacts, candidate: Candidate) -> Gate:

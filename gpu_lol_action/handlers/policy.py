@@ -31,7 +31,14 @@ def describe_policy(command: Command, screen: Screen) -> str:
         return json.dumps(_as_json(reading, source), indent=2, ensure_ascii=False)
     if not command.is_explained:
         return write_policy(reading.policy).rstrip("\n")
-    return render_policy(explain(reading), notes(reading.policy), source, screen)
+    return render_policy(explain(reading), (*notes(reading.policy), *_misnamed(given)), source, screen)
+
+
+def _misnamed(folder: Path) -> tuple[str, ...]:
+    """Return a sentence for each file that looks like a policy and is read by nobody."""
+    likely = (".github/gpu-lol.yaml", ".github/.gpu-lol.yml", ".github/.gpu-lol.yaml", "gpu-lol.yml", ".gpu-lol.yml")
+    found = [name for name in likely if folder.is_dir() and (folder / name).is_file()]
+    return tuple(f"Nobody reads {name}: the policy's name is {POLICY_PATH}." for name in found)
 
 
 def _as_json(reading: PolicyReading, source: str | None) -> dict[str, object]:

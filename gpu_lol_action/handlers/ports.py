@@ -9,8 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
+from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
-from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
+from gpu_lol_action.domain.ledger import Entry, Survey, UnreadableEntry
 from gpu_lol_action.domain.lookup import HubFields, HubPage, Question, Unanswered
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
@@ -42,6 +43,14 @@ class Forge(Protocol):
 
     def role(self, login: str) -> str:
         """Return GitHub's ``role_name`` of a user here; ``none`` where it is refused or unknown (fail closed)."""
+        ...
+
+    def is_team_member(self, team: str, login: str) -> bool:
+        """Whether a user is an active member of a team of the repository's organization; False where it is not told."""
+        ...
+
+    def comment(self, comment_id: int) -> WrittenComment | None:
+        """Return a comment of this repository as it stands now, or None when there is none."""
         ...
 
     def react(self, comment_id: int, content: str) -> None:
@@ -80,10 +89,6 @@ class Forge(Protocol):
         """Write a tar.gz of the tree of exactly that commit for shipping to a machine, and return its path."""
         ...
 
-    def changed_files(self, number: int) -> Sequence[str]:
-        """Return the paths that the pull request touches."""
-        ...
-
     def merge_base(self, base: str, head: str) -> str:
         """Return the commit that both have in common."""
         ...
@@ -92,8 +97,12 @@ class Forge(Protocol):
         """Whether a workflow run is still queued or in progress; True when it cannot be told."""
         ...
 
-    def me(self) -> str:
-        """Return the login under which comments are posted."""
+    def open_reserve(self) -> None:
+        """Spend from now on also what is kept for teardown: an end, or the record of a machine, depends on this run."""
+        ...
+
+    def is_short_of_requests(self) -> bool:
+        """Whether so few requests of the hour are left that they are kept for teardown."""
         ...
 
 
@@ -118,6 +127,10 @@ class Ledger(Protocol):
 
     def entries(self) -> Sequence[Entry | UnreadableEntry]:
         """Return the newest record of every environment of this repository, closed ones too, by name."""
+        ...
+
+    def survey(self) -> Survey:
+        """Return the whole ledger at one moment: records, bills and the last sweep for the price of one question."""
         ...
 
     def history(self, name: str) -> Sequence[Entry | UnreadableEntry]:

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.sameness import is_installing, is_same_code, is_same_need
+from gpu_lol_action.domain.ledger import Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import GpuLolError, SpecError
-from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
@@ -24,17 +24,22 @@ from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.check_report import proposal_report, spec_error_report
+from gpu_lol_action.render.marker import parse_marker
 from gpu_lol_action.render.views_proposal import ProposalCase
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Why a proposal is made. ``is_asked``: by a person, so drafts, bots' PRs, mutes and small changes count too."""
+    """Why a proposal is made. ``is_asked``: by a person, so drafts, bots' PRs, mutes and small changes count too.
+
+    ``is_edit``: it is only said anew where it stands already.
+    """
 
     repository: Repository
     pull_request: PullRequest
     load_policy: Callable[[], Policy]
     is_asked: bool = False
+    is_edit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +118,15 @@ def _quiet_after_looking(scene: _Scene) -> Outcome | None:
     if standing.head_sha != scene.pull_request.head_sha:
         # A newer run is on its way: an older one never writes over it.
         return Outcome("ignored", "head_moved")
+    if scene.occasion.is_edit and not standing.comments:
+        return Outcome("done", "proposal_unchanged")
     if scene.occasion.is_asked:
         return None
     if not scene.policy.is_enabled:
         return Outcome("ignored", "disabled")
     if standing.is_draft:
         return Outcome("ignored", "draft")
-    return Outcome("ignored", "muted") if scene.note.muted_by and standing.comments else None
+    return Outcome("ignored", "muted") if scene.note.muted_by else None
 
 
 def _propose(context: Context, scene: _Scene) -> Outcome:
@@ -144,7 +151,7 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
     if became is Sticky.OVERTAKEN:
         return Outcome("ignored", "head_moved")
     report = proposal_report(case, context.settings.run_url)
-    is_shown = report_check(context, report)
+    is_shown = report_check(context, replace(report, is_first=_is_first_word(scene)))
     annotations = () if is_shown else report.annotations
     reason_code = "proposal_unchanged" if became is Sticky.UNCHANGED else "proposed"
     return Outcome("done", reason_code, text=body, annotations=annotations)
@@ -174,8 +181,8 @@ def _is_untouched(scene: _Scene, head: Reading, base: Reading | None) -> bool:
 
 
 def _case(context: Context, scene: _Scene, head: Reading, base: Reading | None) -> ProposalCase:
-    open_records = answers.open_records(context)
-    running = [record for record in open_records if record.pull_request == scene.pull_request.number]
+    survey, now = context.ledger.survey(), context.clock.now()
+    running = [record for record in survey.open_records if record.pull_request == scene.pull_request.number]
     return comments.proposal_case(
         pull_request=scene.pull_request,
         repository=scene.occasion.repository,
@@ -186,12 +193,12 @@ def _case(context: Context, scene: _Scene, head: Reading, base: Reading | None) 
         base_analysis=base.analysis if base else None,
         base_ladder=base.ladder if base else None,
         policy=scene.policy,
-        month_usd=month_usd(context, open_records),
+        month_usd=month_usd(survey, now),
         environment=running[0] if running else None,
-        now=context.clock.now(),
+        now=now,
         spec_yaml=write_spec(head.analysis.proposed),
         is_installing=scene.is_installing,
-        is_level_one=not context.settings.clouds and not _has_bot(context),
+        is_level_one=not context.settings.clouds and not _has_bot(survey),
         note=scene.note,
         run=run_label(context),
     )
@@ -214,15 +221,25 @@ def run_label(context: Context) -> str:
     return f"{settings.run_id}.{settings.run_attempt}" if settings.run_id.isdigit() else ""
 
 
+def _is_first_word(scene: _Scene) -> bool:
+    """Whether no run has said anything about this commit; seen from our comments, so it may only be asked where they were."""
+    if scene.seen.problem is not None:
+        return False
+    markers = (parse_marker(each.body) for each in scene.seen.standing.comments)
+    heads = {marker.values.get("head", "") for marker in markers if marker is not None}
+    return scene.pull_request.head_sha[:7] not in heads
+
+
 def _tell_spec_error(context: Context, scene: _Scene, error: SpecError) -> None:
     body = comments.spec_error(
         error=error, pull_request=scene.pull_request, now=context.clock.now(), run=run_label(context)
     )
     put_sticky(context, scene.seen, body)
-    report_check(context, spec_error_report(error, scene.pull_request.head_sha, body, context.settings.run_url))
+    report = spec_error_report(error, scene.pull_request.head_sha, body, context.settings.run_url)
+    report_check(context, replace(report, is_first=_is_first_word(scene)))
     error.is_told = True
 
 
-def _has_bot(context: Context) -> bool:
+def _has_bot(survey: Survey) -> bool:
     """Whether commands work here: this job may hold no cloud secret while the bot's has one, and then it has swept."""
-    return bool(context.ledger.entries()) or context.ledger.last_sweep() is not None
+    return bool(survey.entries) or survey.swept_at is not None

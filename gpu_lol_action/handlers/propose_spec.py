@@ -50,6 +50,9 @@ def offer_spec(context: Context, offering: Offering) -> Offered:
     surfaces = context.surfaces
     if surfaces is None or offering.mode == "comment" or not offering.standing.is_open:
         return Offered()
+    if offering.spec_text is not None and context.redact(offering.spec_text) != offering.spec_text:
+        # The file holds what looks like a secret: it is not for us to spread it, nor to commit a file without it.
+        return Offered()
     if offering.mode == "suggest":
         suggest = partial(_suggest, surfaces, offering)
         return attempt(context, "the suggestion", "pull-requests: write", suggest) or Offered()

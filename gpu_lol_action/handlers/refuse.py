@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gpu_lol_action.domain.environment import EnvironmentRecord
-from gpu_lol_action.domain.request import CommentCreated, Deny, ParseProblem
+from gpu_lol_action.domain.request import CommentCreated, Deny, Outcome, ParseProblem
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
-from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.views import ReplyTo
 
@@ -25,6 +27,19 @@ def tell_denial(context: Context, denial: Deny, command_line: str, event: Commen
     return body
 
 
+def deny(context: Context, order: Order, denial: Deny) -> Outcome:
+    """Answer an order that a handler refuses, and return how it ended."""
+    body = comments.denied(
+        reason=denial,
+        command_line=order.command.line,
+        record=None,
+        now=context.clock.now(),
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    return Outcome("denied", denial.reason_code, text=body)
+
+
 def tell_problem(context: Context, problem: ParseProblem, event: CommentCreated) -> str:
     """Answer a command that cannot be understood, with the nearest valid words."""
     number = event.pull_request_number
@@ -36,11 +51,13 @@ def tell_problem(context: Context, problem: ParseProblem, event: CommentCreated)
 
 def tell_error(context: Context, error: GpuLolError, number: int | None) -> str:
     """Tell about an error that a person can act on, unless a handler has told already."""
+    running = _running(context, number)
     body = comments.failed(
         explanation=error.explanation,
         reason_code=error.reason_code,
         log_tail="",
-        record=_running(context, number),
+        record=running.record,
+        is_seen=running.is_seen,
         run_url=context.settings.run_url,
         now=context.clock.now(),
     )
@@ -49,21 +66,30 @@ def tell_error(context: Context, error: GpuLolError, number: int | None) -> str:
     return body
 
 
-def _running(context: Context, number: int | None) -> EnvironmentRecord | None:
-    """Return a machine of this pull request that is billing whatever went wrong, as far as that can be looked up."""
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A machine of this pull request that is billing whatever went wrong; ``is_seen`` False: nobody could look."""
+
+    record: EnvironmentRecord | None = None
+    is_seen: bool = True
+
+
+def _running(context: Context, number: int | None) -> _Running:
     if number is None:
-        return None
+        return _Running()
     try:
-        return next((r for r in answers.open_records(context) if r.pull_request == number), None)
+        return _Running(next((r for r in answers.open_records(context) if r.pull_request == number), None))
     except GpuLolError:
-        return None
+        return _Running(is_seen=False)
 
 
 def tell_internal_error(context: Context, error: BaseException, number: int | None) -> str:
     """Tell that we failed, without what failed: the log has that, for us."""
     context.progress.failure(error)
-    record = _running(context, number)
-    body = comments.internal_error(record=record, run_url=context.settings.run_url, now=context.clock.now())
+    running = _running(context, number)
+    body = comments.internal_error(
+        record=running.record, is_seen=running.is_seen, run_url=context.settings.run_url, now=context.clock.now()
+    )
     if number is not None:
         answers.reply(context, number, body)
     return body

@@ -8,11 +8,12 @@ import tempfile
 from datetime import timedelta
 from pathlib import Path
 
-from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.ports import Vault
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.rescue import MAX_PACKED_BYTES, build_rescue_script, parse_rescue_output
 
@@ -28,7 +29,7 @@ def rescue_work(context: Context, entry: Entry) -> Entry:
         return entry
     context.progress.phase("saving the work on it")
     try:
-        saved = _save(context, record)
+        saved = _save(context, record, record.ssh, context.vault())
     except GpuLolError as error:
         saved = Rescue(context.clock.now(), problem=context.redact(error.explanation.what))
     except Exception as error:  # noqa: BLE001  a fault of ours must not keep a machine running
@@ -44,13 +45,13 @@ def rescue_work(context: Context, entry: Entry) -> Entry:
         return entry
 
 
-def _save(context: Context, record: EnvironmentRecord) -> Rescue | None:
+def _save(context: Context, record: EnvironmentRecord, endpoint: SshEndpoint, vault: Vault) -> Rescue | None:
     """Return what was saved; None where nothing would be lost."""
     now, nonce = context.clock.now(), secrets.token_hex(16)
     script = build_rescue_script(folder_name(record.repository), record.sha, record.keep, nonce)
     with tempfile.TemporaryDirectory(prefix="gpu-lol-rescue-") as folder:
         packed = Path(folder) / "work.tar.gz"
-        output = context.shell().run(record.ssh, script, timeout=TIME_BOX, into=packed)  # type: ignore[arg-type]  # asked before
+        output = context.shell().run(endpoint, script, timeout=TIME_BOX, into=packed)
         fetched = parse_rescue_output(output.stderr, nonce)
         if isinstance(fetched, str):
             return Rescue(now, problem=context.redact(fetched))
@@ -61,9 +62,8 @@ def _save(context: Context, record: EnvironmentRecord) -> Rescue | None:
         if size_bytes > MAX_PACKED_BYTES:
             limit = f"it is {size_bytes >> 20} MiB packed, more than the {MAX_PACKED_BYTES >> 20} that can be kept"
             return dataclasses.replace(counts, problem=limit)
-        assert context.vault is not None
         keys = context.forge.ssh_keys(record.requester.login)
-        kept = context.vault().keep(record.name, packed.read_bytes(), keys)
+        kept = vault.keep(record.name, packed.read_bytes(), keys)
     return dataclasses.replace(
         counts, size_bytes=size_bytes, locator=kept.locator, command=kept.command, recipients=kept.recipients
     )

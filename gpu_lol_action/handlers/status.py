@@ -13,6 +13,7 @@ from gpu_lol_action.errors import Door, GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.render import comments
+from gpu_lol_action.render.marker import marker_prefix, parse_marker
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 GPU_USE_TIMEOUT = timedelta(seconds=10)
@@ -22,7 +23,7 @@ GPU_USE_SCRIPT = "nvidia-smi --query-gpu=utilization.gpu,memory.used,memory.tota
 def handle_status(context: Context, order: Order) -> Outcome:
     """Say what runs for this pull request: state, age, time left, cost so far, GPU use."""
     records, unreadable = [], []
-    for entry in context.ledger.entries():
+    for entry in context.ledger.survey().entries:
         if not isinstance(entry, Entry):
             unreadable.append(entry.name)
         elif entry.record.is_open and entry.record.pull_request == order.pull_request_number:
@@ -52,6 +53,13 @@ def handle_help(context: Context, order: Order) -> Outcome:
     )
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "help_shown", text=body)
+
+
+def was_helped(context: Context, number: int) -> bool:
+    """Whether the commands stand on this pull request already: a stranger cannot make us post them again and again."""
+    ours = context.forge.find_comments(number, marker_prefix("reply", pr=number))
+    markers = (parse_marker(posted.body) for posted in ours)
+    return any(marker is not None and marker.values.get("what") == "help" for marker in markers)
 
 
 def _gpu_use(context: Context, record: EnvironmentRecord) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
@@ -32,8 +33,17 @@ def report_check(context: Context, report: CheckReport) -> bool:
     surfaces = context.surfaces
     if surfaces is None:
         return False
-    shown = attempt(context, "the check run", "checks: write", lambda: surfaces.checks.report(report))
+    safe = _redacted(context, report)
+    shown = attempt(context, "the check run", "checks: write", lambda: surfaces.checks.report(safe))
     return shown is not None
+
+
+def _redacted(context: Context, report: CheckReport) -> CheckReport:
+    redact = context.redact
+    annotations = tuple(
+        replace(each, title=redact(each.title), message=redact(each.message)) for each in report.annotations
+    )
+    return replace(report, title=redact(report.title), summary=redact(report.summary), annotations=annotations)
 
 
 def begin_deployment(context: Context, record: EnvironmentRecord) -> None:

@@ -82,7 +82,7 @@ def handle_sweep(
     prefix = f"{environment_name(repository_id, None, '', owner)}-" if owner else repository_prefix(repository_id)
     found = Findings()
     listed = _listed(context, prefix)
-    for entry in context.ledger.entries():
+    for entry in context.ledger.survey().entries:
         if isinstance(entry, UnreadableEntry):
             found.lines.append(SweepLine(entry.name, Verdict.HELD, entry.why))
         elif entry.record.is_open:
@@ -140,10 +140,23 @@ def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
         return "lease_over"
     if record.state is State.UNKNOWN:
         return "state_unknown"
+    if _is_closed(context, record):
+        # The run for its closing was lost, or never came: GitHub promises no delivery of events.
+        return "pull_request_closed"
     is_in_flight = record.state in (State.CLAIMED, State.LAUNCHING, State.VALIDATING)
     if is_in_flight and not context.forge.is_run_alive(record.run_id):
         return "run_died"
     return None
+
+
+def _is_closed(context: Context, record: EnvironmentRecord) -> bool:
+    """Whether its pull request is closed; where that cannot be told, nothing is concluded."""
+    if record.pull_request is None:
+        return False
+    try:
+        return context.forge.pull_request(record.pull_request).state == "closed"
+    except GpuLolError:
+        return False
 
 
 def _sweep_record(
@@ -206,7 +219,7 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
     machines = context.cloud().machines(cloud, prefix)
     if not machines:
         return ()
-    entries = context.ledger.entries()
+    entries = context.ledger.survey().entries
     if any(isinstance(entry, UnreadableEntry) for entry in entries):
         return ()  # one of them may be the unreadable record's
     records = [entry.record for entry in entries if isinstance(entry, Entry) and entry.record.is_open]

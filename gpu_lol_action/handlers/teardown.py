@@ -19,7 +19,7 @@ from gpu_lol_action.domain.environment import (
     Tombstone,
     cost_usd,
 )
-from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import GpuLolError, LostRace, TransientError
 from gpu_lol_action.handlers.context import Context
@@ -53,6 +53,7 @@ def write_tombstone(context: Context, entry: Entry, tombstone: Tombstone) -> Ent
     Repeats on a lost race: the end wins over any other change. An environment that is closed
     already is returned as it is.
     """
+    context.forge.open_reserve()
     for _ in range(MAX_WRITE_TRIES):
         record = entry.record
         if not record.is_open or record.tombstone is not None:
@@ -260,8 +261,7 @@ def build_bill(record: EnvironmentRecord, until: datetime) -> Bill | None:
     return Bill(from_at, until, record.price_usd_per_hour, usd)
 
 
-def month_usd(context: Context, open_records: tuple[EnvironmentRecord, ...] = ()) -> Decimal:
+def month_usd(survey: Survey, now: datetime) -> Decimal:
     """Return what this month has cost: bills closed since it began plus what is running so far."""
-    now = context.clock.now()
-    running = sum((record.cost_so_far_usd(now) for record in open_records), Decimal("0.00"))
-    return context.ledger.bills_usd(month_start(now)) + running
+    running = sum((record.cost_so_far_usd(now) for record in survey.open_records), Decimal("0.00"))
+    return survey.bills_usd(month_start(now)) + running

@@ -15,11 +15,13 @@ from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError, exit_code
 from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.confirm import ask_for_confirmation
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
-from gpu_lol_action.handlers.plan import AlreadyRunning, UpPlan, plan_up
+from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up
+from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
 from gpu_lol_action.handlers.teardown import (
     Ended,
@@ -37,29 +39,34 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
     plan = plan_up(context, order)
     now, number = context.clock.now(), order.pull_request.number
     if isinstance(plan, Deny):
-        body = comments.denied(
-            reason=plan, command_line=order.command.line, record=None, now=now, reply_to=order.reply_to
-        )
-        answers.reply(context, number, body)
-        return Outcome("denied", plan.reason_code, text=body)
+        return deny(context, order, plan)
     if isinstance(plan, AlreadyRunning):
         body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to)
         answers.reply(context, number, body)
         return Outcome("done", "already_running", text=body)
     if order.command.is_dry_run:
-        body = comments.dry_run(
-            ladder=plan.ladder,
-            policy=order.policy,
-            lease=plan.lease,
-            month_usd=plan.month_usd,
-            worst_case_usd=plan.worst_case.usd,
-            worst_case_at=plan.worst_case.ends_by,
-            now=now,
-            reply_to=order.reply_to,
-        )
-        answers.reply(context, number, body)
-        return Outcome("done", "dry_run", text=body)
+        return _rehearse(context, order, plan)
+    if isinstance(plan, AwaitsConfirmation):
+        return ask_for_confirmation(context, order, plan)
     return plan
+
+
+def _rehearse(context: Context, order: Order, found: UpPlan | AwaitsConfirmation) -> Outcome:
+    """Say what ``up`` would do and cost, and that a second person would be asked where one would."""
+    plan = found if isinstance(found, UpPlan) else found.plan
+    body = comments.dry_run(
+        ladder=plan.ladder,
+        policy=order.policy,
+        lease=plan.lease,
+        month_usd=plan.month_usd,
+        worst_case_usd=plan.worst_case.usd,
+        worst_case_at=plan.worst_case.ends_by,
+        refusals=() if isinstance(found, UpPlan) else (f"{found.denial.what}: {found.denial.why}",),
+        now=context.clock.now(),
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    return Outcome("done", "dry_run", text=body)
 
 
 def handle_up(context: Context, order: Order) -> Outcome:
@@ -76,11 +83,11 @@ def handle_up(context: Context, order: Order) -> Outcome:
         entry = context.ledger.claim(_record(context, order, plan))
     except LostRace:
         return _answer_lost_claim(context, order, plan)
+    # From here on a machine's record depends on this run.
+    context.forge.open_reserve()
     journal = Journal(context, order, entry, plan.worst_case)
     try:
-        posted = answers.reply(context, order.pull_request.number, journal.launching())
-        if posted is not None:
-            journal.write(status_comment_id=posted.comment_id)
+        journal.open_status()
         begin_deployment(context, journal.record)
         return _launch_and_hand_over(journal, plan)
     except StoppedError as stopped:
@@ -124,11 +131,7 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
     )
     posted = answers.reply(context, order.pull_request.number, body)
     move_deployment(context, journal.record, DeploymentState.SUCCESS, posted.html_url if posted else None)
-    answers.edit(
-        context,
-        journal.record.status_comment_id,
-        comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={}),
-    )
+    journal.status.close_with(comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={}))
     return Outcome("done", "launched", {"environment": journal.record.name}, text=body)
 
 
@@ -160,7 +163,7 @@ def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
     context.cloud().cancel()
     journal.entry = mark_launcher_stopped(context, journal.entry)
     body = comments.ending(record=journal.record, now=context.clock.now())
-    answers.edit(context, journal.record.status_comment_id, body)
+    journal.status.close_with(body)
     return Outcome("done", "stopped", {"reason": tombstone.reason}, text=body)
 
 
@@ -184,7 +187,7 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
         )
     # The environment's own comment becomes the certificate, with the bill; the answer says what went wrong.
     certificate = answers.certificate(context, end, order.policy)
-    answers.edit(context, journal.record.status_comment_id, certificate)
+    journal.status.close_with(certificate)
     answers.reply(context, number, body)
     move_deployment(context, journal.record, DeploymentState.FAILURE)
     if isinstance(end, Unproven):
@@ -205,12 +208,12 @@ def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
         is_marked = True
         context.progress.phase("ending what was started")
     except Exception as error:  # noqa: BLE001  the machine is ended all the same
-        context.progress.failure(error)
+        _log(context, "the end could not be written down yet", error)
     try:
         context.cloud().cancel()
         is_stopped = True
     except Exception as error:  # noqa: BLE001  a launch that cannot be cancelled is a reason more to end its machine
-        context.progress.failure(error)
+        _log(context, "the launch could not be cancelled", error)
     if not is_marked:
         _end_unmarked(context, journal.record)
     try:
@@ -229,6 +232,14 @@ def _end_unmarked(context: Context, record: EnvironmentRecord) -> None:
     try:
         context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
     except Exception as error:  # noqa: BLE001  the record says that it may run, and the sweeper takes it up
+        _log(context, "the machine could not be ended yet", error)
+
+
+def _log(context: Context, what: str, error: Exception) -> None:
+    """Keep an error in the log: in a sentence where it was expected, whole where it is a fault of ours."""
+    if isinstance(error, GpuLolError):
+        context.progress.line(f"{what}: {error.explanation.what}")
+    else:
         context.progress.failure(error)
 
 
@@ -272,4 +283,5 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         use_spot=order.command.use_spot,
         keep=plan.spec.keep,
         is_rehearsal=context.settings.is_rehearsal,
+        confirmed_by=order.confirmation.by.login if order.confirmation else None,
     )

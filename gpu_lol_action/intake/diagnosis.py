@@ -10,7 +10,7 @@ from gpu_lol_action.domain.installation import SECRETS
 from gpu_lol_action.domain.permissions import BOT, LEVELS, PROPOSE, TokenPermission, block
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.intake.callers import find_callers
-from gpu_lol_action.intake.gates import MAX_SWEEP_AGE
+from gpu_lol_action.intake.spending_gates import MAX_SWEEP_AGE
 
 _SETS = {"propose": PROPOSE, "bot": BOT}
 _FEW_REQUESTS = 200

@@ -118,7 +118,8 @@ def _requester(raw: Mapping[str, object]) -> Requester:
 
 
 def _is_bot(user: Mapping[str, object]) -> bool:
-    return user.get("type") == "Bot" or str(user.get("login", "")).endswith("[bot]")
+    """Whether an account is anything but a person: a bot, an organization, a kind that we do not know."""
+    return user.get("type") != "User" or str(user.get("login", "")).endswith("[bot]")
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gpu_lol_action.domain.confirmation import is_same_person
 from gpu_lol_action.domain.durations import format_duration
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State
-from gpu_lol_action.domain.policy import POLICY_PATH
-from gpu_lol_action.domain.request import Deny
-from gpu_lol_action.intake.gates import SpendingFacts, check_budget, check_sweeper
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, State
+from gpu_lol_action.domain.policy import POLICY_PATH, Policy
+from gpu_lol_action.domain.request import Allow, Deny, Gate
+from gpu_lol_action.intake.spending_gates import SpendingFacts, check_budget, check_sweeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,25 @@ def decide_extension(facts: ExtensionFacts) -> Lease | Deny:
         if isinstance(denied, Deny):
             return denied
     return lease
+
+
+def is_dear(record: EnvironmentRecord, policy: Policy) -> bool:
+    """Whether this machine costs what two people have to agree to."""
+    return (record.price_usd_per_hour or 0) > policy.confirm_above_usd_per_hour
+
+
+def check_second_person(record: EnvironmentRecord, requester: Requester, role: str, policy: Policy) -> Gate:
+    """Refuse more time for a dear machine to whoever asked for it: what was confirmed was its cost for the first lease."""
+    if not is_dear(record, policy):
+        return Allow()
+    if role in policy.confirm_roles and not is_same_person(requester, record.requester):
+        return Allow()
+    return Deny(
+        "confirmation_required",
+        f"`{record.name}` costs ${record.price_usd_per_hour:.2f}/h, so a second person gives it more time",
+        f"the policy asks for one above ${policy.confirm_above_usd_per_hour:.2f}/h.",
+        f"Somebody else with one of the roles {', '.join(policy.confirm_roles)} gives this command.",
+    )
 
 
 def _too_long(record: EnvironmentRecord, longest: timedelta) -> Deny:

@@ -1,36 +1,54 @@
-"""Gates: one question each, answered with Allow or Deny. What cannot be read is refused.
+"""Identity gates: who commands what, where; one question each, answered with Allow or Deny.
 
-``IDENTITY`` gates ask who commands what; they need no price. ``SPENDING`` gates ask what it may
-cost, once a machine has been chosen.
+They need no price: what may be spent is asked by ``spending_gates`` once a machine has been chosen. What cannot be read
+is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
 
 from gpu_lol_action.domain.commands import CommandSpec, Permission
-from gpu_lol_action.domain.durations import format_duration
-from gpu_lol_action.domain.environment import EnvironmentRecord, Requester
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.request import Allow, Command, Deny, Gate, PullRequest
 
-MAX_SWEEP_AGE = timedelta(hours=26)
-"""A schedule of once an hour that GitHub skipped for a whole day is no safety net any more."""
+FULL_SHA = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """What GitHub says of somebody here: the role (``none`` where it is refused), and whether the policy names them."""
+
+    role: str
+    is_named: bool = False
+
+    def may(self, permission: Permission, policy: Policy) -> bool:
+        """Whether somebody of this authority may give commands of a kind."""
+        match permission:
+            case Permission.ANYONE:
+                return True
+            case Permission.COMMAND_ROLES:
+                return self.is_named or self.role in policy.roles
+            case Permission.CONFIRMERS:
+                return self.role in policy.confirm_roles
+
+    def may_command(self, policy: Policy) -> bool:
+        """Whether somebody of this authority may give any command that is not open to everybody."""
+        return any(self.may(kind, policy) for kind in (Permission.COMMAND_ROLES, Permission.CONFIRMERS))
 
 
 @dataclass(frozen=True, slots=True)
 class IdentityFacts:
-    """Who commands what, on which pull request. ``role`` is ``none`` where it could not be read."""
+    """Who commands what, on which pull request. ``rerun_by`` is who started the run again, None at its first attempt."""
 
     command: Command
     spec: CommandSpec
-    role: str
+    authority: Authority
     pull_request: PullRequest
     repository: str
     policy: Policy
+    author: str = ""
+    rerun_by: str | None = None
 
 
 def check_enabled(facts: IdentityFacts) -> Gate:
@@ -55,20 +73,53 @@ def check_enabled(facts: IdentityFacts) -> Gate:
 
 
 def check_permission(facts: IdentityFacts) -> Gate:
-    """Refuse those whose role may not command; strangers get a reaction and no essay."""
-    if facts.spec.permission is Permission.ANYONE or facts.role in facts.policy.roles:
+    """Refuse those who may not give this command; strangers get a reaction and no essay."""
+    if facts.authority.may(facts.spec.permission, facts.policy):
         return Allow()
-    return deny_role(facts.role, facts.policy)
+    return deny_role(facts.authority.role, facts.policy, facts.spec.permission)
 
 
-def deny_role(role: str, policy: Policy) -> Deny:
+def deny_role(role: str, policy: Policy, permission: Permission = Permission.COMMAND_ROLES) -> Deny:
     """Return the refusal for somebody of this role."""
+    roles, what = policy.roles, "commands need"
+    if permission is Permission.CONFIRMERS:
+        roles, what = policy.confirm_roles, "to confirm needs"
+    named = f"one of the roles {', '.join(roles)}" if roles else "to be named in the policy"
     return Deny(
         "permission_denied",
-        f"commands need one of the roles {', '.join(policy.roles)}",
+        f"{what} {named}",
         f"your role in this repository is `{role}`.",
         "Ask a maintainer to give the command, or for write access.",
         is_quiet=True,
+    )
+
+
+def check_cloud(facts: IdentityFacts) -> Gate:
+    """Refuse a cloud that the policy does not name."""
+    cloud, clouds = facts.command.cloud, facts.policy.clouds
+    if cloud is None or cloud in clouds:
+        return Allow()
+    return Deny(
+        "cloud_not_allowed",
+        f"the cloud `{cloud}` is not allowed here",
+        f"the policy allows {', '.join(clouds) or 'none'}.",
+        f"Leave `--cloud` out, or a maintainer adds it to `clouds` in `{POLICY_PATH}` on the default branch.",
+    )
+
+
+def check_rerun(facts: IdentityFacts) -> Gate:
+    """Refuse to spend where somebody else than the author started an old run again: the comment is not their word.
+
+    And it was not about the commit that is the head by now.
+    """
+    again = facts.rerun_by
+    if not facts.spec.is_spending or again is None or again.lower() == facts.author.lower():
+        return Allow()
+    return Deny(
+        "rerun_by_another",
+        f"this run was started again by `{again}`, not by who gave the command",
+        "a command counts once, for the commit that was the head when it was given.",
+        "Give the command in a comment of your own.",
     )
 
 
@@ -86,16 +137,26 @@ def check_pull_request_open(facts: IdentityFacts) -> Gate:
 
 
 def check_fork(facts: IdentityFacts) -> Gate:
-    """Refuse to run a fork's code on a machine that this repository pays for, unless policy allows it."""
-    if not facts.spec.is_spending or facts.policy.may_forks_launch:
+    """Refuse a fork's code on a machine of this repository, unless policy allows it and the command names the commit.
+
+    In full: whoever may push can find another commit with the same few first digits.
+    """
+    if not facts.spec.is_spending or not facts.pull_request.is_fork(facts.repository):
         return Allow()
-    if not facts.pull_request.is_fork(facts.repository):
+    if not facts.policy.may_forks_launch:
+        return Deny(
+            "fork_denied",
+            "this pull request comes from a fork",
+            "a fork's author is nobody whom this repository gave access to its money.",
+            "Push the branch to this repository, after reading its code, and open a pull request there.",
+        )
+    if len(facts.command.sha or "") == FULL_SHA:
         return Allow()
     return Deny(
-        "fork_denied",
-        "this pull request comes from a fork",
-        "a fork's author is nobody whom this repository gave access to its money.",
-        "Push the branch to this repository, after reading its code, and open a pull request there.",
+        "fork_sha_required",
+        "this pull request comes from a fork, so the command must name its commit",
+        "its author can change the head at any moment; `--sha` with all 40 digits says which code you have read.",
+        "Read the commits, copy the id of the last one, and add it as `--sha`.",
     )
 
 
@@ -104,18 +165,21 @@ def check_sha(facts: IdentityFacts) -> Gate:
     wanted, head = facts.command.sha, facts.pull_request.head_sha
     if wanted is None or head.startswith(wanted):
         return Allow()
+    # No command to copy: whoever named a commit wants to look at the new one first.
     return Deny(
         "ref_changed",
-        f"`{wanted}` is not the head of this pull request",
+        f"`{wanted[:12]}` is not the head of this pull request",
         f"the head is `{head[:7]}`; only code that you named yourself is shipped.",
-        f"/gpu-lol up --sha {head[:7]}",
+        "Look at the new commits, then name the last one.",
     )
 
 
 IDENTITY = (
     check_enabled,
     check_permission,
+    check_rerun,
     check_pull_request_open,
+    check_cloud,
     check_fork,
     check_sha,
 )
@@ -124,146 +188,3 @@ IDENTITY = (
 def identity_gate(facts: IdentityFacts) -> Gate:
     """Return the first refusal of the identity gates, else Allow."""
     return next((g for g in (gate(facts) for gate in IDENTITY) if isinstance(g, Deny)), Allow())
-
-
-@dataclass(frozen=True, slots=True)
-class SpendingFacts:
-    """What a launch would cost, and what is spent and running already.
-
-    ``worst_case_usd`` is what it costs at most if only the sweeper ends it. ``unreadable`` records
-    count as running machines of nobody. ``month_usd`` are bills since the month began plus what
-    open machines may still cost.
-    """
-
-    requester: Requester
-    price_usd_per_hour: Decimal
-    lease: timedelta
-    worst_case_usd: Decimal
-    month_usd: Decimal
-    open_records: Sequence[EnvironmentRecord]
-    unreadable: int
-    last_sweep: datetime | None
-    oldest_claim: datetime | None
-    now: datetime
-    policy: Policy
-
-
-def check_lease(facts: SpendingFacts) -> Gate:
-    """Refuse a lease shorter or longer than the policy's."""
-    policy = facts.policy
-    if policy.min_lease <= facts.lease <= policy.max_lease:
-        return Allow()
-    return Deny(
-        "lease_out_of_bounds",
-        f"a lease of {format_duration(facts.lease)} is not allowed here",
-        f"the policy allows {format_duration(policy.min_lease)} to {format_duration(policy.max_lease)}.",
-        f"/gpu-lol up --hours {format_duration(policy.lease).replace(' ', '')}",
-    )
-
-
-def check_price(facts: SpendingFacts) -> Gate:
-    """Refuse a machine above the policy's hourly price."""
-    cap = facts.policy.max_price_usd_per_hour
-    if facts.price_usd_per_hour <= cap:
-        return Allow()
-    return Deny(
-        "price_cap_exceeded",
-        f"the cheapest machine that fits costs ${facts.price_usd_per_hour:.2f}/h",
-        f"the policy allows ${cap:.2f}/h at most.",
-        f"A maintainer raises `limits.price_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
-    )
-
-
-def check_confirmation(facts: SpendingFacts) -> Gate:
-    """Refuse a price above which two people must agree; there is no way yet to agree by command."""
-    threshold = facts.policy.confirm_above_usd_per_hour
-    if facts.price_usd_per_hour <= threshold:
-        return Allow()
-    return Deny(
-        "confirmation_required",
-        f"${facts.price_usd_per_hour:.2f}/h needs a second maintainer's confirmation",
-        f"the policy asks for one above ${threshold:.2f}/h, and this version cannot take one yet.",
-        f"A maintainer raises `limits.confirm_above_usd_per_hour` in `{POLICY_PATH}` on the default branch.",
-    )
-
-
-def check_concurrency(facts: SpendingFacts) -> Gate:
-    """Refuse more machines than the policy allows one person and the repository to hold."""
-    policy = facts.policy
-    in_repository = len(facts.open_records) + facts.unreadable
-    of_person = sum(r.requester.login == facts.requester.login for r in facts.open_records)
-    names = ", ".join(f"`{record.name}`" for record in facts.open_records) or "unreadable records"
-    if of_person >= policy.environments_per_person:
-        return Deny(
-            "too_many_environments",
-            f"you have {of_person} machines running",
-            f"the policy allows {policy.environments_per_person} per person: {names}.",
-            "/gpu-lol down",
-        )
-    if in_repository >= policy.environments_per_repository:
-        return Deny(
-            "too_many_environments",
-            f"{in_repository} machines are running in this repository",
-            f"the policy allows {policy.environments_per_repository}: {names}.",
-            "/gpu-lol down",
-        )
-    return Allow()
-
-
-def check_budget(facts: SpendingFacts) -> Gate:
-    """Refuse what could pass the month's budget in the worst case."""
-    budget = facts.policy.month_usd
-    if facts.month_usd + facts.worst_case_usd <= budget:
-        return Allow()
-    return Deny(
-        "budget_exceeded",
-        f"this could cost up to ${facts.worst_case_usd:.2f}",
-        f"${facts.month_usd:.2f} of this month's ${budget:.2f} are spent or promised.",
-        f"A maintainer raises `budget.month_usd` in `{POLICY_PATH}` on the default branch.",
-    )
-
-
-def check_sweeper(facts: SpendingFacts) -> Gate:
-    """Refuse to spend where nothing would notice a forgotten machine.
-
-    The very first machine of a repository may start before any sweep has run.
-    """
-    if not facts.policy.requires_recent_sweep:
-        return Allow()
-    reference = facts.last_sweep or facts.oldest_claim
-    if reference is None or facts.now - reference <= MAX_SWEEP_AGE:
-        return Allow()
-    seen = "never" if facts.last_sweep is None else f"last at {facts.last_sweep:%Y-%m-%d %H:%M} UTC"
-    return Deny(
-        "sweeper_silent",
-        "no sweep has run lately, so a forgotten machine would go on costing money",
-        f"the sweeper succeeded {seen}; one within {format_duration(MAX_SWEEP_AGE)} is needed.",
-        "A maintainer runs the gpu-lol workflow by hand once, and looks why its schedule stopped.",
-    )
-
-
-SPENDING = (
-    check_lease,
-    check_price,
-    check_confirmation,
-    check_concurrency,
-    check_budget,
-    check_sweeper,
-)
-
-
-def spending_gate(facts: SpendingFacts) -> Gate:
-    """Return the first refusal of the spending gates, else Allow."""
-    return next((g for g in (gate(facts) for gate in SPENDING) if isinstance(g, Deny)), Allow())
-
-
-def check_head(pinned_sha: str, current_sha: str) -> Gate:
-    """Refuse, right before spending, when the head has moved since it was pinned."""
-    if pinned_sha == current_sha:
-        return Allow()
-    return Deny(
-        "ref_changed",
-        f"the head moved from `{pinned_sha[:7]}` to `{current_sha[:7]}` meanwhile",
-        "the machine would run code that nobody asked for.",
-        f"/gpu-lol up --sha {current_sha[:7]}",
-    )

@@ -19,6 +19,8 @@ _QUOTED = "\0"
 # What keyboards and web pages put where a person means a space.
 _NO_BREAK_SPACE = "\u00a0"
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:")
+_POSSIBLE = re.compile(rf"(?:\A|[\r\n])[ \t{_NO_BREAK_SPACE}]*{COMMAND_PREFIX}")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)(?:\"[^\"]*\"|'[^']*'|[^'\"<>])*>")
 _RAW_TEXT = re.compile(
     r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<(script|style|textarea|title)\b.*?(?:</\1\s*>|\Z)",
@@ -38,13 +40,15 @@ def command_lines(comment: str) -> list[str]:
     Not said is what stands in code, quotes, lists, headings, tables, footnotes, comments, links, crossed out, behind a
     backslash, or inside an HTML element such as ``<details>`` that is still open.
     """
-    if COMMAND_PREFIX not in comment:
-        return []
+    if not _POSSIBLE.search(comment):
+        return []  # nearly every comment: Markdown need not be parsed, nor its parser loaded
     from markdown_it import MarkdownIt  # late: the terminal's commands come as words, and need no Markdown
 
     # GitHub's tables and strikethrough, because they change what a line is. Escapes stay apart from text.
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).disable(["text_join"])
-    tokens = parser.parse(comment[:MAX_COMMENT_CHARACTERS].replace("\0", "\ufffd"))
+    comment = comment[:MAX_COMMENT_CHARACTERS].replace("\0", "\ufffd")
+    tokens = parser.parse(comment)
+    source = _LINE_END.split(comment)
     lines: list[str] = []
     opened: list[str] = []
     for index, token in enumerate(tokens):
@@ -52,7 +56,7 @@ def command_lines(comment: str) -> list[str]:
             _follow_tags(token.content, opened)
         elif token.type == "inline":
             is_paragraph = token.level == 1 and tokens[index - 1].type == "paragraph_open"
-            is_said = is_paragraph and not _FOOTNOTE.match(token.content)
+            is_said = is_paragraph and not _is_footnote(token, source)
             written = _written_lines(token.children or [], opened)
             lines.extend(written if is_said else ())
     return [
@@ -60,6 +64,12 @@ def command_lines(comment: str) -> list[str]:
         for line in (raw.strip(" \t") for raw in lines)
         if line == COMMAND_PREFIX or line.startswith((COMMAND_PREFIX + " ", COMMAND_PREFIX + "\t"))
     ]
+
+
+def _is_footnote(token: Token, source: Sequence[str]) -> bool:
+    """Whether a paragraph goes on with a footnote; its first word alone reads as a link's address to CommonMark."""
+    start = token.map[0] if token.map else 0
+    return bool(_FOOTNOTE.match(token.content) or (start > 0 and _FOOTNOTE.match(source[start - 1].lstrip(" "))))
 
 
 def _written_lines(children: Sequence[Token], opened: list[str]) -> list[str]:

@@ -15,6 +15,7 @@ from gpu_lol_action.domain.commands import (
     command_words,
     find_command,
 )
+from gpu_lol_action.domain.confirmation import comment_of
 from gpu_lol_action.domain.durations import parse_duration
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.domain.suggest import nearest
@@ -82,6 +83,8 @@ def _arguments(command: Command, spec: CommandSpec, door: DoorKind, rest: list[s
     while rest:
         word = rest.pop(0)
         if word == "--" and not is_over:
+            if not rest:
+                return ParseProblem(command.line, "something is missing behind `--`", command=command.name)
             is_over = True  # as everywhere: no options behind it
             continue
         step: Command | ParseProblem
@@ -147,6 +150,9 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
+    if positional == "request" and comment_of(word) is None:
+        what = f"`{_shown(word)}` names no request; the answer to `up` has the whole line"
+        return ParseProblem(command.line, what, command=command.name)
     return dataclasses.replace(command, topic=word)
 
 

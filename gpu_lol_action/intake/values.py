@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 
 from gpu_lol_action.domain.commands import OptionKind
 from gpu_lol_action.domain.durations import parse_duration
@@ -22,6 +23,7 @@ _SHA = re.compile(r"[0-9a-f]{7,40}")
 # GitHub's rule for logins: letters, digits and single inner hyphens, at most 39 characters.
 _LOGIN = re.compile(r"(?=.{1,39}$)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _REGION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,39}")
+_PRICE = re.compile(r"\$?[0-9]{1,4}(?:\.[0-9]{1,4})?")
 _REF = re.compile(r"(?!-)[A-Za-z0-9._/@^~+-]{1,200}")
 # What stands behind the @ of a workflow: it is written into a file, so nothing that YAML could read otherwise.
 _PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
@@ -80,6 +82,10 @@ VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.FORMAT: ("output_format", _one_of(OUTPUT_FORMATS)),
     OptionKind.REF: ("base", _matching(_REF)),
     OptionKind.FILE: ("output", lambda value: value or None),
+    OptionKind.PRICE: (
+        "price_usd_per_hour",
+        lambda value: Decimal(value.removeprefix("$")) if _PRICE.fullmatch(value) else None,
+    ),
     OptionKind.TABLE: ("table", lambda value: value or None),
     OptionKind.LEVEL: ("level", lambda value: int(value) if value in LEVELS else None),
     OptionKind.PIN: ("pin", _matching(_PIN)),

@@ -113,6 +113,10 @@ class Hub:
         account.ssh_keys = [(self.world.next_id(), key) for key in ssh_keys]
         return account
 
+    def add_to_team(self, team: str, login: str, state: str = "active") -> None:
+        """Make somebody a member of a team of this organization, or invite them (`pending`)."""
+        self.world.teams.setdefault(team.lower(), {})[login.lower()] = state
+
     def add_token(self, login: str, permissions: Mapping[str, str] | None = None) -> str:
         """A token for that login; with permissions it is a workflow's, without a person's."""
         kind = "ghs" if permissions is not None else "ghp"
@@ -231,7 +235,8 @@ class Hub:
         """Somebody edits a comment: `issue_comment` edited."""
         with self.world.lock:
             made = self.repository.comments[comment_id]
-            before, made.body, made.updated_at = made.body, body, self.world.now()
+            before, made.body = made.body, body
+            made.updated_at = made.edited_at = self.world.now()
             return events.comment_edited(self._scene(made.author.login), made, before)
 
     def comments(self, number: int, by: str | None = None) -> list[Comment]:

@@ -86,7 +86,7 @@ def not_found() -> Refusal:
 
 def page(call: Call, items: Sequence[Any]) -> tuple[Sequence[Any], dict[str, str]]:
     """The asked-for page and its `Link` header; GitHub links by repository id, not by name."""
-    size = min(max(int(call.query.get("per_page", 30)), 1), 100)
+    size = min(max(int(call.query.get("per_page", 30)), 1), call.world.page_limit)
     current = max(int(call.query.get("page", 1)), 1)
     last = max(-(-len(items) // size), 1)
     wanted = {"prev": current - 1, "next": current + 1, "last": last, "first": 1}

@@ -225,10 +225,10 @@ class BareRepository:
             entries.append(TreeEntry(mode, kind, sha, None if size == "-" else int(size), path))
         return entries
 
-    def history(self, start: str, *, stop: str | None = None, limit: int = 1000) -> list[str]:
-        """Commit SHAs, newest first, from `start` back to (not including) what `stop` reaches."""
+    def history(self, start: str, *, stop: str | None = None, limit: int = 1000, path: str = "") -> list[str]:
+        """Commit SHAs, newest first, from `start` back to (not including) what `stop` reaches; those that touch `path`."""
         span = f"{stop}..{start}" if stop else start
-        return self.text("rev-list", f"--max-count={limit}", span).split()
+        return self.text("rev-list", f"--max-count={limit}", span, *(("--", path) if path else ())).split()
 
     def merge_base(self, one: str, other: str) -> str | None:
         """The commit that both have in common, or None."""

@@ -1,54 +1,266 @@
-"""The GraphQL questions that the bot asks: who am I, what do these commits hold, and (github_graphql_pulls) how does a
-pull request stand.
+"""GitHub's GraphQL, as far as the bot asks: a schema of those fields, answered from the stand-in's state.
 
-A question of any other shape is an unknown route: a story fails on it instead of getting a made-up answer.
+The field names, arguments and nullability are those of GitHub's public schema. A question that this schema refuses is an
+unknown route: a story fails on it instead of getting a made-up answer.
 """
 
 from __future__ import annotations
 
-import re
+import functools
+from collections.abc import Mapping
 from typing import Any
 
-from gpu_lol_action.rehearsal import github_graphql_pulls
-from gpu_lol_action.rehearsal.github_git import BareRepository, GitError
-from gpu_lol_action.rehearsal.github_state import Token, World
+from graphql import GraphQLError, GraphQLSchema, build_schema, graphql_sync
 
-_VIEWER = re.compile(r"query \{ viewer \{ login \} \}")
-_FILES = re.compile(r'query \{ repository\(owner: "(?P<owner>[^"]+)", name: "(?P<name>[^"]+)"\) \{ (?P<parts>.+) \} \}')
-_PART = re.compile(
-    r'(?P<alias>\w+): object\(oid: "(?P<oid>[0-9a-f]{40})"\) \{ \.\.\. on Commit \{ '
-    r'file\(path: "(?P<path>[^"]+)"\) \{ object \{ \.\.\. on Blob \{ text isTruncated \} \} \} \} \}'
-)
+from gpu_lol_action.rehearsal.github_git import BareRepository, GitError
+from gpu_lol_action.rehearsal.github_payloads import node_id, stamp
+from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Pull, Repository, Token, World
+
+SCHEMA = """
+scalar GitObjectID
+scalar URI
+scalar BigInt
+scalar DateTime
+enum PullRequestState { OPEN CLOSED MERGED }
+interface Actor { login: String! url: URI! }
+type User implements Actor { login: String! url: URI! }
+type Bot implements Actor { login: String! url: URI! }
+type Organization implements Actor { login: String! url: URI! }
+interface GitObject { oid: GitObjectID! }
+type Blob implements GitObject { oid: GitObjectID! text: String isTruncated: Boolean! isBinary: Boolean byteSize: Int! }
+type Tree implements GitObject { oid: GitObjectID! }
+type Commit implements GitObject { oid: GitObjectID! message: String! file(path: String!): TreeEntry }
+type TreeEntry { object: GitObject }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Ref { name: String! prefix: String! target: GitObject }
+type RefConnection { nodes: [Ref] pageInfo: PageInfo! totalCount: Int! }
+interface Node { id: ID! }
+type IssueComment implements Minimizable & Node {
+  isMinimized: Boolean! minimizedReason: String lastEditedAt: DateTime
+  id: ID! fullDatabaseId: BigInt body: String! url: URI! viewerDidAuthor: Boolean! author: Actor
+}
+type IssueCommentConnection { nodes: [IssueComment] pageInfo: PageInfo! totalCount: Int! }
+type PullRequest {
+  number: Int! title: String! state: PullRequestState! isDraft: Boolean! merged: Boolean! maintainerCanModify: Boolean! url: URI! author: Actor
+  headRefOid: GitObjectID! headRefName: String! headRepository: Repository baseRefOid: GitObjectID! baseRefName: String!
+  comments(first: Int, after: String): IssueCommentConnection!
+}
+type Repository {
+  nameWithOwner: String!
+  object(oid: GitObjectID, expression: String): GitObject
+  pullRequest(number: Int!): PullRequest
+  ref(qualifiedName: String!): Ref
+  refs(refPrefix: String!, first: Int, after: String): RefConnection
+}
+interface Minimizable { isMinimized: Boolean! minimizedReason: String }
+type PullRequestReviewComment implements Minimizable { isMinimized: Boolean! minimizedReason: String }
+enum ReportedContentClassifiers { ABUSE DUPLICATE LOW_QUALITY OFF_TOPIC OUTDATED RESOLVED SPAM }
+input MinimizeCommentInput { subjectId: ID! classifier: ReportedContentClassifiers! clientMutationId: String }
+type MinimizeCommentPayload { minimizedComment: Minimizable clientMutationId: String }
+type Mutation { minimizeComment(input: MinimizeCommentInput!): MinimizeCommentPayload }
+type Query { viewer: User! repository(owner: String!, name: String!): Repository node(id: ID!): Node }
+"""
+
 # GitHub cuts a blob's text at half a megabyte.
 _TEXT_LIMIT = 512 * 1024
+_MAX_PAGE = 100
 
 
-def answer(world: World, token: Token, query: str) -> dict[str, Any] | None:
-    """The `data` of an answer, or None where the stand-in does not know the question."""
-    if _VIEWER.fullmatch(query):
-        return {"viewer": {"login": token.account.login}}
-    asked = _FILES.fullmatch(query)
-    if asked is None:
-        return github_graphql_pulls.answer(world, token, query)
-    parts = list(_PART.finditer(asked["parts"]))
-    if " ".join(part.group() for part in parts) != asked["parts"]:
+class NotFoundError(Exception):
+    """GitHub's error of type NOT_FOUND beside a null."""
+
+
+class ForbiddenError(Exception):
+    """GitHub's error of type FORBIDDEN beside a null."""
+
+
+_TYPES: Mapping[type[Exception], str] = {NotFoundError: "NOT_FOUND", ForbiddenError: "FORBIDDEN"}
+
+
+def answer(world: World, token: Token, query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The body of an answer, or None where the stand-in does not know the question."""
+    root: dict[str, Any] = {
+        "viewer": _actor(world, token.account),
+        "repository": functools.partial(_repository, world, token),
+    }
+    root["node"] = functools.partial(_node, world)
+    root["minimizeComment"] = functools.partial(_minimize, world, token)
+    result = graphql_sync(_schema(), query, root_value=root, variable_values=dict(variables))
+    errors = [_error(error) for error in result.errors or ()]
+    if any("type" not in error for error in errors):
         return None
-    home = world.repositories.get(f"{asked['owner']}/{asked['name']}".lower())
+    return {"data": result.data, **({"errors": errors} if errors else {})}
+
+
+@functools.cache
+def _schema() -> GraphQLSchema:
+    return build_schema(SCHEMA)
+
+
+def _error(error: GraphQLError) -> dict[str, Any]:
+    kind = _TYPES.get(type(error.original_error)) if error.original_error else None
+    return {"message": error.message, **({"type": kind, "path": error.path} if kind else {})}
+
+
+def _node(world: World, _info: object, id: str) -> dict[str, Any]:  # noqa: A002 - GraphQL's argument
+    """The comment of a global id; no other kind of node is asked for."""
+    for home in world.repositories.values():
+        for comment in home.comments.values():
+            if node_id("IC", comment.comment_id) == id:
+                return {"__typename": "IssueComment", "id": id, "lastEditedAt": stamp(comment.edited_at)}
+    raise NotFoundError(f"Could not resolve to a node with the global id of '{id}'.")
+
+
+def _repository(world: World, token: Token, _info: object, owner: str, name: str) -> dict[str, Any]:
+    home = world.repositories.get(f"{owner}/{name}".lower())
     if home is None or (home.role_of(token.account) == "none" and token.permissions is None):
-        return {"repository": None}
-    return {"repository": {part["alias"]: _commit_file(home.git, part["oid"], part["path"]) for part in parts}}
+        raise NotFoundError(f"Could not resolve to a Repository with the name '{owner}/{name}'.")
+    return {
+        "nameWithOwner": home.full_name,
+        "object": lambda _info, oid=None, expression=None: _object(home.git, oid or expression),
+        "pullRequest": lambda _info, number: _pull_request(world, token, home, number),
+        "ref": lambda _info, qualifiedName: _ref(home, qualifiedName),  # noqa: N803 - GraphQL's argument
+        "refs": functools.partial(_refs, home),
+    }
 
 
-def _commit_file(git: BareRepository, commit: str, path: str) -> dict[str, Any] | None:
-    if git.kind(commit) != "commit":
-        return None
+# --- git -------------------------------------------------------------------------------------------------
+def _object(git: BareRepository, expression: str) -> dict[str, Any] | None:
     try:
-        raw = git.git("cat-file", "blob", f"{commit}:{path}")
+        oid = git.text("rev-parse", "--verify", "--quiet", "--end-of-options", expression)
     except GitError:
-        return {"file": None}
+        return None
+    kind = git.kind(oid)
+    if kind == "commit":
+        return {
+            "__typename": "Commit",
+            "oid": oid,
+            "message": git.read_commit(oid).message,
+            "file": lambda _info, path: (found := _object(git, f"{oid}:{path}")) and {"object": found},
+        }
+    return {"__typename": "Tree", "oid": oid} if kind == "tree" else _blob(oid, git.read_blob(oid))
+
+
+def _blob(oid: str, raw: bytes) -> dict[str, Any]:
     try:
         text: str | None = raw.decode("utf-8")
     except UnicodeDecodeError:
         text = None
-    is_truncated = len(raw) > _TEXT_LIMIT
-    return {"file": {"object": {"text": text[:_TEXT_LIMIT] if text else text, "isTruncated": is_truncated}}}
+    return {
+        "__typename": "Blob",
+        "oid": oid,
+        "text": text[:_TEXT_LIMIT] if text else text,
+        "isTruncated": len(raw) > _TEXT_LIMIT,
+        "isBinary": b"\0" in raw,
+        "byteSize": len(raw),
+    }
+
+
+def _ref(home: Repository, name: str) -> dict[str, Any] | None:
+    sha = home.git.ref(name)
+    if sha is None or _is_hidden(home, name):
+        return None
+    prefix = next((known for known in ("refs/heads/", "refs/tags/") if name.startswith(known)), "refs/")
+    return {"name": name.removeprefix(prefix), "prefix": prefix, "target": _object(home.git, sha)}
+
+
+def _refs(
+    home: Repository,
+    _info: object,
+    refPrefix: str,  # noqa: N803 - GraphQL's argument
+    first: int | None = None,
+    after: str | None = None,
+) -> dict[str, Any]:
+    found = sorted(name for name in home.git.refs(refPrefix) if not _is_hidden(home, name))
+    names, page = _page(found, first, after)
+    return {"nodes": [_ref(home, name) for name in names], **page}
+
+
+def _is_hidden(home: Repository, name: str) -> bool:
+    return home.hides_custom_refs and not name.startswith(("refs/heads/", "refs/tags/"))
+
+
+def _page(items: list[Any], first: int | None, after: str | None) -> tuple[list[Any], dict[str, Any]]:
+    begin = int(after or 0)
+    end = begin + min(first or _MAX_PAGE, _MAX_PAGE)
+    info = {"hasNextPage": end < len(items), "endCursor": str(end) if items else None}
+    return items[begin:end], {"pageInfo": info, "totalCount": len(items)}
+
+
+# --- conversation ----------------------------------------------------------------------------------------
+def _actor(world: World, account: Account) -> dict[str, Any]:
+    """GraphQL writes a bot's login without `[bot]`, but for the viewer's."""
+    return {"__typename": account.kind, "login": account.login, "url": f"{world.web_url}/{account.login}"}
+
+
+def _author(world: World, account: Account) -> dict[str, Any]:
+    return {**_actor(world, account), "login": account.login.removesuffix("[bot]")}
+
+
+def _pull_request(world: World, token: Token, home: Repository, number: int) -> dict[str, Any]:
+    issue = home.issues.get(number)
+    if issue is None or issue.pull is None:
+        raise NotFoundError(f"Could not resolve to a PullRequest with the number of {number}.")
+    pull = issue.pull
+    _need(token, home, ("pull_requests",), "read")
+
+    def comments(_info: object, first: int | None = None, after: str | None = None) -> dict[str, Any]:
+        found = [each for _, each in sorted(home.comments.items()) if each.number == number]
+        shown, page = _page(found, min(first or _MAX_PAGE, world.page_limit), after)
+        return {"nodes": [_comment(world, token, home, each) for each in shown], **page}
+
+    return {**_pull(world, home, issue, pull), "comments": comments}
+
+
+def _pull(world: World, home: Repository, issue: Issue, pull: Pull) -> dict[str, Any]:
+    state = "MERGED" if pull.merged_at else issue.state.upper()
+    return {
+        "number": issue.number,
+        "title": issue.title,
+        "state": state,
+        "isDraft": pull.is_draft,
+        "maintainerCanModify": pull.head_repository is not home and pull.may_maintainers_modify,
+        "merged": pull.merged_at is not None,
+        "url": f"{world.web_url}/{home.full_name}/pull/{issue.number}",
+        "author": _author(world, issue.author),
+        "headRefOid": pull.head_sha,
+        "headRefName": pull.head_ref,
+        "headRepository": {"nameWithOwner": pull.head_repository.full_name} if pull.head_repository else None,
+        "baseRefOid": pull.base_sha,
+        "baseRefName": pull.base_ref,
+    }
+
+
+def _comment(world: World, token: Token, home: Repository, comment: Comment) -> dict[str, Any]:
+    return {
+        "id": node_id("IC", comment.comment_id),
+        "fullDatabaseId": str(comment.comment_id),
+        "body": comment.body,
+        "url": f"{world.web_url}/{home.full_name}/pull/{comment.number}#issuecomment-{comment.comment_id}",
+        "viewerDidAuthor": comment.author is token.account,
+        "author": _author(world, comment.author),
+    }
+
+
+# --- what is changed -------------------------------------------------------------------------------------
+def _minimize(world: World, token: Token, _info: object, input: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A002 - GraphQL's argument
+    for home in world.repositories.values():
+        subjects = {node_id("IC", each): ("IssueComment", each) for each in home.comments}
+        reviewed = home.record("review_comments").items()
+        subjects |= {shape["node_id"]: ("PullRequestReviewComment", each) for each, shape in reviewed}
+        if input["subjectId"] in subjects:
+            _need(token, home, ("pull_requests", "issues"), "write")
+            kind, number = subjects[input["subjectId"]]
+            home.record("minimized")[number] = {"classifier": input["classifier"]}
+            shown = {"__typename": kind, "isMinimized": True, "minimizedReason": str(input["classifier"]).lower()}
+            return {"minimizedComment": shown}
+    raise NotFoundError("Could not resolve to a node with the global id")
+
+
+def _need(token: Token, home: Repository, names: tuple[str, ...], level: str) -> None:
+    """GraphQL refuses a workflow's token as REST does; what everybody may read needs nothing."""
+    if token.permissions is None or (level == "read" and not home.is_private):
+        return
+    granted = {token.permissions.get(name, "none") for name in names}
+    if "write" not in granted and level not in granted:
+        raise ForbiddenError("Resource not accessible by integration")

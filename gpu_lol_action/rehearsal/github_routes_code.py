@@ -26,7 +26,7 @@ def _resolve(call: Call, name: str) -> str:
 # --- commits, branches, comparison -----------------------------------------------------------------------
 def _list_commits(call: Call) -> Answer:
     start = _resolve(call, call.query.get("sha", call.repository.default_branch))
-    shown, headers = page(call, call.repository.git.history(start))
+    shown, headers = page(call, call.repository.git.history(start, path=call.query.get("path", "")))
     return Answer(200, [commit(call, sha) for sha in shown], headers)
 
 

@@ -20,6 +20,7 @@ from gpu_lol_action.rehearsal.github_routes_checks import CHECK_ROUTES
 from gpu_lol_action.rehearsal.github_routes_code import CODE_ROUTES
 from gpu_lol_action.rehearsal.github_routes_git import GIT_ROUTES
 from gpu_lol_action.rehearsal.github_routes_issues import ISSUE_ROUTES
+from gpu_lol_action.rehearsal.github_routes_orgs import ORG_ROUTES
 from gpu_lol_action.rehearsal.github_routes_pulls import PULL_ROUTES
 from gpu_lol_action.rehearsal.github_routes_reviews import REVIEW_ROUTES
 from gpu_lol_action.rehearsal.github_routes_runs import RUN_ROUTES
@@ -34,6 +35,7 @@ ROUTES: Mapping[str, Route] = {
     **CODE_ROUTES,
     **CHECK_ROUTES,
     **RUN_ROUTES,
+    **ORG_ROUTES,
 }
 ARCHIVE = Operation("GET", "/archive", "archive")
 """The other host's one answer, as faults name it; it is no request to the API and is not counted as one."""
@@ -78,25 +80,27 @@ class Api:
 
     def _graphql_answer(self, incoming: Incoming, token: Token | None) -> Answer:
         try:
-            query = json.loads(incoming.body)["query"]
-            data = github_graphql.answer(self._world, self._admitted(incoming, token), query)
+            asked = json.loads(incoming.body)
+            query, variables = asked["query"], asked.get("variables") or {}
+            body = github_graphql.answer(self._world, self._admitted(incoming, token), query, variables)
         except Refusal as refusal:
             return refusal.answer
-        if data is None:
+        if body is None:
             self._journal.unknown_routes.append(f"unknown GraphQL question: {query[:200]}")
             return Answer(200, {"errors": [{"message": "The stand-in does not know this question"}]})
         # GraphQL's budget is another one than REST's: its headers must not be taken for REST's.
         headers = {"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "4999", "X-RateLimit-Resource": "graphql"}
-        return Answer(200, {"data": data}, headers)
+        return Answer(200, body, headers)
 
     def _faulted(self, operation: Operation, carry_out: Callable[[], Answer]) -> Answer:
         """The right answer, or what a queued fault makes of it."""
         fault = self._journal.take_fault(operation)
         if fault is not None and fault.mode == "before":
             return fault.answer(None, operation, self._world.now())
+        is_read = operation.method == "GET" or operation.operation_id == "graphql"
         if fault is not None and fault.mode == "stale":
-            return self.replica.behind(carry_out) if operation.method == "GET" else carry_out()
-        if operation.method != "GET" and self._journal.has_stale:
+            return self.replica.behind(carry_out) if is_read else carry_out()
+        if not is_read and self._journal.has_stale:
             self.replica.keep()
         answer = carry_out()
         return answer if fault is None else fault.answer(answer, operation, self._world.now())

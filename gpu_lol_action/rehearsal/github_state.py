@@ -74,7 +74,7 @@ class Issue:
 
 @dataclass(slots=True)
 class Comment:
-    """A comment on an issue or pull request."""
+    """A comment on an issue or pull request; `first_body` is what it said before any edit."""
 
     comment_id: int
     number: int
@@ -82,6 +82,11 @@ class Comment:
     body: str
     created_at: datetime
     updated_at: datetime
+    first_body: str = ""
+    edited_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        self.first_body = self.first_body or self.body
 
 
 @dataclass(slots=True)
@@ -124,6 +129,7 @@ class Repository:
     git: BareRepository
     fork_of: Repository | None = None
     refuses_custom_refs: bool = False
+    hides_custom_refs: bool = False
     roles: dict[str, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
@@ -170,7 +176,10 @@ class World:
         self.repositories: dict[str, Repository] = {}
         self.tokens: dict[str, Token] = {}
         self.archive_tickets: dict[str, tuple[Repository, str]] = {}
+        self.page_limit = 100
         self.requests_used: dict[str, int] = {}
+        # Team to member to state: "active", or "pending" until an invitation is taken.
+        self.teams: dict[str, dict[str, str]] = {}
         self._now = now
         # Past 2**31, as GitHub's are: a 32-bit integer anywhere would show.
         self._ids = itertools.count(2_871_000_113, 37)

@@ -33,7 +33,14 @@ from gpu_lol_action.render.replies import (
     sweep_summary,
 )
 from gpu_lol_action.render.templating import render_comment
-from gpu_lol_action.render.views import NOTHING_LAUNCHED, ReplyTo, billing_view, environment_marker, reply_marker
+from gpu_lol_action.render.views import (
+    NOTHING_LAUNCHED,
+    UNSEEN,
+    ReplyTo,
+    billing_view,
+    environment_marker,
+    reply_marker,
+)
 from gpu_lol_action.render.views_answers import message_view
 from gpu_lol_action.render.views_end import ending_view, torn_down_view
 from gpu_lol_action.render.views_environment import WorstCase, launching_view, no_capacity_view, ready_view
@@ -232,8 +239,12 @@ def failed(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     run_url: str | None,
     now: datetime,
     reply_to: ReplyTo | None = None,
+    is_seen: bool = True,
 ) -> str:
-    """Return a failure in the form of house.md section 4, with the end of the (already redacted) log folded."""
+    """Return a failure in the form of house.md section 4, with the end of the (already redacted) log folded.
+
+    ``is_seen`` False: whether a machine runs could not be looked up, and ``record`` is None for that reason.
+    """
     marker = reply_marker(reply_to, reason_code) if reply_to or record is None else environment_marker(record)
     view = message_view(
         marker=marker,
@@ -243,7 +254,7 @@ def failed(  # noqa: PLR0913 - keyword-only, fixed with the handlers
         log=log_tail,
         reason_code=reason_code,
         run_url=run_url,
-        billing=billing_view(record, now),
+        billing=billing_view(record, now) if is_seen else UNSEEN,
     )
     return render_comment("failed", view)
 
@@ -277,6 +288,7 @@ def internal_error(
     now: datetime,
     reason_code: str = "internal_error",
     reply_to: ReplyTo | None = None,
+    is_seen: bool = True,
 ) -> str:
     """Return a general sentence for a fault of ours: run link and reason code, never the exception's text."""
     view = message_view(
@@ -286,7 +298,7 @@ def internal_error(
         fix="Try again; if it stays, report it with the run log.\n/gpu-lol status",
         reason_code=reason_code,
         run_url=run_url,
-        billing=billing_view(record, now),
+        billing=billing_view(record, now) if is_seen else UNSEEN,
     )
     return render_comment("internal_error", view)
 

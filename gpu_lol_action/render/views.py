@@ -56,6 +56,7 @@ class BillingView:
 NOTHING_LAUNCHED = BillingView("nothing_launched")
 NOTHING_RUNNING = BillingView("nothing_running")
 NONE_RUNNING = BillingView("none_running")
+UNSEEN = BillingView("unseen")
 
 
 def billing_view(record: EnvironmentRecord | None, now: datetime) -> BillingView:

@@ -57,16 +57,11 @@ def help_view(topic: str | None, policy: Policy, door: DoorKind, marker: Safe, b
 
 def _command(spec: CommandSpec, door: DoorKind, policy: Policy) -> CommandView:
     prefix = _PREFIXES.get(door, "/gpu-lol")
-    roles = (
-        " or ".join([", ".join(policy.roles[:-1]), policy.roles[-1]])
-        if len(policy.roles) > 1
-        else "".join(policy.roles)
-    )
     return CommandView(
         usage=f"{prefix} {spec.usage(door)}",
         name=f"{prefix} {spec.name}",
         summary=spec.summary,
-        who="anyone" if spec.permission is Permission.ANYONE else f"{roles} permission",
+        who=_who(spec, policy),
         examples="\n".join(f"{prefix} {example}" for example in spec.examples),
         options=(
             *((f"{setting.name}={setting.metavar}", setting.summary) for setting in spec.settings),
@@ -77,3 +72,20 @@ def _command(spec: CommandSpec, door: DoorKind, policy: Policy) -> CommandView:
         ),
         aliases=", ".join(spec.aliases),
     )
+
+
+def _who(spec: CommandSpec, policy: Policy) -> str:
+    """Return in words who may give a command."""
+    match spec.permission:
+        case Permission.ANYONE:
+            return "anyone"
+        case Permission.CONFIRMERS:
+            return f"{_either(policy.confirm_roles) or 'nobody with any'} permission, but not who asked"
+        case Permission.COMMAND_ROLES:
+            named = ["users that the policy names"] if policy.users else []
+            named += [f"team {team}" for team in policy.teams]
+            return " or ".join(filter(None, [f"{_either(policy.roles)} permission" if policy.roles else "", *named]))
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)

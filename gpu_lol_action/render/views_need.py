@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.domain.offer import Ladder
+from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import EMPTY, accelerator_label, short_sha
@@ -21,6 +21,7 @@ class NeedView:
     memory: Safe
     memory_range: Safe
     machine: Safe
+    name: Safe
     price: Safe
     session: Safe
     cloud: str
@@ -39,12 +40,19 @@ def need_view(sha: str, analysis: Analysis, ladder: Ladder, *, is_corrected: boo
         memory=memory,
         memory_range=spread,
         machine=accelerator_label(best.offer.accelerator, best.offer.accelerator_count) if best else none,
+        name=_name(best) if best else none,
         price=formats.usd_per_hour(best.price_usd_per_hour) if best else none,
         session=formats.usd(best.lease_usd) if best else none,
         cloud=formats.cloud_name(best.offer.cloud) if best else "",
         why=best.why if best else "",
         has_offer=best is not None,
     )
+
+
+def _name(best: Candidate) -> Safe:
+    """Return the machine as a heading names it: one card without its number."""
+    label = accelerator_label(best.offer.accelerator, best.offer.accelerator_count)
+    return Safe(label.removeprefix("1 × ")) if best.offer.accelerator_count == 1 else label
 
 
 def _memory(analysis: Analysis, *, is_corrected: bool) -> tuple[Safe, Safe]:

@@ -119,6 +119,8 @@ class ProposalView:
     override: OverrideView | None
     corrections: tuple[tuple[str, str], ...]
     taken_back: str
+    example: Safe
+    is_memory_corrected: bool
     muted_by: str
     spec_notice: str
     session: Safe
@@ -156,7 +158,8 @@ def verdict_of(case: ProposalCase) -> str:
 def proposal_view(case: ProposalCase) -> ProposalView:
     """Return what the proposal says."""
     analysis, ladder = case.analysis, case.ladder
-    head = need_view(case.place.sha, analysis, ladder, is_corrected=case.note.corrections.vram_gib is not None)
+    is_memory_corrected = case.note.corrections.vram_gib is not None
+    head = need_view(case.place.sha, analysis, ladder, is_corrected=is_memory_corrected)
     base = None
     if case.base_analysis is not None and case.base_ladder is not None:
         base = need_view(case.base_sha or "", case.base_analysis, case.base_ladder)
@@ -183,11 +186,14 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         chart=memory_chart(breakdown) if breakdown else "",
         memory_notes=notes_beside(breakdown) if breakdown else (),
         method=breakdown.method if breakdown else "",
-        documented=documented_view(analysis, case.place),
+        # What a person said takes the place of what the documentation says.
+        documented=None if is_memory_corrected else documented_view(analysis, case.place),
         differences=tuple(map(_difference, analysis.differences)),
         override=_override(analysis),
         corrections=case.note.words,
         taken_back=" ".join(["/gpu-lol set", *(f"{word.partition('=')[0]}=auto" for word, _ in case.note.words)]),
+        example=Safe("vram=24") if head.is_cpu_only else Safe("vram=48"),
+        is_memory_corrected=is_memory_corrected,
         muted_by=case.note.muted_by,
         spec_notice=case.spec_notice,
         session=formats.hours_label(case.policy.lease),

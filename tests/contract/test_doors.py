@@ -418,13 +418,43 @@ def test_a_policy_that_stops_the_bot_does_not_stop_teardown(
 
 def test_a_forks_read_only_token_leaves_the_proposal_in_the_summary(stage: Stage, scene: Scene) -> None:
     reading = stage.hub.add_token(stage.hub.bot.login, {"contents": "read", "pull_requests": "read", "issues": "read"})
-    event = stage.hub.push(scene.number, "researcher", {"b.txt": "b\n"})
+    event = stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(2)\n"})
     run = scene.light(event, GITHUB_TOKEN=reading)
     assert run.exit_code == 0, run.log
     assert run.outputs["reason_code"] == "proposed"
     assert scene.bodies == []
     assert "RTX4090" in run.summary
     assert any(line.startswith("::warning") and "summary" in line for line in run.log.splitlines())
+
+
+def test_what_the_token_may_not_show_is_a_line_of_the_summary(stage: Stage, scene: Scene) -> None:
+    """The permissions that README's level 1 grants: the comment comes, and nothing else is missed loudly."""
+    token = stage.hub.add_token(stage.hub.bot.login, {"contents": "read", "pull_requests": "write"})
+    event = stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(4)\n"})
+    run = scene.light(event, GITHUB_TOKEN=token)
+    assert run.exit_code == 0, run.log
+    assert len(scene.bodies) == 1
+    assert run.summary.rstrip().endswith("- Left out: the check run (it needs `checks: write` in the workflow).")
+    assert not any(line.startswith("::") and "add-mask" not in line for line in run.log.splitlines())
+
+
+def test_a_change_that_touches_nothing_is_silent_with_a_reason(scene: Scene) -> None:
+    run = scene.light(scene.stage.hub.push(scene.number, "researcher", {"d.txt": "d\n"}))
+    assert (run.outputs["decision"], run.outputs["reason_code"]) == ("ignored", "environment_untouched")
+    assert scene.bodies == []
+    assert "environment_untouched" in run.summary
+
+
+def test_what_is_set_for_a_pull_request_is_what_up_would_rent(scene: Scene) -> None:
+    run = scene.light(scene.comment("/gpu-lol set gpu=A40"))
+    assert (run.outputs["decision"], run.outputs["reason_code"]) == ("done", "corrected"), run.log
+    (proposal,) = scene.bodies
+    assert "`gpu=A40` by maintainer" in proposal
+    assert "1 × A40" in proposal
+    dry = scene.light(scene.comment("/gpu-lol up --dry-run"), RUNPOD_API_KEY="rpa_" + "k" * 40)
+    assert dry.outputs["reason_code"] == "dry_run", dry.log
+    assert "A40" in scene.bodies[1]
+    assert "RTX4090" not in scene.bodies[1].split("<details>")[0]
 
 
 # --- GitHub fails -----------------------------------------------------------------------------------------------------
@@ -439,7 +469,7 @@ def test_a_comment_whose_answer_was_lost_is_not_posted_twice(scene: Scene) -> No
 
 
 def test_a_proposal_whose_answer_was_lost_is_not_posted_twice(scene: Scene) -> None:
-    event = scene.stage.hub.push(scene.number, "researcher", {"c.txt": "c\n"})
+    event = scene.stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(3)\n"})
     scene.stage.hub.fail_next("POST comments", 0, mode="after")
     run = scene.light(event)
     assert run.exit_code == 0, run.log
@@ -511,7 +541,9 @@ def test_the_second_step_answers_what_needs_no_machine_and_nothing_twice(scene: 
     run = scene.step(event, GPU_LOL_PHASE="act", GPU_LOL_DEFERRED="1")
     assert run.outputs["reason_code"] == "help_shown"
     assert len(scene.bodies) == 1
-    assert scene.stage.hub.reactions(event.payload["comment"]["id"]) == []
+    assert scene.stage.hub.reactions(event.payload["comment"]["id"]) == ["+1"], (
+        "how it ended, and not twice that it was heard"
+    )
 
 
 def test_a_cancelled_step_says_so_and_exits_as_cancelled(scene: Scene) -> None:

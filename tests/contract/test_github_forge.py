@@ -277,7 +277,7 @@ def test_requests_left_are_known(place: Place) -> None:
     forge = place.forge()
     forge.repository()
 
-    assert forge.client.requests_left == 200
+    assert forge.client.budget.left == 200
 
 
 def test_missing_permission_names_the_setting(place: Place) -> None:
@@ -365,12 +365,6 @@ def test_bundle_keeps_links_and_drops_the_top_folder(place: Place, tmp_path: Pat
     assert {member.uid for member in members.values()} == {0}
 
 
-def test_changed_files_name_both_sides_of_a_rename(place: Place) -> None:
-    place.hub.push(place.number, "ada", {"README.md": None, "docs/README.md": "# Lab\n"})
-
-    assert set(place.forge().changed_files(place.number)) == {"train.py", "new.txt", "README.md", "docs/README.md"}
-
-
 def test_merge_base_is_the_commit_in_common(place: Place) -> None:
     forge = place.forge()
     base = forge.pull_request(place.number).base_sha
@@ -389,11 +383,10 @@ def test_known_repository_and_counts_of_a_proposal(place: Place) -> None:
     with forge.tree(place.head):
         pass
     forge.read_file(".github/gpu-lol.yml", "main")
-    forge.changed_files(place.number)
     forge.find_comments(place.number, MARKER)
     forge.post_comment(place.number, f"{MARKER} -->\nproposal")
 
-    assert forge.client.counts.total() == 5
+    assert forge.client.counts.total() == 4
 
 
 def test_unexpected_refusal_is_told_with_githubs_words(place: Place) -> None:

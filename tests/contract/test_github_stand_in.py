@@ -61,7 +61,8 @@ def test_every_operation_answers_as_the_description_says(place: Place) -> None:
     ask(bot, "GET", "actions/runs?status=completed", 200)
     ask(person, "POST", "actions/workflows/bot.yml/dispatches", 204, {"ref": "main"})
     assert ask(bot, "GET", "actions/workflows/bot.yml/runs", 200)["total_count"] == 2
-    for path in ("/user", "/users/ada", "/users/ada/keys", "/rate_limit"):
+    hub.add_to_team("ml", "ada")
+    for path in ("/user", "/users/ada", "/users/ada/keys", "/rate_limit", "/orgs/acme/teams/ml/memberships/ada"):
         answer = httpx.get(hub.api_url + path, headers=dict(person.headers))
         assert answer.status_code == 200
 
@@ -122,6 +123,12 @@ def exercise_conversation(bot: httpx.Client, number: int, comment_id: int) -> No
     assert ask(bot, "GET", f"pulls/{number}", 200)["changed_files"] == 2
     ask(bot, "GET", f"pulls/{number}/files", 200)
     ask(bot, "GET", f"pulls/{number}/commits", 200)
+    head = ask(bot, "GET", f"pulls/{number}", 200)["head"]["sha"]
+    remark = {"body": "why?", "commit_id": head, "path": "train.py", "line": 1, "side": "RIGHT"}
+    ask(bot, "POST", f"pulls/{number}/comments", 422, {**remark, "line": 99})
+    review_id = ask(bot, "POST", f"pulls/{number}/comments", 201, remark)["id"]
+    ask(bot, "PATCH", f"pulls/comments/{review_id}", 200, {"body": "I see"})
+    assert [each["body"] for each in ask(bot, "GET", f"pulls/{number}/comments", 200)] == ["I see"]
     issue = ask(bot, "POST", "issues", 201, {"title": "Smoke test fails", "labels": ["gpu-smoke"]})["number"]
     assert [each["number"] for each in ask(bot, "GET", "issues?labels=gpu-smoke", 200)] == [issue]
     ask(bot, "GET", f"issues/{number}", 200)

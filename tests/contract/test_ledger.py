@@ -14,6 +14,7 @@ import pytest
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_files import FileStore
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
+from gpu_lol_action.adapters.ledger_text import LONGEST_MESSAGE
 from gpu_lol_action.domain.environment import Bill, EnvironmentRecord, Lease, Requester, State
 from gpu_lol_action.domain.environment_json import first_page, page_to_json
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
@@ -66,9 +67,10 @@ class RefBench:
         git = self.place.hub.repository.git
         ref = f"refs/gpu-lol/environments/{name}"
         tip = git.ref(ref)
-        tree = git.write_tree({"record.json": ("100644", git.write_blob(text.encode()))})
+        # git's messages hold no NUL, so nothing but this keeps it out.
+        message = f"damage\n\n{text.replace(chr(0), '{')}"
         author = git.read_commit(git.history("main")[0]).author
-        git.update_ref(ref, git.write_commit(tree, [tip] if tip else [], "damage", author), tip)
+        git.update_ref(ref, git.write_commit(git.write_tree({}), [tip] if tip else [], message, author), tip)
 
 
 @dataclasses.dataclass
@@ -389,8 +391,7 @@ def test_update_whose_answer_was_lost_happens_once(place: Place, mode: str, stat
 
 
 def test_lost_answers_of_git_objects_do_no_harm(place: Place) -> None:
-    place.hub.fail_next("POST git/trees", 502, mode="after")
-    place.hub.fail_next("POST git/commits", 502, mode="after")
+    place.hub.fail_next("POST git/commits", 502, mode="after", times=2)
     RefBench(place).fresh().claim(make_record())
 
     assert len(RefBench(place).fresh().history(NAME)) == 1
@@ -494,6 +495,7 @@ def test_requests_per_operation_are_few(place: Place) -> None:
     fresh = RefBench(place).fresh()
     counted("list 60", fresh.entries)
     counted("list 60 again", fresh.entries)
+    counted("everything in a new run", lambda: RefBench(place).fresh().survey())
     counted("claim after listing", lambda: fresh.claim(make_record("gl-c-1")))
     entry = fresh.read(NAME)
     assert isinstance(entry, Entry)
@@ -505,13 +507,74 @@ def test_requests_per_operation_are_few(place: Place) -> None:
     counted("last sweep", fresh.last_sweep)
 
     assert counts == {
-        "list 60": 3,
+        "list 60": 1,
         "list 60 again": 1,
-        "claim after listing": 3,
-        "update": 3,
+        "everything in a new run": 1,
+        "claim after listing": 2,
+        "update": 2,
         "bills": 1,
-        "read in a new run": 2,
-        "note a first sweep": 4,
-        "note a sweep": 3,
-        "last sweep": 2,
+        "read in a new run": 1,
+        "note a first sweep": 3,
+        "note a sweep": 2,
+        "last sweep": 1,
     }
+
+
+def test_records_that_graphql_does_not_show_are_found_through_rest(place: Place) -> None:
+    """Whether GraphQL lists refs outside of heads and tags is not promised; an empty list is not believed."""
+    for number in range(4):
+        RefBench(place).fresh().claim(make_record(f"gl-a-{number}"))
+    RefBench(place).fresh().note_sweep(START)
+    place.hub.repository.hides_custom_refs = True
+    ledger = RefBench(place).fresh()
+    survey = ledger.survey()
+
+    assert [record.name for record in survey.records] == [f"gl-a-{number}" for number in range(4)]
+    assert survey.swept_at == START
+    place.hub.forget_requests()
+    ledger.survey()
+    # It was blind once, so it is not asked again; what a version holds never changes.
+    assert place.hub.counts() == {"GET /repos/{owner}/{repo}/git/matching-refs/{ref}": 2}
+
+
+def test_more_records_than_a_page(place: Place) -> None:
+    ledger = RefBench(place).fresh()
+    git = place.hub.repository.git
+    tip = ledger.claim(make_record("gl-a-0")).version
+    for number in range(1, 230):
+        # The refs alone: what their versions hold is the first one's record, under another name.
+        (git.path / f"refs/gpu-lol/environments/gl-a-{number}").write_text(tip + "\n")
+    place.hub.forget_requests()
+    found = RefBench(place).fresh().entries()
+
+    assert len(found) == 230
+    assert place.hub.counts() == {"POST /graphql": 3}
+
+
+def test_record_too_long_for_a_message_is_kept_in_a_file(place: Place) -> None:
+    record = make_record(failure="x" * (LONGEST_MESSAGE + 1))
+    entry = RefBench(place).fresh().claim(record)
+
+    assert entry.record == record
+    assert RefBench(place).fresh().read(NAME) == entry
+    assert [each.record for each in RefBench(place).fresh().entries() if isinstance(each, Entry)] == [record]
+
+
+def test_empty_tree_that_is_refused_is_replaced_by_one_that_was_written(place: Place) -> None:
+    place.hub.fail_next("POST git/commits", 422)
+    ledger = RefBench(place).fresh()
+    entry = ledger.claim(make_record())
+    move(ledger, entry, State.LAUNCHING)
+
+    assert place.hub.counts()["POST /repos/{owner}/{repo}/git/trees"] == 1
+    assert [type(each) for each in RefBench(place).fresh().entries()] == [Entry]
+
+
+def test_message_of_a_record_mentions_nobody_and_nothing(place: Place) -> None:
+    """What GitHub would link or notify in a commit message is written as JSON's escapes."""
+    hostile = "@grace #12 GH-12 https://github.com/acme/llm-lab/issues/12 acme/llm-lab#3 ü\u2028"
+    entry = RefBench(place).fresh().claim(make_record(failure=hostile))
+    message = place.hub.repository.git.read_commit(entry.version).message
+
+    assert not any(sign in message for sign in ("@", "#", "GH-", "//", "acme/llm-lab"))
+    assert RefBench(place).fresh().read(NAME) == entry

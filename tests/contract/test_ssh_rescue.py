@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import tarfile
@@ -177,7 +178,7 @@ def test_a_terminals_vault_keeps_each_and_opens_with_the_machines_key(tmp_path: 
 
     assert (first.recipients, second.recipients) == (0, 1)
     assert (vault.fetch(first.locator), vault.fetch(second.locator)) == (b"first", b"second")
-    subprocess.run(second.command, shell=True, check=True, cwd=tmp_path)
+    subprocess.run(shlex.split(second.command), check=True, cwd=tmp_path)
     opened = subprocess.run(
         ["age", "-d", "-i", str(tmp_path / "key"), str(tmp_path / "work.age")], capture_output=True, check=True
     )

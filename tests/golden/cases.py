@@ -9,6 +9,8 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis, Override, Profile
 from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.corrected_spec import correct_spec
+from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.environment import (
     Attempt,
     Bill,
@@ -28,6 +30,7 @@ from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullRequest, Repository
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
@@ -35,6 +38,8 @@ from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
+from gpu_lol_action.render.views_proposal import ProposalCase
+from tests.golden.awaiting_case import awaiting_text
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 POLICY = Policy()
@@ -300,6 +305,11 @@ STAND_IN = replace(
 
 
 def _proposal(**changes: object) -> str:
+    return comments.proposal(proposal_case(**changes))
+
+
+def proposal_case(**changes: object) -> ProposalCase:
+    """What a proposal of the story is made from."""
     case: dict[str, object] = {
         "pull_request": PULL_REQUEST,
         "repository": REPOSITORY,
@@ -315,17 +325,18 @@ def _proposal(**changes: object) -> str:
         "spec_yaml": SPEC_YAML,
         "now": NOW,
     }
-    return comments.proposal(comments.proposal_case(**{**case, **changes}))  # type: ignore[arg-type]  # a table of keyword arguments
+    return comments.proposal_case(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
 
 
 _NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
+DIFFERENCE = SpecDifference(
+    "hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"
+)
 _FROM_FILE = replace(
     analysis(),
     spec=spec("A40", 24),
     spec_path=".gpu-lol.yaml",
-    differences=(
-        SpecDifference("hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"),
-    ),
+    differences=(DIFFERENCE,),
 )
 _WORST = {"worst_case_at": NOW + timedelta(hours=3)}
 
@@ -489,7 +500,31 @@ _BAD_SETUP = Explanation(
 )
 _LOG = "Collecting torch==9.9\n\x1b[31mERROR: No matching distribution found for torch==9.9\x1b[0m\n"
 
+_NOTE = ProposalNote(
+    Corrections(vram_gib=48, image="nvcr.io/nvidia/pytorch:25.10-py3"), {"vram": "ada", "image": "grace"}, "grace"
+)
+_COMMITTED = "It was committed to this branch as `7d1e4c0`."
+
+
+def _corrected(note: ProposalNote) -> Analysis:
+    found = analysis()
+    return replace(
+        found,
+        spec=correct_spec(found.spec, note.corrections),
+        proposed=correct_spec(found.proposed, note.corrections),
+    )
+
+
 CASES: Mapping[str, Callable[[], str]] = {
+    "proposal_corrected": lambda: _proposal(
+        analysis=_corrected(_NOTE), note=_NOTE, spec_notice=_COMMITTED, run="19283746501.1"
+    ),
+    "proposal_corrected_hostile": lambda: _proposal(
+        note=ProposalNote(Corrections(image=HOSTILE, gpu=HOSTILE), {"image": HOSTILE}, HOSTILE), spec_notice=HOSTILE
+    ),
+    "superseded": lambda: comments.superseded(
+        pull_request=128, url="https://github.com/acme/qwen-sft/pull/128#issuecomment-2211"
+    ),
     "proposal_dearer": _proposal,
     "proposal_cheaper": lambda: _proposal(
         analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER
@@ -673,6 +708,8 @@ CASES: Mapping[str, Callable[[], str]] = {
     "dry_run_refused": lambda: _dry_run(
         refusals=("this would pass the month's budget: $2.78 on top of $49.20 of $50",)
     ),
+    "awaiting": lambda: awaiting_text(LADDER.candidates[0], NOW, REPLY),
+    "awaiting_hostile": lambda: awaiting_text(LADDER.candidates[0], NOW, REPLY, HOSTILE),
     "dry_run_no_fit": lambda: _dry_run(ladder=NO_FIT),
     "sweep_summary": lambda: comments.sweep_summary(
         lines=(("gl-ahreaa-128", "ended", "lease_over"), ("gl-ahreaa-131", "left alone", "lease until 16:05 UTC")),

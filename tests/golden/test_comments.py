@@ -21,7 +21,7 @@ HOSTILE_CASES = sorted(name for name in CASES if name.endswith("_hostile"))
 # Comments mention people nowhere but here: what a requester waits for, and what may cost them their work.
 NOTIFYING = re.compile(r"ready|torn_down|warning")
 BILLING = re.compile(
-    r"\*\*(?:Nothing (?:was launched|is running(?: for this PR)?|is billing yet for .+)\."
+    r"\*\*(?:Nothing (?:was launched|is running(?: for this PR)?|is billing yet for .+)\.|What is running stands there too\."
     r"|.+ (?:runs at|bills|counts as running at) \$.+\.|.+ may be running, at a price that is not known\.|Running: .+ so far.*\.)\*\*"
 )
 STATUS_MARKS = "🔴🟡🟢⚪"
@@ -40,7 +40,7 @@ def test_each_template_has_a_case_and_a_hostile_one_where_it_shows_foreign_text(
     templates = {path.name.removesuffix(".md.j2") for path in (templates_folder() / "comments").glob("*.j2")}
     covered = {template for template in templates if any(re.fullmatch(rf"{template}(_\w+)?", name) for name in CASES)}
     assert covered == templates
-    without_foreign_text = {"internal_error", "nothing_to_tear_down"}
+    without_foreign_text = {"internal_error", "nothing_to_tear_down", "superseded"}
     assert {name.removesuffix("_hostile") for name in HOSTILE_CASES} >= templates - without_foreign_text
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from gpu_lol_action import wiring
 from gpu_lol_action.adapters.github import Connection
+from gpu_lol_action.adapters.github_first_look import Focus
 from gpu_lol_action.adapters.github_forge import GitHubForge, Hands
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
@@ -39,7 +40,8 @@ dependencies: {requirements: [packaging]}
 meta: {name: story, workload_type: training}
 """
 FILES = {".gpu-lol.yaml": SPEC, "train.py": "import torch\n", "requirements.txt": "packaging\n"}
-CLIENT_TIMEOUT = timedelta(seconds=1)  # the least that PyGithub takes
+CLIENT_TIMEOUT = timedelta(seconds=15)
+IMPATIENT = timedelta(seconds=1)  # the least that PyGithub takes
 
 
 @dataclass
@@ -64,29 +66,30 @@ class World:
     number: int
     opened: Webhook
     head: str
-    tree: str
     clouds: tuple[str, ...] = ("runpod",)
+    timeout: timedelta = CLIENT_TIMEOUT
     ends: list[StepEnd] = field(default_factory=list)
 
     # --- the action -------------------------------------------------------------------------------------------
     @contextmanager
-    def context(self, run_id: str, pinned: str = "") -> Iterator[Context]:
+    def context(self, run_id: str, pinned: str = "", focus: Focus | None = None) -> Iterator[Context]:
         """Hands as a fresh runner's step builds them."""
         with ExitStack() as until_end:
             connection = Connection(
                 token=self.hub.bot_token,
                 full_name=self.hub.setting.full_name,
                 api_url=self.hub.api_url,
-                timeout=CLIENT_TIMEOUT,
+                timeout=self.timeout,
             )
             hands = Hands(self.clock.now, self.clock.sleep, self.progress.line)
             event = parse_event(self.opened.name, self.opened.payload)
             assert not isinstance(event, Ignore)
-            forge = GitHubForge(connection, hands, repository=event.repository)
+            forge = GitHubForge(connection, hands, repository=event.repository, focus=focus)
             until_end.callback(forge.close)
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(GitRefStore(forge.client)),
+                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
+                surfaces=wiring.surfaces_of(forge),
                 clock=self.clock,
                 progress=self.progress,
                 cloud=lambda: self.cloud,
@@ -116,17 +119,17 @@ class World:
     def _step(self, webhook: Webhook, run_id: str, step: Step, pinned: str) -> StepEnd:
         event = parse_event(webhook.name, webhook.payload)
         assert not isinstance(event, Ignore)
-        with self.context(run_id, pinned) as context:
+        with self.context(run_id, pinned, wiring.focus_of(event)) as context:
             try:
                 run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
                 outcomes = [(result.outcome, result.ending) for result in run.results]
-                end = StepEnd(run, outcomes, wiring.count_requests(context))
+                end = StepEnd(run, outcomes, wiring.count_requests(context)[0])
             except GpuLolError as error:
                 # What the Action's door does with it: one annotation, one line of summary, a red job.
                 outcome = Outcome("failed", error.reason_code, text=str(error.explanation.what))
-                end = StepEnd(None, [(outcome, error.ending)], wiring.count_requests(context))
+                end = StepEnd(None, [(outcome, error.ending)], wiring.count_requests(context)[0])
             except Exception as error:  # noqa: BLE001 - the trial judges it
-                end = StepEnd(None, [], wiring.count_requests(context), error)
+                end = StepEnd(None, [], wiring.count_requests(context)[0], error)
         self.ends.append(end)
         return end
 
@@ -135,6 +138,17 @@ class World:
     def comments(self) -> list[Comment]:
         """What the bot said on the pull request."""
         return self.hub.comments(self.number, by=self.hub.bot.login)
+
+    @property
+    def texts(self) -> list[str]:
+        """Everything that people read: comments, and what the job summaries hold."""
+        summaries = [outcome.text for end in self.ends for outcome, _ in end.outcomes]
+        return [*(comment.body for comment in self.comments), *summaries]
+
+    @property
+    def reason_codes(self) -> list[str]:
+        """How the steps ended since the ends were cleared."""
+        return [outcome.reason_code for end in self.ends for outcome, _ in end.outcomes]
 
     @property
     def records(self) -> list[EnvironmentRecord]:
@@ -156,22 +170,21 @@ def started_world(extra: Mapping[str, str] | None = None) -> Iterator[World]:
         hub.commit({**FILES, **(extra or {})}, message="First")
         opened = hub.open_pull_request("ada", {"train.py": "import torch\nprint('longer')\n"})
         head = opened.payload["pull_request"]["head"]["sha"]
-        tree = hub.repository.git.read_commit(head).tree
         yield World(
             hub=hub,
             clock=clock,
             cloud=ScriptedCloud(clock),
-            machine=_machine(head, tree),
+            machine=machine_for(hub, head),
             progress=QuietProgress(),
             number=int(opened.number or 0),
             opened=opened,
             head=head,
-            tree=tree,
         )
 
 
-def _machine(head: str, tree: str) -> GoodMachine:
+def machine_for(hub: Hub, head: str) -> GoodMachine:
     """A good machine that holds exactly this commit."""
+    tree = hub.repository.git.read_commit(head).tree
     facts = copy.deepcopy(GOOD)
     facts["code"] |= {"head": head, "marker": head, "head_tree": tree, "index_tree": tree}
     lines = (f"tree {tree}", f"head {head}", "done")

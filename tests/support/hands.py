@@ -12,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
+BOT = "github-actions[bot]"
 HEAD = "abc1234" + "0" * 33
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"  # OpenSSH's own example shape
 
@@ -122,6 +124,11 @@ class ScriptedForge:
     dead_runs: set[str] = field(default_factory=set)
     is_read_only: bool = False
     unreadable: set[str] = field(default_factory=set)
+    teams: dict[str, set[str]] = field(default_factory=dict)
+    comments: dict[int, WrittenComment] = field(default_factory=dict)
+    url_of: str = ""
+    is_short: bool = False
+    is_reserve_open: bool = False
 
     def repository(self) -> Repository:
         return self.repo
@@ -136,6 +143,14 @@ class ScriptedForge:
             raise self.role_error
         return self.roles.get(login, "none")
 
+    def is_team_member(self, team: str, login: str) -> bool:
+        self.asked.append("team")
+        return login in self.teams.get(team, ())
+
+    def comment(self, comment_id: int) -> WrittenComment | None:
+        self.asked.append("comment")
+        return self.comments.get(comment_id)
+
     def react(self, comment_id: int, content: str) -> None:
         self.asked.append("react")
         self.reactions.append((comment_id, content))
@@ -143,7 +158,9 @@ class ScriptedForge:
     def post_comment(self, number: int, body: str) -> Posted:
         if self.is_read_only:
             raise TransientError("github_refused", "this token may not write")
-        self.posted.append(Posted(len(self.posted) + 1, body, "github-actions[bot]"))
+        number_of_comment = len(self.posted) + 1
+        url = self.url_of.format(number_of_comment)
+        self.posted.append(Posted(number_of_comment, body, "github-actions[bot]", url))
         return self.posted[-1]
 
     def edit_comment(self, comment_id: int, body: str) -> None:
@@ -153,7 +170,7 @@ class ScriptedForge:
         self.posted[comment_id - 1] = replace(self.posted[comment_id - 1], body=body)
 
     def find_comments(self, number: int, marker_prefix: str) -> Sequence[Posted]:
-        ours = [posted for posted in self.posted if posted.author == self.me()]
+        ours = [posted for posted in self.posted if posted.author == BOT]
         return [posted for posted in ours if posted.body.startswith(marker_prefix)]
 
     def ssh_keys(self, login: str) -> Sequence[str]:
@@ -175,17 +192,17 @@ class ScriptedForge:
         destination.write_bytes(b"archive")
         return destination
 
-    def changed_files(self, number: int) -> Sequence[str]:
-        return ()
-
     def merge_base(self, base: str, head: str) -> str:
         return base
 
     def is_run_alive(self, run_id: str) -> bool:
         return run_id not in self.dead_runs
 
-    def me(self) -> str:
-        return "github-actions[bot]"
+    def open_reserve(self) -> None:
+        self.is_reserve_open = True
+
+    def is_short_of_requests(self) -> bool:
+        return self.is_short
 
 
 @dataclass

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gpu_lol_action.errors import Door, Ending, exit_code
+
 ROOT = Path(__file__).parents[2]
 EXCEPTIONS = frozenset({"UserError", "SpecError", "OperatorError", "TransientError", "LostRace"})
 # Where a constructor takes the reason code: position, or the keyword `reason_code`.
@@ -61,3 +63,12 @@ def test_no_code_has_two_exception_classes() -> None:
     assert {
         code: names & EXCEPTIONS for code, names in codes_of_the_code().items() if len(names & EXCEPTIONS) > 1
     } == {}
+
+
+def test_the_page_names_the_exit_code_of_each_ending_at_each_door() -> None:
+    rows = re.findall(
+        r"^\| `([a-z_]+)` \| [^|]+ \| (\d+) \| (\d+) \|$", (ROOT / "docs" / "errors.md").read_text(), re.MULTILINE
+    )
+    assert {(name, int(job), int(terminal)) for name, job, terminal in rows} == {
+        (ending.value, exit_code(ending, Door.JOB), exit_code(ending, Door.TERMINAL)) for ending in Ending
+    }

@@ -69,7 +69,7 @@ def codes(run: Run) -> list[str]:
 def test_a_maintainer_sees_a_reaction_before_anything_else_is_asked(bench: Bench) -> None:
     say(bench, "/gpu-lol status")
     assert bench.forge.asked[0] == "react"
-    assert bench.forge.reactions == [(5, "eyes")]
+    assert bench.forge.reactions == [(5, "eyes"), (5, "+1")]
 
 
 def test_a_stranger_gets_one_reaction_and_no_comment_in_two_requests(bench: Bench) -> None:
@@ -90,6 +90,39 @@ def test_a_member_with_too_small_a_role_gets_the_reason(bench: Bench) -> None:
     assert bench.ledger.entries() == []
 
 
+@pytest.mark.parametrize("association", ["OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"])
+def test_what_the_event_calls_somebody_lets_nobody_in(bench: Bench, association: str) -> None:
+    """An association can be stale, and a member need not have write access: only the role counts."""
+    event = comment(bench, "/gpu-lol up", "mallory", author_association=association)
+    run = route(bench.context, event, lambda: POLICY, Step())
+    assert codes(run) == ["permission_denied"]
+    assert bench.ledger.entries() == []
+
+
+def test_users_and_teams_of_the_policy_may_command_whatever_their_role(bench: Bench) -> None:
+    bench.forge.teams = {"ml": {"carol"}}
+    policy = replace(POLICY, roles=(), users=("Dave",), teams=("ml",))
+    for author, expected in (("dave", "status_shown"), ("carol", "status_shown"), ("ada", "permission_denied")):
+        assert codes(say(bench, "/gpu-lol status", author, policy=policy)) == [expected]
+
+
+def test_a_team_that_cannot_be_asked_lets_nobody_in(bench: Bench) -> None:
+    def fail(team: str, login: str) -> bool:
+        raise TransientError("github_unreachable", "no answer")
+
+    bench.forge.is_team_member = fail  # type: ignore[method-assign]  # an outage
+    run = say(bench, "/gpu-lol up", "carol", policy=replace(POLICY, teams=("ml",)))
+    assert codes(run) == ["github_unreachable"]
+    assert bench.forge.reactions == [(5, "confused")]
+    assert bench.texts == []
+
+
+def test_a_stranger_who_adds_nonsense_to_help_gets_one_answer(bench: Bench) -> None:
+    run = say(bench, "/gpu-lol help\n\n/gpu-lol upp\n\n/gpu-lol @everyone", "mallory")
+    assert codes(run) == ["help_shown", "command_not_understood", "command_not_understood"]
+    assert len(bench.texts) == 1
+
+
 def test_a_strangers_help_is_answered_and_the_rest_of_the_comment_is_not(bench: Bench) -> None:
     run = say(bench, "/gpu-lol help\n\n/gpu-lol up", "mallory")
     assert codes(run) == ["help_shown", "permission_denied"]
@@ -101,6 +134,26 @@ def test_somebody_with_a_role_but_no_association_is_heard(bench: Bench) -> None:
     """Private members of an organization have no association in the event."""
     bench.forge.roles["carol"] = "write"
     assert codes(say(bench, "/gpu-lol status", "carol")) == ["status_shown"]
+    assert bench.forge.reactions == [(5, "eyes"), (5, "+1")]
+
+
+@pytest.mark.parametrize(
+    ("body", "reaction"),
+    [
+        ("/gpu-lol up", "rocket"),
+        ("/gpu-lol help", "+1"),
+        ("/gpu-lol upp", "confused"),
+        ("/gpu-lol help\n\n/gpu-lol upp", "confused"),
+        ("/gpu-lol up --hours 100h", "confused"),
+    ],
+)
+def test_a_reaction_says_at_the_command_how_it_ended(bench: Bench, body: str, reaction: str) -> None:
+    say(bench, body)
+    assert bench.forge.reactions == [(5, "eyes"), (5, reaction)]
+
+
+def test_what_is_deferred_has_not_ended(bench: Bench) -> None:
+    say(bench, "/gpu-lol up", step=LIGHT)
     assert bench.forge.reactions == [(5, "eyes")]
 
 
@@ -148,6 +201,22 @@ def test_identity_gates_say_why_and_read_no_code(
     assert "Nothing was launched" in bench.texts[-1]
 
 
+@pytest.mark.parametrize("actor", ["mallory", "grace", ""])
+def test_an_old_run_that_somebody_else_starts_again_spends_nothing(bench: Bench, actor: str) -> None:
+    """The payload of that run still has the command, and the head may be another one by now."""
+    bench.forge.roles["grace"] = "admin"
+    bench.settle(run_attempt="2", triggering_actor=actor)
+    assert codes(say(bench, "/gpu-lol up")) == ["rerun_by_another"]
+    assert bench.ledger.entries() == []
+    bench.running()
+    assert codes(say(bench, "/gpu-lol down")) == ["torn_down"]
+
+
+def test_who_gave_the_command_may_start_its_run_again(bench: Bench) -> None:
+    bench.settle(run_attempt="2", triggering_actor="Ada")
+    assert codes(say(bench, "/gpu-lol up")) == ["launched"]
+
+
 def test_down_works_on_a_closed_pull_request(bench: Bench) -> None:
     bench.running()
     bench.forge.pull = replace(bench.forge.pull, state="closed")
@@ -175,7 +244,7 @@ def test_the_second_step_does_what_was_deferred_and_reacts_to_nothing_twice(benc
     second = say(bench, body, step=Step(only=first.deferred))
     assert [result.index for result in second.results] == [1, 2]
     assert codes(second) == ["launched", "help_shown"]
-    assert bench.forge.reactions == [(5, "eyes")]
+    assert bench.forge.reactions == [(5, "eyes"), (5, "rocket")]
     assert sum("Did you mean" in text for text in bench.texts) == 1
 
 
@@ -293,7 +362,7 @@ def test_an_error_whose_ledger_is_out_of_reach_is_still_told(bench: Bench, monke
     def fail(*_arguments: object) -> list[object]:
         raise TransientError("github_unreachable", "GitHub did not answer")
 
-    bench.ledger.entries = fail  # type: ignore[assignment,method-assign]  # an outage
+    bench.ledger.survey = fail  # type: ignore[assignment,method-assign]  # an outage
     run = say(bench, "/gpu-lol status")
     assert run.results[0].ending is Ending.TRANSIENT_ERROR
     assert "GitHub did not answer" in bench.texts[-1]
@@ -343,12 +412,33 @@ def test_decisions_exit_as_each_door_expects(decision: str, job: int, terminal: 
 # --- events without a comment -----------------------------------------------------------------------------------
 
 
-def test_a_change_gets_its_proposal_and_a_disabled_bot_is_silent(bench: Bench) -> None:
+def test_a_change_gets_its_proposal_and_a_disabled_bot_is_silent(bench: Bench, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    base.mkdir()
+    bench.forge.trees[bench.forge.pull.base_sha] = base
     event = PullRequestChanged(bench.forge.repo, bench.forge.pull, "opened")
     run = route(bench.context, event, lambda: replace(POLICY, is_enabled=False), LIGHT)
     assert codes(run) == ["disabled"]
     assert codes(route(bench.context, event, lambda: POLICY, LIGHT)) == ["proposed"]
     assert len(bench.texts) == 1
+
+
+@pytest.mark.parametrize("policy", [replace(POLICY, is_enabled=False), replace(POLICY, problem="line 3 is wrong")])
+def test_a_disabled_bot_still_ends_what_a_closed_pull_request_has(bench: Bench, policy: Policy) -> None:
+    bench.running()
+    event = PullRequestClosed(bench.forge.repo, replace(bench.forge.pull, state="closed"), Requester("bob", 8))
+    assert codes(route(bench.context, event, lambda: policy, Step())) == ["torn_down"]
+    assert bench.cloud.running == {}
+
+
+@pytest.mark.parametrize("policy", [replace(POLICY, is_enabled=False), replace(POLICY, problem="line 3 is wrong")])
+def test_a_disabled_bot_still_sweeps(bench: Bench, policy: Policy) -> None:
+    bench.running()
+    bench.clock.at = START + timedelta(hours=5)
+    event = Scheduled(bench.forge.repo, Requester("schedule"), is_manual=False)
+    route(bench.context, event, lambda: policy, Step())
+    assert bench.cloud.running == {}
+    assert bench.record.bill is not None
 
 
 def test_an_invalid_spec_in_a_pull_request_is_red_and_told_once(bench: Bench) -> None:

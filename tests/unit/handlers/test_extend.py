@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
+from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.request import Outcome
@@ -147,3 +147,14 @@ def test_the_step_without_the_cloud_leaves_it_to_the_next(bench: Bench) -> None:
     bench.running()
     assert obey(bench.context, bench.order("/gpu-lol extend"), may_use_cloud=False).decision == "deferred"
     assert bench.record.lease.expires_at == END
+
+
+def test_a_dear_machine_gets_more_time_from_a_second_person_alone(bench: Bench) -> None:
+    bench.running()
+    dear = replace(POLICY, confirm_above_usd_per_hour=Decimal("0.40"))
+    bench.forge.roles |= {"ada": "admin", "grace": "maintain", "bob": "write"}
+    order = bench.order("/gpu-lol extend 1h", policy=dear, lease=timedelta(hours=1))
+    for person in (Requester("ada", 7), Requester("ada-renamed", 7), Requester("bob", 9)):
+        assert handle_extend(bench.context, replace(order, requester=person)).reason_code == "confirmation_required"
+    assert bench.record.lease.expires_at == END
+    assert handle_extend(bench.context, replace(order, requester=Requester("grace", 8))).reason_code == "extended"

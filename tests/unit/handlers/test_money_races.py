@@ -293,4 +293,8 @@ def test_the_pull_requests_total_counts_every_life_of_a_name(bench: Bench) -> No
     bench.clock.sleep(timedelta(hours=1))
     handle_down(bench.context, bench.order("/gpu-lol down"))
     assert bench.record.bill is not None
-    assert pull_request_usd(bench.context, bench.record) == bench.ledger.bills_usd(START) > bench.record.bill.usd
+    assert (
+        pull_request_usd(bench.ledger.survey(), bench.record, bench.clock.now())
+        == bench.ledger.bills_usd(START)
+        > bench.record.bill.usd
+    )

@@ -68,3 +68,13 @@ def test_a_wrong_file_ends_with_one_and_says_where(
 def test_a_path_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["policy", str(tmp_path / "none")]) == 1
     assert "neither a folder nor a file" in capsys.readouterr().err
+
+
+def test_a_file_that_nobody_reads_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever wrote a limit must not find it ignored without a word."""
+    (tmp_path / ".github").mkdir()
+    (tmp_path / ".github" / "gpu-lol.yaml").write_text(FILE)
+    assert cli.main(["policy", "--explain", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "Nobody reads .github/gpu-lol.yaml" in out
+    assert "every value is a default" in out

@@ -116,7 +116,8 @@ def test_help_lists_what_works_at_this_door(bench: Bench, door: Door) -> None:
     text = handle_help(bench.context, bench.order("/gpu-lol help")).text
     here = DoorKind.COMMENT if door is Door.JOB else DoorKind.TERMINAL
     for spec in COMMANDS:
-        assert (f"{spec.name}" in text) is (spec.doors in (DoorKind.BOTH, here)), spec.name
+        prefix = "/gpu-lol" if door is Door.JOB else "gpu-lol"
+        assert (f"| `{prefix} {spec.name}` |" in text) is (spec.doors in (DoorKind.BOTH, here)), spec.name
 
 
 @pytest.mark.parametrize("name", [spec.name for spec in COMMANDS if spec.doors is not DoorKind.TERMINAL])
@@ -144,7 +145,7 @@ def test_a_ledger_that_is_out_of_reach_is_said_and_nothing_is_guessed(bench: Ben
     def refuse() -> list[object]:
         raise TransientError("github_unreachable", "it did not answer")
 
-    bench.ledger.entries = refuse  # type: ignore[assignment,method-assign]  # an outage
+    bench.ledger.survey = refuse  # type: ignore[assignment,method-assign]  # an outage
     with pytest.raises(TransientError):
         handle_status(bench.context, bench.order("/gpu-lol status"))
     assert bench.texts == []

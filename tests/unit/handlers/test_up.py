@@ -463,6 +463,51 @@ def test_a_head_that_moved_before_spending_launches_nothing(bench: Bench) -> Non
     assert record.cost_so_far_usd(bench.clock.now()) == 0
 
 
+def test_a_head_that_moves_while_an_offer_is_tried_is_not_taken_to_the_next(bench: Bench) -> None:
+    def push() -> NotLaunched:
+        bench.forge.pull = replace(bench.forge.pull, head_sha="e" * 40)
+        return NotLaunched("no_capacity", "sold out", is_certain=True)
+
+    (bench.forge.folder / ".gpu-lol.yaml").write_text("hardware: {vram_required_gb: 20}\n")
+    bench.cloud.answers = [push]
+    with pytest.raises(UserError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == "ref_changed"
+    assert len(launches(bench)) == 1
+    assert bench.cloud.running == {}
+
+
+def test_a_pull_request_that_is_closed_before_spending_launches_nothing(bench: Bench) -> None:
+    order = bench.order()
+    bench.forge.pull = replace(bench.forge.pull, state="closed")
+    with pytest.raises(UserError) as raised:
+        handle_up(bench.context, order)
+    assert raised.value.reason_code == "pull_request_closed"
+    assert launches(bench) == []
+    assert not bench.record.is_open
+
+
+def test_several_machines_at_once_are_refused_whatever_one_would_cost(bench: Bench) -> None:
+    """The file is the pull request's own: sixty-four times a price that passes the gate is nobody's intention."""
+    (bench.forge.folder / ".gpu-lol.yaml").write_text("hardware: {gpu_type: A10, gpu_count: 1, num_nodes: 64}\n")
+    bench.settle(clouds=("runpod", "lambda"))
+    outcome = handle_up(bench.context, bench.order())
+    assert outcome.reason_code == "many_nodes_unsupported"
+    assert launches(bench) == []
+
+
+def test_an_image_that_the_policy_does_not_name_is_refused_wherever_it_comes_from(bench: Bench) -> None:
+    policy = replace(POLICY, images=("runpod/**",))
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(
+        "hardware: {gpu_type: RTX4090}\nenvironment: {base_image: evil.example/miner}\n"
+    )
+    assert handle_up(bench.context, bench.order(policy=policy)).reason_code == "image_not_allowed"
+    order = bench.order("/gpu-lol up", policy=policy, image="evil.example/miner:2")
+    assert handle_up(bench.context, order).reason_code == "image_not_allowed"
+    allowed = bench.order("/gpu-lol up", policy=policy, image="runpod/pytorch:2.4")
+    assert handle_up(bench.context, allowed).reason_code == "launched"
+
+
 def test_a_claim_that_was_ended_and_taken_over_is_left_to_its_new_owner(bench: Bench) -> None:
     """Down closes a claim that launched nothing at once; the next ``up`` may claim the name while the first still runs."""
     pull_request = bench.forge.pull_request

@@ -10,13 +10,8 @@ from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, State
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Allow, Command, Deny, PullRequest
-from gpu_lol_action.intake.gates import (
-    IdentityFacts,
-    SpendingFacts,
-    check_head,
-    identity_gate,
-    spending_gate,
-)
+from gpu_lol_action.intake.gates import Authority, IdentityFacts, identity_gate
+from gpu_lol_action.intake.spending_gates import SpendingFacts, check_head, spending_gate
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
 PULL = PullRequest(
@@ -35,10 +30,13 @@ PULL = PullRequest(
 )
 
 
+DEAR = Policy(max_price_usd_per_hour=Decimal("9"))
+
+
 def identity(name: str = "up", role: str = "write", **changes: object) -> IdentityFacts:
     spec = find_command(name)
     assert spec is not None
-    facts = IdentityFacts(Command(name, f"/gpu-lol {name}"), spec, role, PULL, "acme/train", Policy())
+    facts = IdentityFacts(Command(name, f"/gpu-lol {name}"), spec, Authority(role), PULL, "acme/train", Policy())
     return replace(facts, **changes)  # type: ignore[arg-type]  # keyword bag of a test helper
 
 
@@ -108,6 +106,75 @@ def test_a_fork_gets_no_machine(head_repository: str | None) -> None:
     assert reason(identity_gate(identity("status", pull_request=fork))) == "allowed"
 
 
+FORK = replace(PULL, head_repository="stranger/train")
+FORKS_MAY = Policy(may_forks_launch=True)
+
+
+@pytest.mark.parametrize(
+    ("sha", "expected"),
+    [
+        (None, "fork_sha_required"),
+        ("abc1234", "fork_sha_required"),
+        (PULL.head_sha[:39], "fork_sha_required"),
+        ("f" * 40, "ref_changed"),
+        (PULL.head_sha, "allowed"),
+    ],
+)
+def test_a_fork_that_may_launch_needs_its_commit_in_full(sha: str | None, expected: str) -> None:
+    asked = Command("up", "/gpu-lol up", sha=sha)
+    assert reason(identity_gate(identity(command=asked, pull_request=FORK, policy=FORKS_MAY))) == expected
+
+
+def test_refusals_about_a_commit_offer_no_line_to_copy() -> None:
+    """Whoever is to look at code must not be handed the command that says they did."""
+    for sha in (None, "f" * 40):
+        gate = identity_gate(
+            identity(command=Command("up", "/gpu-lol up", sha=sha), pull_request=FORK, policy=FORKS_MAY)
+        )
+        assert isinstance(gate, Deny)
+        assert "/gpu-lol" not in gate.fix
+
+
+@pytest.mark.parametrize(
+    ("authority", "expected"),
+    [
+        (Authority("none", is_named=True), "allowed"),
+        (Authority("read"), "permission_denied"),
+        (Authority("admin"), "permission_denied"),
+    ],
+)
+def test_with_no_roles_only_those_whom_the_policy_names_may(authority: Authority, expected: str) -> None:
+    policy = Policy(roles=(), users=("x",))
+    assert reason(identity_gate(identity(authority=authority, policy=policy))) == expected
+
+
+@pytest.mark.parametrize(
+    ("authority", "expected"),
+    [
+        (Authority("write"), "permission_denied"),
+        (Authority("write", is_named=True), "permission_denied"),
+        (Authority("maintain"), "allowed"),
+        (Authority("admin"), "allowed"),
+    ],
+)
+def test_only_confirmers_confirm(authority: Authority, expected: str) -> None:
+    assert reason(identity_gate(identity("confirm", authority=authority))) == expected
+
+
+@pytest.mark.parametrize(
+    ("cloud", "expected"), [("vast", "cloud_not_allowed"), ("lambda", "allowed"), (None, "allowed")]
+)
+def test_a_cloud_must_be_one_of_the_policys(cloud: str | None, expected: str) -> None:
+    assert reason(identity_gate(identity(command=Command("up", "/gpu-lol up", cloud=cloud)))) == expected
+
+
+def test_a_policy_that_cannot_be_read_allows_teardown_alone() -> None:
+    broken = Policy(problem="line 3 is wrong")
+    assert reason(identity_gate(identity(policy=broken))) == "policy_invalid"
+    assert reason(identity_gate(identity("confirm", role="admin", policy=broken))) == "policy_invalid"
+    assert reason(identity_gate(identity("down", policy=broken))) == "allowed"
+
+
 def test_a_named_commit_must_be_the_head() -> None:
     wrong = Command("up", "/gpu-lol up", sha="fffffff")
     right = Command("up", "/gpu-lol up", sha="abc1234")
@@ -138,10 +205,19 @@ def test_a_disabled_bot_still_tears_down() -> None:
         ({"last_sweep": None}, "sweeper_silent"),
         ({"last_sweep": None, "oldest_claim": None}, "allowed"),
         ({"last_sweep": None, "policy": Policy(requires_recent_sweep=False)}, "allowed"),
+        ({"machines": 2}, "many_nodes_unsupported"),
+        ({"image": "ghcr.io/x/y:1", "policy": Policy(images=("runpod/**",))}, "image_not_allowed"),
+        ({"image": None, "policy": Policy(images=("runpod/**",))}, "image_not_allowed"),
+        ({"image": "runpod/pytorch:2.4", "policy": Policy(images=("runpod/*",))}, "allowed"),
+        ({"price_usd_per_hour": Decimal("5.00"), "policy": DEAR}, "allowed"),
+        ({"price_usd_per_hour": Decimal("5.01"), "policy": DEAR}, "confirmation_required"),
+        ({"price_usd_per_hour": Decimal("6"), "policy": DEAR, "confirmed_usd_per_hour": Decimal("6")}, "allowed"),
         (
-            {"price_usd_per_hour": Decimal("6"), "policy": Policy(max_price_usd_per_hour=Decimal("9"))},
-            "confirmation_required",
+            {"price_usd_per_hour": Decimal("6.01"), "policy": DEAR, "confirmed_usd_per_hour": Decimal("6")},
+            "confirmation_outdated",
         ),
+        # Nobody is asked to confirm what would be refused all the same.
+        ({"price_usd_per_hour": Decimal("6"), "policy": DEAR, "month_usd": Decimal("49")}, "budget_exceeded"),
     ],
 )
 def test_spending_gates(changes: dict[str, object], expected: str) -> None:
@@ -149,8 +225,12 @@ def test_spending_gates(changes: dict[str, object], expected: str) -> None:
 
 
 def test_a_moved_head_is_refused() -> None:
-    assert reason(check_head("a" * 40, "b" * 40)) == "ref_changed"
-    assert reason(check_head("a" * 40, "a" * 40)) == "allowed"
+    assert reason(check_head("a" * 40, PULL)) == "ref_changed"
+    assert reason(check_head(PULL.head_sha, PULL)) == "allowed"
+
+
+def test_a_pull_request_that_was_closed_meanwhile_is_refused() -> None:
+    assert reason(check_head(PULL.head_sha, replace(PULL, state="closed"))) == "pull_request_closed"
 
 
 def test_every_denial_says_what_why_and_what_to_do() -> None:

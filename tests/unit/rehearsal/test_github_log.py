@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.rehearsal.github_log import Fault, Journal, Seen
+from gpu_lol_action.rehearsal.github_faults import Fault, FaultKind
+from gpu_lol_action.rehearsal.github_log import Journal, Seen
 from gpu_lol_action.rehearsal.github_openapi import Operation, Request, load_description, loosen
 
 CREATE = Operation("POST", "/repos/{owner}/{repo}/issues/{issue_number}/comments", "issues/create-comment")
@@ -22,14 +23,15 @@ CREATE = Operation("POST", "/repos/{owner}/{repo}/issues/{issue_number}/comments
     ],
 )
 def test_fault_means_whole_segments_of_an_operation(pattern: str, hits: bool) -> None:
-    assert Fault(pattern, 500).hits(CREATE) is hits
+    assert Fault(pattern, FaultKind(status=500)).hits(CREATE) is hits
 
 
 def test_faults_are_used_once_each_and_in_order() -> None:
-    journal = Journal(faults=[Fault("POST comments", 502), Fault("GET pulls", 500), Fault("POST comments", 503)])
+    orders = (("POST comments", 502), ("GET pulls", 500), ("POST comments", 503))
+    journal = Journal(faults=[Fault(pattern, FaultKind(status=status)) for pattern, status in orders])
     taken = [journal.take_fault(CREATE) for _ in range(3)]
 
-    assert [fault.status if fault else None for fault in taken] == [502, 503, None]
+    assert [fault.kind.status if fault else None for fault in taken] == [502, 503, None]
     assert journal.problems() == ["fault never met: GET pulls"]
 
 

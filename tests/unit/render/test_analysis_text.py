@@ -121,7 +121,7 @@ def test_without_a_model_the_reason_stands_where_the_model_would() -> None:
 
 def test_comparison_with_a_base_is_one_line() -> None:
     text = text_of(analysis(), base_sha="a1b9e02", base_analysis=analysis(1024), base_ladder=SMALL_LADDER)
-    assert "A40 → 1 × A100-80GB, +$0.95/h" in text.split("\n")[0]
+    assert "A40 → A100-80GB, +$0.95/h" in text.split("\n")[0]
     assert "a1b9e02: 24.0 GiB, 1 × A40, $0.44/h; since then sequence_length 1024 → 4096 (train.py:88)" in " ".join(text.split())  # fmt: skip
 
 

@@ -63,6 +63,15 @@ def unfenced(body: str) -> list[str]:
     return lines
 
 
+def test_what_is_left_out_can_be_read_in_the_summary_of_the_run() -> None:
+    body = HEAD + FOLD.format(name="spec", filler="x" * 5000) + LAST
+    cut = fit_comment(body, 400, overflow_url="https://github.com/acme/lab/actions/runs/7")
+    assert "[The summary of the run](https://github.com/acme/lab/actions/runs/7) has this whole" in cut
+    assert cut.endswith(f"\n\n{LAST}")
+    assert len(cut) <= 400
+    assert fit_comment(f"{HEAD}text\n{LAST}", overflow_url="https://github.com") == f"{HEAD}text\n{LAST}"
+
+
 PIECES = st.lists(
     st.sampled_from(
         [

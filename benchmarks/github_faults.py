@@ -1,0 +1,69 @@
+"""Every request of every story fails once and twice in a row with every fault, and nothing may be lost by it.
+
+    python benchmarks/github_faults.py                        # everything; hours of one core, minutes of many
+    python benchmarks/github_faults.py --stories up,down --kinds lost_502,permission --share 1/4
+
+The stories' requests are recorded while all goes well, and played again with a fault at each (tests/support/fault_stories.py
+has stories and judge; cloud, machine and clock are scripted, GitHub is spoken to over HTTP). Prints each failure, and as
+its last line the size of the matrix and the failures as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from gpu_lol_action.rehearsal.github_faults import KINDS  # noqa: E402 - the repository's root comes first
+from tests.support.fault_stories import STORIES, Trial, good_requests, run_trial, trials  # noqa: E402
+
+
+def judged(trial: Trial) -> list[str]:
+    """What one trial left that must not be; a trial that breaks is a failure too."""
+    try:
+        return run_trial(trial)
+    except Exception:  # noqa: BLE001 - the matrix goes on, and says so
+        return [f"{trial}: the trial broke: {traceback.format_exc(limit=-3)}"]
+
+
+def main() -> int:
+    """Play the matrix and print what it found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stories", default=",".join(STORIES), help="which stories, by name")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="which faults, by name")
+    parser.add_argument("--share", default="1/1", help="the n-th of m equal parts, as 2/5")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    kinds, (part, parts) = set(options.kinds.split(",")), map(int, options.share.split("/"))
+    requests = {name: good_requests(name) for name in options.stories.split(",")}
+    matrix = [trial for name, found in requests.items() for trial in trials(name, found)]
+    chosen = [trial for trial in matrix if trial.kind in kinds][part - 1 :: parts]
+    began, failed = time.monotonic(), Counter[str]()
+    with ProcessPoolExecutor(options.workers) as pool:
+        for trial, problems in zip(chosen, pool.map(judged, chosen, chunksize=4), strict=True):
+            failed[trial.story] += bool(problems)
+            for problem in problems:
+                print(problem, flush=True)
+    result = {
+        "stories": {name: len(found) for name, found in requests.items()},
+        "kinds": sorted(kinds),
+        "matrix": len(matrix),
+        "played": len(chosen),
+        "failed": sum(failed.values()),
+        "seconds": round(time.monotonic() - began),
+    }
+    print(json.dumps(result))
+    return 1 if result["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
