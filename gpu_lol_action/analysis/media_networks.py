@@ -94,6 +94,7 @@ def own_network(
         found = _measured(machine) if len(machine.roots) > before else found
         if found and (place == 0 or machine.tries > MOST_TRIES):
             break
+    found = [network for network in found if network.unknown < network.layers] or found
     if 1 < len(found) <= MOST_TOGETHER:
         return _together(found)  # a generator and what judges it are there at once
     return max(found, key=lambda network: (network.parameters, network.evidence), default=None)
@@ -187,12 +188,14 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
         {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}.values()
     )
     unknown = sum(part.parameters is None for part in layers) + kept.unknown
+    sized = sum(bool(part.parameters) for part in layers)
+    if kept.saved > MOST_KEPT:
+        unknown += sized  # no card holds one sample of it: what goes in was not understood
     per = LENGTH if kept.is_sequence else 1
     name = (
         root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else "a row of layers"
     )
     where = Evidence(root.program.source.path, root.line)
-    sized = sum(bool(part.parameters) for part in layers)
     return OwnNetwork(
         name, int(weights), int(kept.saved / per), int(kept.at_work / per), kept.is_sequence, sized, unknown, where
     )
@@ -295,6 +298,3 @@ def _together(found: Sequence[OwnNetwork]) -> OwnNetwork:
         sum(network.unknown for network in found),
         largest.evidence,
     )
-
-
-__all__ = ["UNKNOWN", "OwnNetwork", "own_network"]
