@@ -94,7 +94,6 @@ def own_network(
         found = _measured(machine) if len(machine.roots) > before else found
         if found and (place == 0 or machine.tries > MOST_TRIES):
             break
-    found = [network for network in found if network.unknown < network.layers] or found
     if 1 < len(found) <= MOST_TOGETHER:
         return _together(found)  # a generator and what judges it are there at once
     return max(found, key=lambda network: (network.parameters, network.evidence), default=None)
@@ -294,7 +293,8 @@ def _together(found: Sequence[OwnNetwork]) -> OwnNetwork:
         sum(network.outputs for network in found),
         max(network.at_work for network in found),
         largest.is_sequence,
-        sum(network.layers for network in found),
-        sum(network.unknown for network in found),
+        layers := sum(network.layers for network in found),
+        # One of them that was not understood leaves the whole unknown.
+        layers if any(network.unknown >= network.layers for network in found) else sum(n.unknown for n in found),
         largest.evidence,
     )
