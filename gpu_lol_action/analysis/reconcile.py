@@ -110,7 +110,9 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
     asked = [s for s in asked if s.weight >= WEIGHT_OF_MEMORY] or asked
-    chosen = _told(asked) if is_rough else None
+    if is_rough:  # a sum that may be far off does not tell which of several amounts is meant; what is demanded does
+        asked = [s for s in asked if s.finding.confidence is Confidence.HIGH] or asked
+    chosen = _middle_of_table(asked) if is_rough else None
     chosen = chosen or min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
     chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near)
     if chosen is None:
@@ -126,20 +128,13 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
 
 
-def _told(asked: Sequence[Statement]) -> Statement | None:
-    """Return what documentation says by itself, where the sum is too rough to pick one of several amounts; None where it is not clear.
-
-    An amount that is demanded comes before one that is mentioned; of a table with many rows the one in the middle is meant
-    by most readers, and the extremes are the settings of few.
-    """
-    ranked = sorted(asked, key=lambda s: s.rank)
-    own = [s for s in ranked if s.rank == ranked[0].rank]
-    demanded = [s for s in own if s.finding.confidence is Confidence.HIGH]
-    if len(demanded) == 1:
-        return demanded[0]
-    if not demanded and len(own) >= ROWS_OF_A_TABLE and len({s.finding.evidence.path for s in own}) == 1:
-        return sorted(own, key=lambda s: s.memory_gib)[(len(own) - 1) // 2]
-    return None
+def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
+    """Return the middle one of many mentioned amounts of one document: the extremes are the settings of few; else None."""
+    least = min((s.rank for s in asked), default=0)
+    own = [s for s in asked if s.rank == least and s.finding.confidence is not Confidence.HIGH]
+    if len(own) < ROWS_OF_A_TABLE or len({s.finding.evidence.path for s in own}) > 1:
+        return None
+    return sorted(own, key=lambda s: s.memory_gib)[(len(own) - 1) // 2]
 
 
 def headline(stated: Iterable[Statement]) -> Statement | None:
