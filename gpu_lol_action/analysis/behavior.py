@@ -21,7 +21,7 @@ GPU_MODULES = frozenset({
     "torchmetrics", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
     "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
     "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
-    "gsplat", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair",
+    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair",
 })  # fmt: skip
 GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
@@ -105,7 +105,8 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
             return bool(imported & {"stable_baselines3", "sb3_contrib"})
         if call.last == "fit":
             return bool(imported & _FIT_OWNERS) and ("sklearn" not in imported or _is_network(owner, imported))
-        return bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))
+        is_fit = call.last == "train" and "ultralytics" in imported and call.keyword("data", "epochs") is not None
+        return is_fit or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))
     return False
 
 

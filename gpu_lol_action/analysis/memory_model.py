@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpu_lol_action.analysis.media_question import media_model
+from gpu_lol_action.analysis.media_question import media_model, whole_network
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
@@ -29,6 +29,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     hinted = None
     if named is not None and named.confidence is Confidence.LOW:
         named, hinted = None, _only_one(findings) if trains and not builds else None
+    if (own := whole_network(findings, named, known)) is not None:
+        return own
     shape = _shape(findings)
     layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.

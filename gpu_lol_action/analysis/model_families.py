@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.model_facts import find_model
 
 # In the order in which a more special word is tried first. The model is the one that the family is mostly run as.
@@ -43,6 +44,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
      "google-bert/bert-base-uncased"),
 )  # fmt: skip
 _WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
+_GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 # What most servers are tried with where nobody says a model: the smallest of a family that needs a whole card.
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
 _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
@@ -67,6 +69,10 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None or run.script is None:
         return []
     closure = import_closure(checkout, run.script)
+    own = _family(f"/{run.script.path}")
+    if own is not None and find_pipeline(own) is not None and own != _GENERIC:  # classes of Stable Diffusion are all generations'
+        why = f"the program's name says the family of {own}"
+        return [Finding("model.family", own, why, Confidence.LOW, Evidence(run.script.path))]
     for source in closure:
         made = _made(source)
         if made is not None:

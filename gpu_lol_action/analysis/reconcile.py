@@ -109,6 +109,8 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
     asked = [s for s in asked if s.weight >= WEIGHT_OF_MEMORY] or asked
+    if is_rough:  # a sum that may be far off does not tell which of several amounts is meant; what is demanded does
+        asked = [s for s in asked if s.finding.confidence is Confidence.HIGH] or asked
     chosen = min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
     chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near)
     if chosen is None:

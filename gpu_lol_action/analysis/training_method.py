@@ -67,6 +67,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
+    words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     if re.search(r"lora", words, re.IGNORECASE):
         return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.configs and run.script is None:

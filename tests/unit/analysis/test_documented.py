@@ -237,3 +237,15 @@ def test_headline_is_what_is_demanded_then_the_card_named_most():
     assert headline(said(card, other)).finding.value == "A100"
     assert headline(said(("documented.inference.card", "L4", MEDIUM))).finding.value == "L4"
     assert headline(()) is None
+
+
+def test_a_demand_goes_before_a_nearer_remark_where_the_sum_is_rough() -> None:
+    where = Evidence("README.md", 3)
+    remark = Finding("documented.memory_gb", "4", "the documentation speaks of 4 GB", Confidence.MEDIUM, where)
+    demand = Finding("documented.memory_gb", "12", "the documentation asks for 12 GB", Confidence.HIGH, where)
+    said = statements([remark, demand], trains=False)
+    rough, sure = (reconcile(3, said, is_rough=is_rough) for is_rough in (True, False))
+    assert rough is not None
+    assert sure is not None
+    assert rough.required_gib > 8
+    assert sure.required_gib <= 4
