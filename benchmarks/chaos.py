@@ -203,7 +203,9 @@ def count_what_is_left(stage: Stage, line: Line) -> dict[str, int]:
         jump(stage, timedelta(hours=1))
     world = line.ask("state")
     live = {environment_name(REPOSITORY_ID, number) for number in LIVE}
-    cloud = SimulatedCloud(line, FastClock(stage), random.Random(0))  # the same dice each time, of which no secret comes  # nosec B311
+    cloud = SimulatedCloud(
+        line, FastClock(stage), random.Random(0)
+    )  # the same dice each time, of which no secret comes  # nosec B311
     kept = {cloud.name_on_cloud(name) for name in live}
     entries = [e for e in RecordLedger(FileStore(stage.folder / "ledger")).entries() if isinstance(e, Entry)]
     comments = {comment["id"]: comment["body"] for comment in world["comments"]}
