@@ -203,7 +203,7 @@ def count_what_is_left(stage: Stage, line: Line) -> dict[str, int]:
         jump(stage, timedelta(hours=1))
     world = line.ask("state")
     live = {environment_name(REPOSITORY_ID, number) for number in LIVE}
-    cloud = SimulatedCloud(line, FastClock(stage), random.Random(0))
+    cloud = SimulatedCloud(line, FastClock(stage), random.Random(0))  # repeatable dice  # nosec B311
     kept = {cloud.name_on_cloud(name) for name in live}
     entries = [e for e in RecordLedger(FileStore(stage.folder / "ledger")).entries() if isinstance(e, Entry)]
     comments = {comment["id"]: comment["body"] for comment in world["comments"]}
@@ -224,7 +224,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scale", type=float, default=60.0, help="how many times as fast time goes")
     options = parser.parse_args()
-    dice, tally = random.Random(options.seed), Tally()
+    dice, tally = random.Random(options.seed), Tally()  # repeatable dice  # nosec B311
     parent, child = multiprocessing.get_context("spawn").Pipe()
     world = multiprocessing.get_context("spawn").Process(
         target=serve, args=(child, options.seed, options.scale), daemon=True
