@@ -213,7 +213,7 @@ class LedgerProtocol(RuleBasedStateMachine):
     def _start(self, number: int, job: Callable[[Context], object], harm: Harm = (0, None), run_id: str = "") -> None:
         run_id = run_id or str(len(self.turns.players))
         self.events[run_id] = number
-        player = self.turns.start(run_id, lambda player: job(self._context(player, number)))
+        player = self.turns.start(run_id, lambda player: job(context_of(self.world, player, number, self.progress)))
         player.doom = (harm[0], harm[1]()) if harm[1] else None
         steps["rules"] += 1
 
@@ -230,20 +230,22 @@ class LedgerProtocol(RuleBasedStateMachine):
         alive = self.turns.alive
         return alive[which % len(alive)]
 
-    def _context(self, player: Player, number: int) -> Context:
-        forge = Forge(self.folder, pull_request(number=number))
-        forge.world, forge.player = self.world, player
-        provider, shell = Provider(self.world, player), Shell(player=player)
-        return Context(
-            forge=forge,
-            ledger=ledger_of(self.world, player),
-            clock=PlayersClock(player),
-            progress=self.progress,
-            cloud=lambda: provider,
-            shell=lambda: shell,
-            redact=redact,
-            settings=Settings(Door.JOB, player.run_id, None, "https://github.com", ("runpod",)),
-        )
+
+def context_of(world: ProtocolWorld, player: Player, number: int, progress: QuietProgress) -> Context:
+    """Return the hands of one run on that pull request; the world's folder is its checkout."""
+    forge = Forge(world.folder, pull_request(number=number))
+    forge.world, forge.player = world, player
+    provider, shell = Provider(world, player), Shell(player=player)
+    return Context(
+        forge=forge,
+        ledger=ledger_of(world, player),
+        clock=PlayersClock(player),
+        progress=progress,
+        cloud=lambda: provider,
+        shell=lambda: shell,
+        redact=redact,
+        settings=Settings(Door.JOB, player.run_id, None, "https://github.com", ("runpod",)),
+    )
 
 
 class PlayersClock:

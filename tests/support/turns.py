@@ -78,6 +78,8 @@ class Player:
         self.ended_at: datetime | None = None
         self.was_killed = False
         self.doom: tuple[int, BaseException] | None = None
+        self.is_doomed_after_effect = False
+        self.asked: list[str] = []
         self.calls = 0
         self.troubles: list[str] = []
         self._pending: BaseException | None = None
@@ -87,11 +89,14 @@ class Player:
 
     def call(self, what: str, effect: Callable[[], T]) -> T:
         """Ask the world: the question travels, then it happens, unless one of the two is lost."""
+        self.asked.append(what)
         self.sleep(self.turns.latency())
         if what in self.troubles:
             self.troubles.remove(what)
             raise TransientError("unreachable", f"{what}: no answer")
         answer = effect()
+        self._meet_doom()
+        self._raise_pending()
         if f"lost {what}" in self.troubles:
             self.troubles.remove(f"lost {what}")
             raise TransientError("unreachable", f"{what}: it happened, and the answer is lost")
@@ -106,9 +111,8 @@ class Player:
         self._paused.release()
         self._go.acquire()
         self.calls += 1
-        if self.doom is not None and self.calls >= self.doom[0]:
-            self._hit(self.doom[1])
-            self.doom = None
+        if not self.is_doomed_after_effect:
+            self._meet_doom()
         self._raise_pending()
 
     def go(self) -> None:
@@ -130,6 +134,11 @@ class Player:
         """Cancel it; it is told at its next turn, and may still tidy up."""
         self._hit(KeyboardInterrupt())
         self.ready_at = self.turns.at
+
+    def _meet_doom(self) -> None:
+        if self.doom is not None and self.calls >= self.doom[0]:
+            self._hit(self.doom[1])
+            self.doom = None
 
     def _hit(self, error: BaseException) -> None:
         if not self.was_killed:
