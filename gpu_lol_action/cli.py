@@ -192,6 +192,8 @@ def _carry_out(command: Command) -> Ending:
         return _estimate(command)
     if command.name == "doctor":
         return _doctor(command)
+    if command.name == "ledger":
+        return _ledger(command)
     if command.name == "init":
         outcome = wiring.initialize(command, Path.cwd())
         _print(outcome.text)
@@ -235,6 +237,19 @@ def _doctor(command: Command) -> Ending:
         as_json = command.output_format == "json"
         _print(checkup_text.checkup_json(diagnoses) if as_json else checkup_text.checkup_markdown(diagnoses))
     return Ending.ANSWERED if is_well(diagnoses) else Ending.OPERATOR_ERROR
+
+
+def _ledger(command: Command) -> Ending:
+    """Print the records to standard output, and which of the ledgers did not answer to the other stream."""
+    from gpu_lol_action import wiring
+
+    if command.is_csv:
+        _write_utf8()
+    answer = wiring.show_ledger(command, Path.cwd(), _screen())
+    _print(answer.text)
+    for error in answer.errors:
+        print(_told(error), file=sys.stderr)
+    return answer.errors[0].ending if answer.errors else Ending.ANSWERED
 
 
 def _estimate(command: Command) -> Ending:

@@ -280,6 +280,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
         needs_cloud=True,
     ),
     CommandSpec(
+        "ledger",
+        "List every machine on record, or show each version of one record: the audit log",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        positional="environment",
+        options=(Option("--csv", OptionKind.SWITCH, "print a table for programs"),),
+        examples=("ledger", "ledger gl-ahreaa-128", "ledger --csv"),
+    ),
+    CommandSpec(
         "init",
         "Write the workflows that fit this repository, and say what to do next",
         Permission.ANYONE,

@@ -130,6 +130,7 @@ class Command:
     use_llm: bool = False
     output: str | None = None
     table: str | None = None
+    is_csv: bool = False
     cells: tuple[tuple[str, str], ...] = ()
     level: int = 1
     is_public: bool = False

@@ -23,7 +23,7 @@ from gpu_lol_action.intake.corrections import SettingProblem, forms, read_settin
 from gpu_lol_action.intake.estimate_cells import check_cell
 from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
-from gpu_lol_action.intake.values import CHOICES, PROFILE, SWITCHES, VALUES, read_login
+from gpu_lol_action.intake.values import CHOICES, ENVIRONMENT, PROFILE, SWITCHES, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
 MAX_LINE_CHARACTERS = 500
@@ -150,6 +150,8 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
+    if positional == "environment" and not ENVIRONMENT.fullmatch(word):
+        return ParseProblem(command.line, f"`{_shown(word)}` is no environment's name", command=command.name)
     if positional == "request" and comment_of(word) is None:
         what = f"`{_shown(word)}` names no request; the answer to `up` has the whole line"
         return ParseProblem(command.line, what, command=command.name)
