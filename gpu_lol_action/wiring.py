@@ -16,7 +16,6 @@ from gpu_lol_action.action_io import Surroundings, annotate, log
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
-from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.request import (
     Command,
     CommentCreated,
@@ -27,8 +26,8 @@ from gpu_lol_action.domain.request import (
     Repository,
 )
 from gpu_lol_action.errors import Door, OperatorError, UserError
+from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context, Settings
-from gpu_lol_action.handlers.lookups import Lookups
 from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 from gpu_lol_action.render.screen import Screen
@@ -232,6 +231,9 @@ def left_out(context: Context) -> list[str]:
 
 def load_policy(context: Context, repository: Repository) -> Policy:
     """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
+    # After the first reaction: reading YAML takes longer than that one needs.
+    from gpu_lol_action.domain.policy_yaml import parse_policy
+
     try:
         return parse_policy(context.forge.read_file(POLICY_PATH, policy_ref(repository)))
     except UserError as error:

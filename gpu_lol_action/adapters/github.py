@@ -111,6 +111,8 @@ class GitHubClient:
                 raise _rate_limited(reply)
             # A limit is checked before anything is done: repeating is safe for writes too.
             self.sleep(wait)
+            # Whatever was left then, it is more now.
+            self.budget.left = None
         raise _unreachable(ask, None)
 
     def get(self, path: str, values: Mapping[str, str | int] | None = None, **query: str | int) -> Any:

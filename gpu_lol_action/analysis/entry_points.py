@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.training_configs import training_configs
@@ -29,6 +30,7 @@ _SERVING_TARGET = re.compile(
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 MAX_PROGRAMS = 300
+MAX_PLACES = 4  # variables in the name of a configuration
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +126,8 @@ def _of_command(checkout: Checkout, command: LaunchCommand) -> Run | None:
     script = _script(checkout, command)
     if script is None and _is_elsewhere(checkout, command):
         return None
-    found = [source for name in command.configs if (source := _config(checkout, name)) is not None]
+    word = script.name.rpartition(".")[0] if script is not None else ""
+    found = [source for name in command.configs if (source := _config(checkout, name, word)) is not None]
     configs = tuple(source for source in dict.fromkeys(found) if source is not script)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
@@ -182,8 +185,10 @@ def _is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
 
 
-def _config(checkout: Checkout, name: str) -> Source | None:
+def _config(checkout: Checkout, name: str, word: str) -> Source | None:
     """Return the configuration that a word names; a program counts only where it merely assigns."""
+    if 0 < name.count("$") <= MAX_PLACES and "/" in name:
+        return family_of(checkout, name, word)
     source = checkout.find_named(name.partition(":")[0])
     if source is None or source.code is None:
         return source

@@ -6,10 +6,12 @@ import re
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -55,7 +57,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = _configured(checkout, run) or _listed(run) or _asserted(checkout, run) or _named(run)
-    said = said or _documented(checkout, run) or _of_others(checkout, run)
+    said = said or _documented(checkout, run) or _of_others(checkout, run) or _prepared(checkout, run)
     return [*said, *found]
 
 
@@ -143,6 +145,23 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
         if command.target == run.command.target and (command.processes or 0) > 1 and command.nodes == 1:
             why = f"the program divides its model, and another command of it starts {command.processes} processes"
             return [Finding(_FIELD, str(command.processes), why, Confidence.LOW, command.evidence)]
+    return []
+
+
+def _prepared(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the processes of the configuration that lies ready for ``accelerate``, for a program that can be spread."""
+    is_told = run.command is not None and not run.command.is_divided
+    if run.behavior is not Behavior.TRAINS or is_told or not _spreads(checkout, run):
+        return []
+    for source in accelerate_configs(checkout)[:1]:
+        settings = {setting.key: setting for setting in read_settings(source)}
+        count, machines = (
+            as_number(settings[key].text) if key in settings else None for key in ("num_processes", "num_machines")
+        )
+        if count is not None and 1 < count <= 64:
+            why = f"`num_processes` is {count} in the configuration that lies ready for `accelerate`"
+            number = max(1, count // max(1, machines or 1))
+            return [Finding(_FIELD, str(number), why, Confidence.LOW, settings["num_processes"].evidence)]
     return []
 
 

@@ -24,6 +24,7 @@ WEIGHT_OVER_ROUGH = 0.9
 # A statement further off than this factor speaks of another run (a larger model, several cards together).
 FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
+LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
@@ -35,7 +36,7 @@ FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 class Statement:
     """One stated amount per GPU in GiB. ``is_card``: the size of a card that was used, not an amount that was asked for.
 
-    ``is_counted``: it stands beside the count of GPUs that the run takes. ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
+    ``is_at_command``: it stands right above the run's own command. ``is_counted``: it stands beside the count of GPUs that the run takes. ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
     """
 
     memory_gib: float
@@ -44,6 +45,7 @@ class Statement:
     rank: int
     finding: Finding
     is_counted: bool = False
+    is_at_command: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,19 @@ def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], 
     counted = {f.evidence for f in findings if f.field == "documented.gpu_count" and f.value == str(count)}
     return tuple(
         replace(s, is_counted=True) if count > 1 and s.is_card and s.finding.evidence in counted else s for s in stated
+    )
+
+
+def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tuple[Statement, ...]:
+    """Return the statements, those marked that stand in the lines right above the command that is the run."""
+    if command is None:
+        return tuple(stated)
+    path, line = command.evidence.path, command.evidence.line
+    return tuple(
+        replace(s, is_at_command=True)
+        if s.finding.evidence.path == path and 0 <= line - s.finding.evidence.line <= LINES_ABOVE
+        else s
+        for s in stated
     )
 
 
@@ -136,7 +151,7 @@ def _without_totals(stated: Iterable[Statement]) -> list[Statement]:
 def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bool:
     factor = statement.memory_gib / computed_gib
     if not statement.is_card:
-        furthest = FURTHEST_FROM_ROUGH if is_rough else FURTHEST
+        furthest = FURTHEST_FROM_ROUGH if is_rough or statement.is_at_command else FURTHEST
         return 1 / furthest <= factor <= furthest
     if statement.is_counted and computed_gib > LARGEST_CARD_GIB:
         return True  # no card holds the sum, and the authors' did: the sum is wrong

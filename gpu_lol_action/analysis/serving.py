@@ -50,12 +50,12 @@ def with_share(breakdown: MemoryBreakdown, share: Finding | None) -> MemoryBreak
     if share is None:
         return breakdown
     factor = 1 / float(share.value)
-    free = MemoryTerm("left free", breakdown.expected_gib * (factor - 1), share.why, share.evidence)
+    free = MemoryTerm("left free", round(breakdown.expected_gib * (factor - 1), 2), share.why, share.evidence)
     return replace(
         breakdown,
         terms=(*breakdown.terms, free),
-        low_gib=breakdown.low_gib * factor,
-        expected_gib=breakdown.expected_gib * factor,
-        high_gib=breakdown.high_gib * factor,
-        required_gib=breakdown.required_gib * factor,
+        low_gib=round(breakdown.low_gib * factor, 2),
+        expected_gib=round(breakdown.expected_gib * factor, 2),
+        high_gib=round(breakdown.high_gib * factor, 2),
+        required_gib=float(round(breakdown.required_gib * factor)),
     )

@@ -81,6 +81,8 @@ class VramQuestion:
     states alone: no activations, no buffers, no context. ``is_attention_eager`` and ``is_attention_fused`` are what is known of
     attention; neither, and networks that run both ways have the scores in ``high``.
 
+    ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
+
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
     ``audio_seconds`` of a sample. ``trained_part`` is what is trained beside a frozen diffusion model (``controlnet``,
     ``t2i-adapter``, ``textual inversion``); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
@@ -111,6 +113,7 @@ class VramQuestion:
     is_attention_eager: bool = False
     is_attention_fused: bool = False
     is_gradient_freed: bool = False
+    has_reference: bool = False
     image_height: int = 0
     image_width: int = 0
     frames: int = 0

@@ -18,7 +18,7 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.reading import price, read_commit, read_note
+from gpu_lol_action.handlers.reading import price, read_change, read_note
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
 from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
@@ -100,7 +100,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     corrections = read_note(context, order.pull_request.number).corrections
-    reading = read_commit(context, order.pull_request.head_sha, order.policy, is_fork=is_fork, corrections=corrections)
+    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, corrections=corrections)
     spec = _with_profile(reading.asked, order.command.profile)
     if isinstance(spec, Deny):
         return spec
