@@ -10,7 +10,7 @@ import signal
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -209,7 +209,7 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.handlers.context import Order
     from gpu_lol_action.handlers.obey import obey
 
-    with wiring.terminal(Path.cwd(), TerminalProgress(), _show) as context:
+    with wiring.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
         order = Order(
             command=command,
             requester=Requester(wiring.user()),
@@ -217,6 +217,12 @@ def _carry_out(command: Command) -> Ending:
             pull_request=context.forge.pull_request(0),
             policy=Policy(requires_recent_sweep=False),
         )
+        if command.name == "budget" and command.output_format == "json":
+            from gpu_lol_action.handlers.budget import describe_budget
+
+            _write_utf8()
+            _print(describe_budget(context, order))
+            return Ending.ANSWERED
         outcome = obey(context, order, may_use_cloud=True)
         if command.name == "sweep":
             _show(outcome.text)
@@ -274,6 +280,11 @@ def _show(markdown: str) -> None:
 
     screen = _screen()
     _print(screen.finish(render_text(markdown, screen.width)))
+
+
+def _answer_in(command: Command) -> Callable[[str], None]:
+    """Return how an answer is shown: laid out for the screen, or as the Markdown that a comment has."""
+    return _print if command.output_format == "markdown" else _show
 
 
 def _screen() -> Screen:

@@ -233,6 +233,13 @@ COMMANDS: tuple[CommandSpec, ...] = (
         examples=("status",),
     ),
     CommandSpec(
+        "budget",
+        "Show what this month has cost, by person and pull request, and what is promised",
+        Permission.COMMAND_ROLES,
+        options=(Option("--format", OptionKind.FORMAT, "how it is printed", "text|json|markdown", TERMINAL),),
+        examples=("budget",),
+    ),
+    CommandSpec(
         "extend",
         "Give the machine more time, as far as lease and budget allow",
         Permission.COMMAND_ROLES,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, Outcome, PullRequestChanged, PullRequestClosed, Scheduled
+from gpu_lol_action.handlers.budget import handle_budget
 from gpu_lol_action.handlers.confirm import confirmed_order
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.correct import asked_for, handle_correction
@@ -66,6 +67,8 @@ def _answer(context: Context, order: Order) -> Outcome:
             return handle_estimate(context, order)
         case "status":
             return handle_status(context, order)
+        case "budget":
+            return handle_budget(context, order)
         case "help":
             return handle_help(context, order)
         case _:

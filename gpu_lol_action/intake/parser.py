@@ -197,6 +197,8 @@ def _with_value(command: Command, option: Option, value: str) -> Command | Parse
         return _with_accelerator(command, value)
     if option.kind is OptionKind.CELL:
         return _with_cell(command, option, value)
+    if option.kind is OptionKind.FORMAT and value.lower() not in option.metavar.split("|"):
+        return _no_value(command, option, value, tuple(option.metavar.split("|")))
     if option.kind is OptionKind.USER:
         login = read_login(value)
         if login is not None:
@@ -205,7 +207,10 @@ def _with_value(command: Command, option: Option, value: str) -> Command | Parse
     read_value = read(value) if field else None
     if read_value is not None:
         return dataclasses.replace(command, **dict[str, Any]({field: read_value}))
-    valid = CHOICES.get(option.kind, ())
+    return _no_value(command, option, value, CHOICES.get(option.kind, ()))
+
+
+def _no_value(command: Command, option: Option, value: str, valid: tuple[str, ...]) -> ParseProblem:
     return ParseProblem(
         command.line,
         f"`{option.name}` cannot be `{_shown(value)}`: write it as `{option.name} {option.metavar}`",

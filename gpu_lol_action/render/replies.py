@@ -11,6 +11,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, ParseProblem
+from gpu_lol_action.pricing.month import MonthReport
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
@@ -22,6 +23,7 @@ from gpu_lol_action.render.views import (
     total_billing_view,
 )
 from gpu_lol_action.render.views_answers import dry_run_view, message_view, status_view, sweep_view
+from gpu_lol_action.render.views_budget import budget_view
 from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
@@ -44,6 +46,12 @@ def status(
     return render_comment(
         "status", status_view(entries, unreadable, now, gpu_use or {}, reply_marker(reply_to, "status"))
     )
+
+
+def budget(month: MonthReport, *, now: datetime, reply_to: ReplyTo | None = None) -> str:
+    """Return what the month has cost so far, as bars by person and by pull request."""
+    billing = total_billing_view(month.running, now, len(month.unreadable))
+    return render_comment("budget", budget_view(month, reply_marker(reply_to, "budget"), billing))
 
 
 def denied(

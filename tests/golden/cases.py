@@ -36,10 +36,12 @@ from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
+from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
 from tests.golden.awaiting_case import awaiting_text
+from tests.golden.budget_case import budget_text
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 POLICY = Policy()
@@ -355,8 +357,15 @@ def _launching(**changes: object) -> str:
     return comments.launching(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
 
 
-def _ready(record: EnvironmentRecord = READY, head_ref: str = "feat/long-context", name: str = "acme/qwen-sft") -> str:
-    return comments.ready(record=record, policy=POLICY, now=NOW, repository_name=name, head_ref=head_ref, **_WORST)
+def _ready(
+    record: EnvironmentRecord = READY,
+    head_ref: str = "feat/long-context",
+    name: str = "acme/qwen-sft",
+    notice: Spending | None = None,
+) -> str:
+    return comments.ready(
+        record=record, policy=POLICY, now=NOW, repository_name=name, head_ref=head_ref, notice=notice, **_WORST
+    )
 
 
 def _dry_run(ladder: Ladder = LADDER, refusals: tuple[str, ...] = ()) -> str:
@@ -403,9 +412,14 @@ def _warning(of: str, look: Look | None, record: EnvironmentRecord = READY) -> s
     return comments.warning(record=record, due=Warn(of, ends_at), look=look, now=now)
 
 
-def _torn_down(record: EnvironmentRecord) -> str:
-    at = NOW + timedelta(minutes=102)
-    return comments.torn_down(record=record, policy=POLICY, now=at, pr_usd=Decimal("2.70"), month_usd=Decimal("13.90"))
+_USED = Spending(Decimal("38.20"), Decimal("3.11"), Decimal("50"))
+
+
+def _torn_down(record: EnvironmentRecord, notice: Spending | None = None) -> str:
+    at, spent = NOW + timedelta(minutes=102), notice.month_usd if notice else Decimal("13.90")
+    return comments.torn_down(
+        record=record, policy=POLICY, now=at, pr_usd=Decimal("2.70"), month_usd=spent, notice=notice
+    )
 
 
 def _hostile_record(record: EnvironmentRecord) -> EnvironmentRecord:
@@ -584,6 +598,7 @@ CASES: Mapping[str, Callable[[], str]] = {
         record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)
     ),
     "ready": _ready,
+    "ready_noticed": lambda: _ready(notice=_USED),
     "ready_rehearsal": lambda: _ready(STAND_IN),
     "ready_hostile": lambda: _ready(_hostile_record(READY), HOSTILE, HOSTILE),
     "already_running_hostile": lambda: comments.already_running(record=_hostile_record(READY), now=NOW),
@@ -636,6 +651,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "unproven_hostile": lambda: comments.unproven(record=_hostile_record(ENDING), now=NOW, why=HOSTILE),
     "torn_down": lambda: _torn_down(CLOSED),
+    "torn_down_noticed": lambda: _torn_down(CLOSED, _USED),
     "torn_down_failed": lambda: _torn_down(FAILED),
     "torn_down_rehearsal": lambda: _torn_down(
         replace(CLOSED, is_rehearsal=True, tombstone=Tombstone("maintainer", "pull_request_closed", NOW))
@@ -729,6 +745,10 @@ CASES: Mapping[str, Callable[[], str]] = {
     "sweep_summary_hostile": lambda: comments.sweep_summary(
         lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW
     ),
+    "budget": lambda: budget_text(NOW, REPLY),
+    "budget_over": lambda: budget_text(NOW, REPLY, limit="12"),
+    "budget_empty": lambda: budget_text(NOW, REPLY, is_empty=True),
+    "budget_hostile": lambda: budget_text(NOW, None, HOSTILE),
     "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
     "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
     "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),
