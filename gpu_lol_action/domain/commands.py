@@ -65,7 +65,8 @@ class Option:
 class CommandSpec:
     """One command. ``positional`` names the optional argument, ``needs_cloud`` loads SkyPilot.
 
-    ``settings`` are words of the form ``name=value``; a command that has any takes at least one.
+    ``settings`` are words of the form ``name=value``; a command that has any takes at least one. ``is_positional_needed``:
+    there is no command without its argument. ``is_once``: an old run of it, started again by another, does nothing.
     """
 
     name: str
@@ -80,12 +81,14 @@ class CommandSpec:
     aliases: tuple[str, ...] = ()
     needs_cloud: bool = False
     is_spending: bool = False
+    is_positional_needed: bool = False
+    is_once: bool = False
 
     def usage(self, door: DoorKind) -> str:
         """Return the command with the arguments that it takes at this door, without the door's prefix."""
         words = [self.name]
         if self.positional_at(door):
-            words.append(f"[{self.positional}]")
+            words.append(self.positional if self.is_positional_needed else f"[{self.positional}]")
         words += [f"[{setting.name}={setting.metavar}]" for setting in self.settings]
         for option in self.options_at(door):
             value = "" if option.kind is OptionKind.SWITCH else f" {option.metavar}"
@@ -102,6 +105,8 @@ class CommandSpec:
 
 
 TERMINAL = DoorKind.TERMINAL
+
+WHICH = Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME")
 
 UP_OPTIONS = (
     Option("--gpu", OptionKind.ACCELERATOR, "rent this accelerator instead", "A100-80GB:2"),
@@ -244,9 +249,34 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Give the machine more time, as far as lease and budget allow",
         Permission.COMMAND_ROLES,
         positional="duration",
-        options=(Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME"),),
+        options=(WHICH,),
         examples=("extend 2h", "extend 45m"),
         needs_cloud=True,
+        is_once=True,
+    ),
+    CommandSpec(
+        "share",
+        "Let another GitHub user log in to the machine too",
+        Permission.COMMAND_ROLES,
+        doors=DoorKind.COMMENT,
+        positional="user",
+        options=(WHICH,),
+        examples=("share @grace",),
+        needs_cloud=True,
+        is_positional_needed=True,
+        is_once=True,
+    ),
+    CommandSpec(
+        "unshare",
+        "Take a user's keys from the machine again",
+        Permission.COMMAND_ROLES,
+        doors=DoorKind.COMMENT,
+        positional="user",
+        options=(WHICH,),
+        examples=("unshare @grace",),
+        needs_cloud=True,
+        is_positional_needed=True,
+        is_once=True,
     ),
     CommandSpec(
         "down",

@@ -15,6 +15,7 @@ from gpu_lol_action.handlers.estimate import handle_estimate
 from gpu_lol_action.handlers.extend import handle_extend
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.handlers.share import handle_share, handle_unshare
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
@@ -40,6 +41,10 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
             return plan if isinstance(plan, Outcome) else DEFERRED
         case "extend":
             return handle_extend(context, order) if may_use_cloud else DEFERRED
+        case "share":
+            return handle_share(context, order) if may_use_cloud else DEFERRED
+        case "unshare":
+            return handle_unshare(context, order) if may_use_cloud else DEFERRED
         case "down" if may_use_cloud or not mark_down(context, order):
             return handle_down(context, order)
         case "down":

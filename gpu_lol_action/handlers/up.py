@@ -297,5 +297,8 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         keep=plan.spec.keep,
         is_rehearsal=context.settings.is_rehearsal,
         budget_noticed_at=plan.budget_noticed_at,
+        shared=tuple(
+            dict.fromkeys(each for each in order.command.share if each.lower() != order.requester.login.lower())
+        ),
         confirmed_by=order.confirmation.by.login if order.confirmation else None,
     )

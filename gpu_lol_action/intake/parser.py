@@ -74,6 +74,8 @@ def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
         return ParseProblem(
             line, f"`{spec.name}` needs at least one word of the form `name=value`", forms(spec), spec.name
         )
+    if isinstance(parsed, Command) and spec.is_positional_needed and not parsed.share:
+        return ParseProblem(line, f"`{spec.name}` needs a user, as `{spec.examples[0]}`", command=spec.name)
     return parsed
 
 
@@ -135,7 +137,9 @@ def _normalize_dashes(word: str) -> str:
 
 
 def _apply_positional(command: Command, positional: str, word: str) -> Command | ParseProblem:
-    taken = command.lease if positional == "duration" else command.profile or command.topic or command.path
+    taken: object = command.profile or command.topic or command.path
+    if positional in ("duration", "user"):
+        taken = command.lease if positional == "duration" else command.share
     if not positional or taken:
         return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
     if positional == "path":
@@ -150,6 +154,11 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
+    if positional == "user":
+        login = read_login(word)
+        if login is None:
+            return ParseProblem(command.line, f"`{_shown(word)}` is no GitHub login", command=command.name)
+        return dataclasses.replace(command, share=(login,))
     if positional == "environment" and not ENVIRONMENT.fullmatch(word):
         return ParseProblem(command.line, f"`{_shown(word)}` is no environment's name", command=command.name)
     if positional == "request" and comment_of(word) is None:

@@ -31,8 +31,10 @@ from gpu_lol_action.render.replies import (
     help,  # noqa: A004 - named as the command is
     nothing_to_tear_down,
     problem,
+    shared,
     status,
     sweep_summary,
+    unshared,
 )
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
@@ -72,12 +74,14 @@ __all__ = [
     "proposal",
     "proposal_case",
     "ready",
+    "shared",
     "spec_error",
     "status",
     "superseded",
     "sweep_summary",
     "torn_down",
     "unproven",
+    "unshared",
     "warning",
 ]
 

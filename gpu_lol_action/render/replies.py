@@ -22,6 +22,7 @@ from gpu_lol_action.render.views import (
     reply_marker,
     total_billing_view,
 )
+from gpu_lol_action.render.views_access import shared_view, unshared_view
 from gpu_lol_action.render.views_answers import dry_run_view, message_view, status_view, sweep_view
 from gpu_lol_action.render.views_budget import budget_view
 from gpu_lol_action.render.views_environment import WorstCase, running_view
@@ -52,6 +53,24 @@ def budget(month: MonthReport, *, now: datetime, reply_to: ReplyTo | None = None
     """Return what the month has cost so far, as bars by person and by pull request."""
     billing = total_billing_view(month.running, now, len(month.unreadable))
     return render_comment("budget", budget_view(month, reply_marker(reply_to, "budget"), billing))
+
+
+def shared(
+    *,
+    record: EnvironmentRecord,
+    login: str,
+    keys: int,
+    refused: Sequence[str],
+    now: datetime,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return that one more person can log in, and how."""
+    return render_comment("shared", shared_view(record, login, keys, refused, now, reply_to))
+
+
+def unshared(*, record: EnvironmentRecord, login: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
+    """Return that a person's keys are gone, and what that does not undo."""
+    return render_comment("unshared", unshared_view(record, login, now, reply_to))
 
 
 def denied(

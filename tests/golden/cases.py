@@ -745,6 +745,23 @@ CASES: Mapping[str, Callable[[], str]] = {
     "sweep_summary_hostile": lambda: comments.sweep_summary(
         lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW
     ),
+    "shared": lambda: comments.shared(
+        record=replace(READY, shared=("grace",)),
+        login="grace",
+        keys=2,
+        refused=("it is an RSA key of 1024 bits, under 2048",),
+        now=NOW,
+        reply_to=REPLY,
+    ),
+    "shared_hostile": lambda: comments.shared(
+        record=_hostile_record(READY), login=HOSTILE, keys=1, refused=(HOSTILE,), now=NOW
+    ),
+    "unshared": lambda: comments.unshared(
+        record=replace(READY, shared=("linus",)), login="grace", now=NOW, reply_to=REPLY
+    ),
+    "unshared_hostile": lambda: comments.unshared(
+        record=replace(_hostile_record(READY), shared=(HOSTILE,)), login=HOSTILE, now=NOW
+    ),
     "budget": lambda: budget_text(NOW, REPLY),
     "budget_over": lambda: budget_text(NOW, REPLY, limit="12"),
     "budget_empty": lambda: budget_text(NOW, REPLY, is_empty=True),

@@ -97,7 +97,9 @@ def test_the_fix_for_an_unknown_model_is_a_command_that_works() -> None:
     assert said(fix).startswith("🟢 ")
 
 
-@pytest.mark.parametrize("line", ["--batch x", "--method qlra", "--hidden -1", "--zero-stage 7", "--params-b many", "--format yaml"])
+@pytest.mark.parametrize(
+    "line", ["--batch x", "--method qlra", "--hidden -1", "--zero-stage 7", "--params-b many", "--format yaml"]
+)
 def test_a_value_that_an_option_cannot_have_is_refused_by_the_grammar(line: str) -> None:
     parsed = parse_words(["estimate", *line.split()], DoorKind.TERMINAL)
     assert isinstance(parsed, ParseProblem)
