@@ -45,8 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[0] in ("--version", "-V"):
         print(f"gpu-lol {__version__}")
         return 0
-    if "--help" in words or "-h" in words:
-        words = [word for word in words if word not in ("--help", "-h")]
+    ours = words[: words.index("--")] if "--" in words else words  # what stands behind is the machine's
+    if "--help" in ours or "-h" in ours:
+        words = [word for word in ours if word not in ("--help", "-h")]
         words = words if words[0] == "help" and len(words) > 1 else ["help", *words]
     if words[0] != "help":
         return _run(words)

@@ -67,6 +67,7 @@ class CommandSpec:
 
     ``settings`` are words of the form ``name=value``; a command that has any takes at least one. ``is_positional_needed``:
     there is no command without its argument. ``is_once``: an old run of it, started again by another, does nothing.
+    ``words_behind`` names what has to stand behind ``--``, as it is written.
     """
 
     name: str
@@ -83,6 +84,7 @@ class CommandSpec:
     is_spending: bool = False
     is_positional_needed: bool = False
     is_once: bool = False
+    words_behind: str = ""
 
     def usage(self, door: DoorKind) -> str:
         """Return the command with the arguments that it takes at this door, without the door's prefix."""
@@ -93,6 +95,8 @@ class CommandSpec:
         for option in self.options_at(door):
             value = "" if option.kind is OptionKind.SWITCH else f" {option.metavar}"
             words.append(f"[{option.name}{value}]")
+        if self.words_behind:
+            words.append(f"-- {self.words_behind}")
         return " ".join(words)
 
     def options_at(self, door: DoorKind) -> tuple[Option, ...]:
@@ -277,6 +281,25 @@ COMMANDS: tuple[CommandSpec, ...] = (
         needs_cloud=True,
         is_positional_needed=True,
         is_once=True,
+    ),
+    CommandSpec(
+        "run",
+        "Run a command in the checkout on the machine, and show its output",
+        Permission.COMMAND_ROLES,
+        options=(WHICH,),
+        examples=("run -- nvidia-smi -L", "run -- `python train.py --steps 10 | tail`"),
+        needs_cloud=True,
+        is_once=True,
+        words_behind="COMMAND",
+    ),
+    CommandSpec(
+        "logs",
+        "Show the end of set-up's log, or of the last command's",
+        Permission.COMMAND_ROLES,
+        positional="setup|run",
+        options=(WHICH,),
+        examples=("logs", "logs run"),
+        needs_cloud=True,
     ),
     CommandSpec(
         "down",

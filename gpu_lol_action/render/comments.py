@@ -30,6 +30,7 @@ from gpu_lol_action.render.replies import (
     estimate,
     help,  # noqa: A004 - named as the command is
     nothing_to_tear_down,
+    output,
     problem,
     shared,
     status,
@@ -70,6 +71,7 @@ __all__ = [
     "launching",
     "no_capacity",
     "nothing_to_tear_down",
+    "output",
     "problem",
     "proposal",
     "proposal_case",

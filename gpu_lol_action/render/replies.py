@@ -11,6 +11,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, ParseProblem
+from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.month import MonthReport
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import render_comment
@@ -28,6 +29,7 @@ from gpu_lol_action.render.views_budget import budget_view
 from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
+from gpu_lol_action.render.views_output import output_view
 
 
 def already_running(*, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None) -> str:
@@ -71,6 +73,19 @@ def shared(
 def unshared(*, record: EnvironmentRecord, login: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
     """Return that a person's keys are gone, and what that does not undo."""
     return render_comment("unshared", unshared_view(record, login, now, reply_to))
+
+
+def output(
+    *,
+    record: EnvironmentRecord,
+    command: str,
+    text: str,
+    found: Output,
+    now: datetime,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return what a command on the machine, or a log of it, has said."""
+    return render_comment("output", output_view(record, command, text, found, now, reply_to))
 
 
 def denied(

@@ -36,6 +36,7 @@ from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
+from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
@@ -529,6 +530,11 @@ def _corrected(note: ProposalNote) -> Analysis:
     )
 
 
+def _output(command: str, text: str, record: EnvironmentRecord = READY, **said: object) -> str:
+    found = Output(text, len(text), took=timedelta(seconds=7), **said)  # type: ignore[arg-type]  # keyword bag
+    return comments.output(record=record, command=command, text=text, found=found, now=NOW, reply_to=REPLY)
+
+
 CASES: Mapping[str, Callable[[], str]] = {
     "proposal_corrected": lambda: _proposal(
         analysis=_corrected(_NOTE), note=_NOTE, spec_notice=_COMMITTED, run="19283746501.1"
@@ -761,6 +767,13 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "unshared_hostile": lambda: comments.unshared(
         record=replace(_hostile_record(READY), shared=(HOSTILE,)), login=HOSTILE, now=NOW
+    ),
+    "output": lambda: _output("nvidia-smi -L", "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-3f1c)\n", exit_code=0),
+    "output_failed": lambda: _output("python train.py", "".join(f"step {n}\n" for n in range(999)), exit_code=1),
+    "output_stopped": lambda: _output("sleep 999", "", exit_code=124, is_timed_out=True),
+    "output_log": lambda: _output("setup", "== requirements\nCollecting peft\n", age=timedelta(minutes=9)),
+    "output_hostile": lambda: _output(
+        HOSTILE, f"{HOSTILE}\n::error::x\n10%\r99%\n", exit_code=1, record=_hostile_record(READY)
     ),
     "budget": lambda: budget_text(NOW, REPLY),
     "budget_over": lambda: budget_text(NOW, REPLY, limit="12"),
