@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -40,8 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[0] in ("--version", "-V"):
         print(f"gpu-lol {__version__}")
         return 0
-    if "--help" in words or "-h" in words:
-        words = [word for word in words if word not in ("--help", "-h")]
+    ours = words[: words.index("--")] if "--" in words else words  # what stands behind is the machine's
+    if "--help" in ours or "-h" in ours:
+        words = [word for word in ours if word not in ("--help", "-h")]
         words = words if words[0] == "help" and len(words) > 1 else ["help", *words]
     if words[0] != "help":
         return _run(words)
@@ -119,6 +120,8 @@ def _carry_out(command: Command) -> Ending:
         return _estimate(command)
     if command.name == "doctor":
         return _doctor(command)
+    if command.name == "ledger":
+        return _ledger(command)
     if command.name == "init":
         outcome = wiring.initialize(command, Path.cwd())
         _print(outcome.text)
@@ -134,7 +137,7 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.handlers.context import Order
     from gpu_lol_action.handlers.obey import obey
 
-    with wiring.terminal(Path.cwd(), TerminalProgress(), _show) as context:
+    with wiring.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
         order = Order(
             command=command,
             requester=Requester(wiring.user()),
@@ -142,6 +145,12 @@ def _carry_out(command: Command) -> Ending:
             pull_request=context.forge.pull_request(0),
             policy=Policy(requires_recent_sweep=False),
         )
+        if command.name == "budget" and command.output_format == "json":
+            from gpu_lol_action.handlers.budget import describe_budget
+
+            _write_utf8()
+            _print(describe_budget(context, order))
+            return Ending.ANSWERED
         outcome = obey(context, order, may_use_cloud=True)
         if command.name == "sweep":
             _show(outcome.text)
@@ -162,6 +171,19 @@ def _doctor(command: Command) -> Ending:
         as_json = command.output_format == "json"
         _print(checkup_text.checkup_json(diagnoses) if as_json else checkup_text.checkup_markdown(diagnoses))
     return Ending.ANSWERED if is_well(diagnoses) else Ending.OPERATOR_ERROR
+
+
+def _ledger(command: Command) -> Ending:
+    """Print the records to standard output, and which of the ledgers did not answer to the other stream."""
+    from gpu_lol_action import wiring
+
+    if command.is_csv:
+        _write_utf8()
+    answer = wiring.show_ledger(command, Path.cwd(), _screen())
+    _print(answer.text)
+    for error in answer.errors:
+        print(_told(error), file=sys.stderr)
+    return answer.errors[0].ending if answer.errors else Ending.ANSWERED
 
 
 def _estimate(command: Command) -> Ending:
@@ -186,6 +208,11 @@ def _show(markdown: str) -> None:
 
     screen = _screen()
     _print(screen.finish(render_text(markdown, screen.width)))
+
+
+def _answer_in(command: Command) -> Callable[[str], None]:
+    """Return how an answer is shown: laid out for the screen, or as the Markdown that a comment has."""
+    return _print if command.output_format == "markdown" else _show
 
 
 def _screen() -> Screen:

@@ -79,6 +79,7 @@ KEYS: tuple[Key, ...] = (
     Key("timeouts.provision", "timeouts.provision", Kind.DURATION, "how long one offer may take to give a machine"),
     Key("timeouts.setup", "timeouts.setup", Kind.DURATION, "how long installing may take"),
     Key("timeouts.validate", "timeouts.validate", Kind.DURATION, "how long the checks may take"),
+    Key("timeouts.run", "timeouts.run", Kind.DURATION, "how long a command of `run` may take"),
     Key("proposal.mode", "proposal_mode", Kind.MODE,
         "where the spec goes besides the comment: `comment` (nowhere), `suggest` (a suggestion in the review, where the file "
         "is in the diff) or `commit` (a commit on the pull request's branch): [proposals.md](proposals.md)"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.confirmation import is_same_person
@@ -62,6 +62,7 @@ class UpPlan:
     setup: SetupRequest
     identity: Mapping[str, str]
     restore: Rescue | None = None
+    budget_noticed_at: datetime | None = None
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
         """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
@@ -142,7 +143,7 @@ def _gate_spending(
     now = context.clock.now()
     lease = order.command.lease or order.policy.lease
     worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy)
-    survey = draft.survey
+    survey, earlier = draft.survey, draft.survey.find(draft.name)
     records, open_records = survey.records, survey.open_records
     month = spending(survey.bills_usd(month_start(now)), open_records, order.policy, now)
     facts = SpendingFacts(
@@ -181,6 +182,8 @@ def _gate_spending(
         setup=draft.setup,
         identity=_identity(order),
         restore=draft.restore,
+        # A new life of the name must not forget that it was said.
+        budget_noticed_at=earlier.record.budget_noticed_at if isinstance(earlier, Entry) else None,
     )
     return AwaitsConfirmation(gate, best, plan) if isinstance(gate, Deny) else plan
 
