@@ -99,6 +99,11 @@ class CommandSpec:
             words.append(f"-- {self.words_behind}")
         return " ".join(words)
 
+    def examples_at(self, door: DoorKind) -> tuple[str, ...]:
+        """Return the examples as this door takes them: what backticks hold together in Markdown, quotes do in a shell."""
+        is_shell = door is DoorKind.TERMINAL
+        return tuple(example.replace("`", "'") if is_shell else example for example in self.examples)
+
     def options_at(self, door: DoorKind) -> tuple[Option, ...]:
         """Return the options that can be given at this door."""
         return tuple(option for option in self.options if option.door in (DoorKind.BOTH, door))
