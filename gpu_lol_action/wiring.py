@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.domain.checkup import Diagnosis
     from gpu_lol_action.handlers.doctor import Instruments
+    from gpu_lol_action.handlers.ledger import LedgerAnswer
 
 KEY_VERSION = 1
 
@@ -288,7 +289,6 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     user_home = Path.home()
     forge = local_forge.LocalForge(folder, show, home=user_home, environment=os.environ)
     repository = forge.repository()
-    state = Path(os.environ.get("XDG_STATE_HOME") or user_home / ".local" / "state") / "gpu-lol"
     cloud_keys = _cloud_keys(
         {"runpod-api-key": os.environ.get("RUNPOD_API_KEY", ""), "lambda-api-key": os.environ.get("LAMBDA_API_KEY", "")}
     )
@@ -305,14 +305,14 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
         with hands.closing:
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(FileStore(state / "ledger" / repository.full_name.replace("/", "+"))),
+                ledger=RecordLedger(FileStore(_state_folder("ledger", repository.full_name))),
                 clock=SystemClock(),
                 progress=progress,
                 cloud=hands.cloud,
                 shell=hands.shell,
                 redact=_redactor(list(cloud_keys.values())),
                 settings=settings,
-                vault=lambda: _file_vault(state / "rescues" / repository.full_name.replace("/", "+"), hands),
+                vault=lambda: _file_vault(_state_folder("rescues", repository.full_name), hands),
             )
 
 
@@ -424,6 +424,35 @@ def check_up(folder: Path) -> tuple[Diagnosis, ...]:
         read_policy=lambda: forge.read_file(POLICY_PATH, "HEAD"),
     )
     return check_up(asked)
+
+
+def show_ledger(command: Command, folder: Path, screen: Screen) -> LedgerAnswer:
+    """Return what ``gpu-lol ledger`` prints: this terminal's records, and with a token the repository's; both are only read."""
+    from gpu_lol_action.adapters.github import Connection
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_files import FileStore
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.local_forge import LocalForge
+    from gpu_lol_action.handlers.ledger import Question, Source, describe_ledger
+
+    local = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    _, checkout = local.survey()
+    clock, token = SystemClock(), _terminal_token()
+    sources = [Source("terminal", RecordLedger(FileStore(_state_folder("ledger", checkout.full_name))))]
+    if token and not checkout.full_name.startswith("local/"):
+        # As for a check-up: somebody waits, and what does not answer is said instead of asked again.
+        connection = Connection(token, checkout.full_name, _terminal_api_url(checkout.host), attempts=1)
+        forge = GitHubForge(connection, GitHubHands(clock.now, clock.sleep, lambda _line: None))
+        sources.append(Source("github", RecordLedger(GitRefStore(forge.client))))
+    return describe_ledger(Question(command.topic, command.is_csv, screen, clock.now()), sources)
+
+
+def _state_folder(kind: str, repository: str) -> Path:
+    """Return where this terminal keeps something of a repository (XDG base directory specification)."""
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "gpu-lol"
+    return state / kind / repository.replace("/", "+")
 
 
 def _accounts(keys: Mapping[str, str]) -> CloudAccounts:

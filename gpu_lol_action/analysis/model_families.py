@@ -74,9 +74,8 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     closure = import_closure(checkout, run.script)
     own = _family(f"/{run.script.path}")
-    if (
-        own is not None and find_pipeline(own) is not None and own != _GENERIC
-    ):  # classes of Stable Diffusion are all generations'
+    # The classes of Stable Diffusion are all generations'.
+    if own is not None and find_pipeline(own) is not None and own != _GENERIC:
         why = f"the program's name says the family of {own}"
         return [Finding("model.family", own, why, Confidence.LOW, Evidence(run.script.path))]
     for source in closure:

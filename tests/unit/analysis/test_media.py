@@ -177,7 +177,10 @@ def test_image_size_is_read(checkout: Build, files: Mapping[str, str], size: str
         ("from torchvision.models import vgg16\nnet = vgg16()", "vgg16"),
         ("import timm\nnet = timm.create_model('vit_base_patch16_224')", "vit_base_patch16_224"),
         ("from ultralytics import YOLO\nnet = YOLO('yolov8m.pt')", "yolov8m"),
-        ("import segmentation_models_pytorch as smp\nnet = smp.DeepLabV3Plus(encoder_name='resnet34')", "deeplabv3_resnet50"),
+        (
+            "import segmentation_models_pytorch as smp\nnet = smp.DeepLabV3Plus(encoder_name='resnet34')",
+            "deeplabv3_resnet50",
+        ),
         ("from tensorflow.keras.applications import ResNet50\nnet = ResNet50(weights=None)", "resnet50"),
     ],
 )
