@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis import serving_engine
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
@@ -85,6 +86,9 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
         if (model := _family(f"/{source.path}")) is not None:
             why = f"the file's name says the family of {model}"
             return [Finding("model.family", model, why, Confidence.LOW, Evidence(source.path))]
+    if serving_engine.detect(checkout, run):
+        why = "it serves a language model that nothing names"
+        return [_preset(checkout) or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)]
     return []
 
 

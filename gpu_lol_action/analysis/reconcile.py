@@ -141,6 +141,9 @@ def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
     said = list(stated)
     said = [s for s in said if s.rank < 2] or said
+    middle = _middle_of_table([s for s in said if not s.is_card])
+    if middle is not None and not any(s.finding.confidence is Confidence.HIGH for s in said if not s.is_card):
+        return middle
     asked = min((s for s in said if not s.is_card), key=lambda s: (-s.finding.confidence, s.rank), default=None)
     return asked or _card_named_most(said)
 

@@ -237,6 +237,12 @@ def test_rough_sum_takes_what_is_demanded_or_the_middle_of_a_table_and_not_what_
     assert reconcile(3, rows, is_rough=False).required_gib == 3
 
 
+def test_headline_of_a_table_is_its_middle():
+    rows = [("documented.training.memory_gb", size, MEDIUM) for size in ("28", "11", "13", "10", "3", "4")]
+    assert headline(said(*rows)).memory_gib == 10
+    assert headline(said(*rows, ("documented.memory_gb", "24", HIGH))).memory_gib == 24
+
+
 def test_headline_is_what_is_demanded_then_the_card_named_most():
     card, other = ("documented.card", "V100", MEDIUM), ("documented.training.card", "A100", MEDIUM)
     assert (
