@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import functools
+import re
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -28,6 +30,21 @@ def text_of(content: bytes) -> str:
 def has_mark(content: bytes) -> bool:
     """Whether it begins with the byte order mark of any encoding, most of which write no letter as one byte."""
     return content.startswith(_ANY_MARK)
+
+
+def may_name(content: bytes | str, name: str) -> bool:
+    """Whether a program may have an option or a variable of that name: its words stand there, with dashes as options have them."""
+    if isinstance(content, bytes) and has_mark(content):
+        return True
+    longest = max(name.split("_"), key=len)
+    if isinstance(content, str):
+        return longest in content and re.search(_spelled(name), content) is not None
+    return longest.encode() in content and re.search(_spelled(name).encode(), content) is not None
+
+
+@functools.lru_cache(maxsize=512)
+def _spelled(name: str) -> str:
+    return "[-_]".join(map(re.escape, name.split("_")))
 
 
 def is_text(content: bytes) -> bool:
