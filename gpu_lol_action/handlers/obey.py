@@ -20,6 +20,7 @@ from gpu_lol_action.handlers.share import handle_share, handle_unshare
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
+from gpu_lol_action.handlers.validate import handle_validate
 
 DEFERRED = Outcome("deferred", "needs_cloud")
 # What is done on a machine that runs, with the key that only the step with the cloud can derive.
@@ -27,6 +28,7 @@ ON_MACHINE: Mapping[str, Callable[[Context, Order], Outcome]] = {
     "extend": handle_extend,
     "share": handle_share,
     "unshare": handle_unshare,
+    "validate": handle_validate,
     "run": handle_run,
     "logs": handle_logs,
 }

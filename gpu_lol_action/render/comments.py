@@ -36,6 +36,7 @@ from gpu_lol_action.render.replies import (
     status,
     sweep_summary,
     unshared,
+    validated,
 )
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
@@ -84,6 +85,7 @@ __all__ = [
     "torn_down",
     "unproven",
     "unshared",
+    "validated",
     "warning",
 ]
 
