@@ -35,6 +35,7 @@ from gpu_lol_action.render.replies import (
     shared,
     status,
     sweep_summary,
+    synced,
     unshared,
     validated,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "status",
     "superseded",
     "sweep_summary",
+    "synced",
     "torn_down",
     "unproven",
     "unshared",

@@ -30,6 +30,7 @@ from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
 from gpu_lol_action.render.views_output import output_view
+from gpu_lol_action.render.views_synced import synced_view
 from gpu_lol_action.render.views_validated import validated_view
 
 
@@ -99,6 +100,11 @@ def validated(
 ) -> str:
     """Return what the checks of a machine in use found, and which of them passed before."""
     return render_comment("validated", validated_view(record, checks, before, now, reply_to))
+
+
+def synced(*, record: EnvironmentRecord, before: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
+    """Return which commit a running machine has now."""
+    return render_comment("synced", synced_view(record, before, now, reply_to))
 
 
 def denied(
