@@ -5,6 +5,9 @@ time ``--scale`` times as fast) that is killed with SIGKILL, cancelled as GitHub
 lost and refused answers, at a random moment; two environments of others run beside it, and a sweeper comes by. Afterwards the
 clock is put past every lease but the others', a fresh process sweeps twice, and what is left is counted. The last line is
 JSON; each count in it is to be 0.
+
+``--real`` does it to the action's real steps with the real SkyPilot on the loopback cloud instead (_chaos_real.py): as root,
+about two minutes for each kill.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from _chaos_hands import REPOSITORY_ID, FastClock, SimulatedCloud, Stage, context_of, order_of
+from _chaos_real import play_for_real
 from _chaos_world import Line, serve
 
 from gpu_lol_action.adapters.ledger import RecordLedger
@@ -203,7 +207,7 @@ def count_what_is_left(stage: Stage, line: Line) -> dict[str, int]:
         jump(stage, timedelta(hours=1))
     world = line.ask("state")
     live = {environment_name(REPOSITORY_ID, number) for number in LIVE}
-    cloud = SimulatedCloud(line, FastClock(stage), random.Random(0))
+    cloud = SimulatedCloud(line, FastClock(stage), random.Random(0))  # repeatable dice  # nosec B311
     kept = {cloud.name_on_cloud(name) for name in live}
     entries = [e for e in RecordLedger(FileStore(stage.folder / "ledger")).entries() if isinstance(e, Entry)]
     comments = {comment["id"]: comment["body"] for comment in world["comments"]}
@@ -223,8 +227,14 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scale", type=float, default=60.0, help="how many times as fast time goes")
+    parser.add_argument("--real", action="store_true", help="the action's steps and SkyPilot, on the loopback cloud")
     options = parser.parse_args()
-    dice, tally = random.Random(options.seed), Tally()
+    if options.real:
+        counts, how = play_for_real(options.kills, options.seed)
+        print(how)
+        print(json.dumps(counts))
+        return int(any(count for name, count in counts.items() if name != "kills"))
+    dice, tally = random.Random(options.seed), Tally()  # repeatable dice  # nosec B311
     parent, child = multiprocessing.get_context("spawn").Pipe()
     world = multiprocessing.get_context("spawn").Process(
         target=serve, args=(child, options.seed, options.scale), daemon=True

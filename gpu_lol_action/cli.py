@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import sys
-import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -16,23 +15,19 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from gpu_lol_action import __version__
-from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind, Option, OptionKind, find_command
+from gpu_lol_action.domain.commands import DoorKind, find_command
 from gpu_lol_action.domain.request import Command, ParseProblem
 from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
+from gpu_lol_action.render.terminal_help import explain, filled, overview
 
 if TYPE_CHECKING:
     from gpu_lol_action.render.screen import Screen
 
-HELP_COLUMNS = 80
 _MAX_GUESSES = 3
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MANY_OBJECTS = 500_000
 """Between two looks for circles of what is no longer used. Syntax trees are nothing but objects, and hold no circles: at
 Python's own 700 a quarter of an analysis goes by with looking, at 50,000 still a tenth, and none of the memory comes back."""
-_EXIT_CODES = (
-    "Exit code: 0 done, 1 refused or a wrong request, 2 a key or setting is missing, 3 a fault of ours, "
-    "4 an outage (try again), 130 stopped."
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,78 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[0] != "help":
         return _run(words)
     spec = find_command(words[1]) if len(words) > 1 else None
-    if len(words) > 1 and (spec is None or spec.doors is DoorKind.COMMENT):
+    if len(words) > 1 and spec is None:
         return _run(words[1:])  # the parser's own words for what is no command
     print(explain(spec) if spec else overview())
     return 0
-
-
-def overview() -> str:
-    """Return what ``gpu-lol --help`` prints."""
-    here = [spec for spec in COMMANDS if spec.doors is not DoorKind.COMMENT]
-    only_here = [spec.name for spec in here if spec.doors is DoorKind.TERMINAL]
-    elsewhere = f"A pull request takes the same commands as /gpu-lol COMMAND, but for {' and '.join(only_here)}."
-    return "\n".join(
-        [
-            "gpu-lol: GPUs for your ML code, from a pull request or from here.",
-            "",
-            "Usage: gpu-lol COMMAND [OPTIONS]",
-            "",
-            *_columns((spec.name, spec.summary) for spec in here),
-            "",
-            "gpu-lol help COMMAND explains one; gpu-lol --version says which version this is.",
-            _filled(elsewhere),
-            _filled(_EXIT_CODES),
-        ]
-    )
-
-
-def explain(spec: CommandSpec) -> str:
-    """Return what ``gpu-lol help COMMAND`` prints."""
-    door = DoorKind.TERMINAL
-    # A break between an option and its value would make two of one.
-    usage = spec.usage(door).replace(" [", "\n[").replace(" ", "\0").replace("\n", " ")
-    lead = f"Usage: gpu-lol {spec.name} "
-    lines = textwrap.wrap(
-        f"Usage:\0gpu-lol\0{usage}",
-        HELP_COLUMNS,
-        subsequent_indent=" " * len(lead),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    options = _columns((_label(option), option.summary) for option in spec.options_at(door))
-    return "\n".join(
-        [
-            *(line.replace("\0", " ") for line in lines),
-            "",
-            _filled(f"{spec.summary}."),
-            *(["", *options] if options else []),
-            *(["", "Examples:", *(f"  gpu-lol {example}" for example in spec.examples)] if spec.examples else []),
-            *(["", f"Also: {', '.join(f'gpu-lol {alias}' for alias in spec.aliases)}"] if spec.aliases else []),
-        ]
-    )
-
-
-def _label(option: Option) -> str:
-    return option.name if option.kind is OptionKind.SWITCH else f"{option.name} {option.metavar}"
-
-
-def _columns(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Return two columns that fit the help's width; the second wraps below itself."""
-    table = list(rows)
-    width = max((len(label) for label, _ in table), default=0)
-    indent = " " * (width + 4)
-    return [
-        line
-        for label, text in table
-        for line in textwrap.wrap(
-            text, HELP_COLUMNS, initial_indent=f"  {label:<{width}}  ", subsequent_indent=indent, break_on_hyphens=False
-        )
-    ]
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(text, HELP_COLUMNS, break_on_hyphens=False)
 
 
 def _run(words: Sequence[str]) -> int:
@@ -167,7 +94,7 @@ def _misread(problem: ParseProblem) -> str:
             None,
             [
                 f"gpu-lol: {_plain(problem.what)}",
-                _filled(near if len(guesses) <= _MAX_GUESSES else known),
+                filled(near if len(guesses) <= _MAX_GUESSES else known),
                 f"See: gpu-lol help {problem.command}" if problem.command else "See: gpu-lol help",
             ],
         )

@@ -11,11 +11,13 @@ from gpu_lol_action.analysis import (
     base_image,
     declared_hardware,
     documented,
+    documented_sizes,
     entry_points,
     gpu_count,
     media,
     models,
     packages,
+    serving_engine,
     training,
     workload,
 )
@@ -46,8 +48,10 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     models.detect,
     training.detect,
     media.detect,
+    serving_engine.detect,
     gpu_count.detect,
     documented.detect,
+    documented_sizes.detect,
     declared_hardware.detect,
 )
 TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)

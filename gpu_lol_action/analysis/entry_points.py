@@ -16,11 +16,12 @@ from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
+from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _TRAINING_TARGET = re.compile(
-    r"(?:^|[/_.\s-])(?:train|finetune|fine[_-]tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
+    r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
 _SERVING_TARGET = re.compile(
     r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
@@ -101,6 +102,7 @@ def program_runs(checkout: Checkout, sources: Iterable[Source]) -> list[Run]:
         if source.code is None:
             continue
         is_entry = source.code.has_main or source in started or source.name == "__main__.py"
+        is_entry = is_entry or service_of(checkout, source) is not None
         behavior, call = behavior_of(source.code)
         if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
             behavior = program_behavior(checkout, source)
@@ -111,12 +113,13 @@ def program_runs(checkout: Checkout, sources: Iterable[Source]) -> list[Run]:
 
 
 def is_started(checkout: Checkout, source: Source) -> bool:
-    """Whether a program is made to be started: a main guard, a console script, a notebook, or code at the root that does it."""
+    """Whether a program is made to be started: a main guard, a service, a console script, a notebook, or code at the root that does it."""
     modules = console_scripts(checkout).values()
     return (
         source.form is Form.NOTEBOOK
         or bool(source.code and source.code.has_main)
         or source.name == "__main__.py"
+        or service_of(checkout, source) is not None
         or any(module_source(checkout, module) is source for module in modules)
     )
 
@@ -200,6 +203,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
     if script.code is None:
         return Behavior.NEITHER
+    if service_of(checkout, script) is not None:
+        return Behavior.INFERS
     closure = import_closure(checkout, script)
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
     own = _behavior(script, uses_gpu=uses_gpu)

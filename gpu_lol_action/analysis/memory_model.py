@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpu_lol_action.analysis.media_question import media_model
+from gpu_lol_action.analysis.documented_sizes import documented_model
+from gpu_lol_action.analysis.media_question import media_model, whole_network
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
 
 # A published figure over so many times the estimate is not explained by the model that was recognized.
 EXPLAINS = 4
+_TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 
 def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> ModelFacts | None:
@@ -29,6 +31,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     hinted = None
     if named is not None and named.confidence is Confidence.LOW:
         named, hinted = None, _only_one(findings) if trains and not builds else None
+    if (own := whole_network(findings, named, known)) is not None:
+        return own
     shape = _shape(findings)
     layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
@@ -42,7 +46,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         if family is not None:
             return find_model(family.value)
     if named is None:
-        return media_model(findings) or (find_model(hinted) if hinted is not None else None)
+        own = media_model(findings) or (find_model(hinted) if hinted is not None else None)
+        return own or documented_model(findings)
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
 
 
@@ -60,6 +65,8 @@ def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
     model, usual = find_model(named.value), find_model(family.value)
     if model is None or usual is None:
         return False
+    if usual.kind.startswith("diffusion") and model.kind in _TEXT_ENCODERS:
+        return True
     far = EXPLAINS if model.kind == usual.kind else 1.5
     return usual.parameters_b > far * model.parameters_b
 

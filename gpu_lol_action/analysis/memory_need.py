@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
-from gpu_lol_action.analysis.placement import place
+from gpu_lol_action.analysis.placement import need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -60,8 +60,12 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if model is None:
         trains = workload is WorkloadType.TRAINING
         return _without_model(findings, statements(findings, trains=trains), stated or 1)
-    question, count, relaxed = place(question_of(findings, workload, model), stated, _said(findings))
+    asked = question_of(findings, workload, model)
+    if best(findings, "training.batch_spread") is not None:
+        asked, stated = share_batch(asked, stated)
+    question, count, relaxed = place(asked, stated, _said(findings))
     breakdown = with_share(_with_evidence(estimate_vram(question), findings), best(findings, SHARE_FIELD))
+    breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
@@ -97,7 +101,9 @@ def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
     """Whether the sum rests on a guess: a model without a shape or only hinted at, or a batch that nothing says."""
     named = best(findings, "model.id")
     model = question.model
-    is_sure = model.source == "shape" or (named is not None and named.confidence is Confidence.HIGH)
+    # A size that only a name says is of the part that the name counts: not of an encoder or a codec beside it.
+    is_told = named is not None and named.confidence is Confidence.HIGH and model.source != "name"
+    is_sure = model.source == "shape" or is_told
     is_sized = has_batch(findings) or not question.method.trains
     return not ((model.has_shape or is_counted(question)) and is_sure and is_sized)
 

@@ -6,6 +6,7 @@ from gpu_lol_action.analysis.media_question import with_media
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.context_lengths import context_length
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion
 
@@ -14,6 +15,7 @@ DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding
 DEFAULT_TRAINING_LENGTH = 1024
 MOST_TOKENS_AT_ONCE = 65_536  # of a small model that is trained from scratch, on a card of 80 GB
 DEFAULT_INFERENCE_LENGTH = 2048
+LONGEST_REQUEST = 32_768  # that a server keeps room for, where the model's family is not known
 
 
 def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: ModelFacts) -> VramQuestion:
@@ -31,6 +33,9 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
     )
     default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)
+    engine = value_of_best(findings, "serving.engine")
+    if engine is not None:
+        default = context_length(model.name) or LONGEST_REQUEST
     length = int(value_of_best(findings, "training.sequence_length") or default)
     if model.kind in {"vision", "vision-text"}:
         length = default  # a number of tokens in code is a text's, not an image's
@@ -49,6 +54,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
         has_reference=method.trains_everything and best(findings, "training.reference_model") is not None,
+        runtime=engine or "",
         lora_rank=int(value_of_best(findings, "training.lora_rank") or 16),
         is_optimizer_offloaded=trains and value_of_best(findings, "training.offload") in {"optimizer", "parameters"},
         is_parameters_offloaded=trains and value_of_best(findings, "training.offload") == "parameters",

@@ -8,7 +8,7 @@ the same where the run is said to have used it; a card that is only named somewh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -29,6 +29,7 @@ LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
 FURTHEST_CARD_FROM_ROUGH = 24.0
+ROWS_OF_A_TABLE = 4  # amounts of one document from which on the one in the middle says more than the nearest
 FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 
 
@@ -109,7 +110,10 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
     asked = [s for s in asked if s.weight >= WEIGHT_OF_MEMORY] or asked
-    chosen = min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
+    if is_rough:  # a sum that may be far off does not tell which of several amounts is meant; what is demanded does
+        asked = [s for s in asked if s.finding.confidence is Confidence.HIGH] or asked
+    chosen = _middle_of_table(asked) if is_rough else None
+    chosen = chosen or min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
     chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near)
     if chosen is None:
         return None
@@ -122,6 +126,15 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
+
+
+def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
+    """Return the middle one of many mentioned amounts of one document: the extremes are the settings of few; else None."""
+    least = min((s.rank for s in asked), default=0)
+    own = [s for s in asked if s.rank == least and s.finding.confidence is not Confidence.HIGH]
+    if len(own) < ROWS_OF_A_TABLE or len({s.finding.evidence.path for s in own}) > 1:
+        return None
+    return sorted(own, key=lambda s: s.memory_gib)[(len(own) - 1) // 2]
 
 
 def headline(stated: Iterable[Statement]) -> Statement | None:

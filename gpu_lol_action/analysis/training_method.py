@@ -56,7 +56,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     switch = look_up(scope, ("use_peft", "use_lora", "use_peft_lora", "lora"))
     if switch is not None and switch.text.strip().lower() in {"false", "0", "no"}:
         return None
-    kind = look_up(scope, ("adapter", "finetuning_type", "train_type", "tuner_type", "peft_type"))
+    kind = look_up(scope, ("adapter", "finetuning_type", "train_type", "training_type", "tuning_type", "tuner_type", "peft_type"))
     if kind is not None:
         if "lora" not in kind.text.lower():
             return None
@@ -67,6 +67,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
+    words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     if re.search(r"lora", words, re.IGNORECASE):
         return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.configs and run.script is None:

@@ -61,4 +61,4 @@ def _kind_of_number(text: str) -> str | None:
     ):
         if any(word in small for word in words):
             return kind
-    return {"16": "fp16", "32": "fp32"}.get(small)
+    return {"16": "fp16", "32": "fp32", "amp": "fp16", "amp_bf16": "bf16", "amp_bfloat16": "bf16"}.get(small)

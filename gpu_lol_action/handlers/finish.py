@@ -15,12 +15,18 @@ from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombston
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, CommentCreated, Event, Outcome, Scheduled
-from gpu_lol_action.errors import Explanation, GpuLolError
+from gpu_lol_action.errors import Explanation, GpuLolError, LostRace
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.down import end_all
 from gpu_lol_action.handlers.obey import DEFERRED
-from gpu_lol_action.handlers.teardown import mark_launcher_stopped, reread, write_tombstone
+from gpu_lol_action.handlers.teardown import (
+    MAX_WRITE_TRIES,
+    bury_as_read,
+    mark_launcher_stopped,
+    reread,
+    write_tombstone,
+)
 from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.views import ReplyTo
@@ -66,8 +72,8 @@ def end_left_over(context: Context, event: Event, policy: Policy) -> Outcome:
         if not isinstance(entry, Entry) or not _is_left(context, entry.record, event):
             continue
         newest = _take_over(context, entry)
-        if not newest.record.is_open:
-            continue
+        if not _is_left(context, newest.record, event):
+            continue  # it was ended meanwhile, or handed over
         tombstone = newest.record.tombstone or _tombstone(context)
         outcome = end_all(context, [newest], tombstone, policy, newest.record.pull_request or 0)
         texts.append(outcome.text)
@@ -102,8 +108,17 @@ def _is_own(context: Context, record: EnvironmentRecord) -> bool:
 
 def _bury(context: Context, entry: Entry) -> Entry:
     """Write the tombstone; of this run's own launch also that it has stopped: its job is over, GitHub says."""
-    entry = write_tombstone(context, entry, _tombstone(context))
-    return mark_launcher_stopped(context, entry) if _is_own(context, entry.record) else entry
+    if not _is_own(context, entry.record):
+        return write_tombstone(context, entry, _tombstone(context))
+    for _ in range(MAX_WRITE_TRIES):
+        try:
+            entry = bury_as_read(context, entry, _tombstone(context))
+            break
+        except LostRace:
+            entry = reread(context, entry)
+            if entry.record.state is State.READY:
+                return entry  # handed over with the job's last breath, which a first look may have missed
+    return mark_launcher_stopped(context, entry)
 
 
 def _tombstone(context: Context) -> Tombstone:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from gpu_lol_action.domain.confirmation import is_same_person
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.names import environment_name
@@ -95,9 +96,9 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
         return _unreadable(name, existing.why)
     if existing is not None and existing.record.is_open:
         return AlreadyRunning(existing.record)
-    restore = existing.record.rescue if existing is not None and order.command.is_restoring else None
-    if order.command.is_restoring and (restore is None or not restore.is_kept):
-        return _nothing_saved(name)
+    restore = _saved_work(order, name, existing)
+    if isinstance(restore, Deny):
+        return restore
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     corrections = read_note(context, order.pull_request.number).corrections
@@ -246,13 +247,26 @@ def _nothing_fits(ladder: Ladder) -> Deny:
     )
 
 
-def _nothing_saved(name: str) -> Deny:
-    return Deny(
-        "nothing_saved",
-        f"nothing was saved from the last machine of `{name}`",
-        "work is saved before a planned end, where there is any that would be lost.",
-        "/gpu-lol up",
-    )
+def _saved_work(order: Order, name: str, last: Entry | None) -> Rescue | Deny | None:
+    """Return what ``--restore`` puts back; it was encrypted to one person, and goes to nobody else by this door either."""
+    if not order.command.is_restoring:
+        return None
+    if last is None or last.record.rescue is None or not last.record.rescue.is_kept:
+        return Deny(
+            "nothing_saved",
+            f"nothing was saved from the last machine of `{name}`",
+            "work is saved before a planned end, where there is any that would be lost.",
+            "/gpu-lol up",
+        )
+    owner = last.record.requester
+    if not is_same_person(owner, order.requester):
+        return Deny(
+            "saved_for_another",
+            f"what was saved from the last machine of `{name}` is {owner.login}'s",
+            f"{owner.login} can bring it back, and let you in with `--share {order.requester.login}`.",
+            "/gpu-lol up",
+        )
+    return last.record.rescue
 
 
 def _unreadable(name: str, why: str) -> Deny:

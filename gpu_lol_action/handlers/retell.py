@@ -37,8 +37,11 @@ def retell(context: Context, entries: Sequence[Entry], policy: Policy, last_swee
     for entry in entries:
         record = entry.record
         is_over = record.closed_at is not None and record.closed_at >= since and not record.is_open
+        # What was ready long before the last sweep has been looked at by that one.
         is_ready = (
-            record.state is State.READY and record.ready_at is not None and now - record.ready_at >= HAND_OVER_TIME
+            record.state is State.READY
+            and record.ready_at is not None
+            and since - HAND_OVER_TIME <= record.ready_at <= now - HAND_OVER_TIME
         )
         if record.pull_request is None or not (is_over or is_ready):
             continue

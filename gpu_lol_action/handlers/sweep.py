@@ -20,12 +20,12 @@ from gpu_lol_action.domain.names import environment_name, repository_prefix
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome
 from gpu_lol_action.domain.surfaces import DeploymentState
-from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.errors import GpuLolError, LostRace
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.retell import retell
 from gpu_lol_action.handlers.surfaces import move_deployment
-from gpu_lol_action.handlers.teardown import Ended, end_environment
+from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, Ended, bury_as_read, end_environment, reread
 from gpu_lol_action.handlers.tell_machine import look_at
 from gpu_lol_action.handlers.warn import warn_requester
 from gpu_lol_action.render import comments
@@ -99,15 +99,16 @@ def handle_sweep(
             found.lines.extend(_sweep_orphans(context, cloud, prefix, is_dry_run=is_dry_run))
         except GpuLolError as error:
             found.lines.append(SweepLine(cloud, Verdict.SILENT, error.explanation.what))
+    survey = context.ledger.survey()
     if not is_dry_run:
-        closed_or_ready = [entry for entry in context.ledger.entries() if isinstance(entry, Entry)]
-        late = retell(context, closed_or_ready, policy, context.ledger.last_sweep())
+        readable = [entry for entry in survey.entries if isinstance(entry, Entry)]
+        late = retell(context, readable, policy, survey.swept_at)
         found.lines.extend(SweepLine(name, Verdict.TOLD, "its run had died before it could say it") for name in late)
     if found.is_complete and not is_dry_run:
         context.ledger.note_sweep(context.clock.now())
     body = comments.sweep_summary(
         lines=[(line.name, line.verdict.value, line.why) for line in found.lines],
-        open_records=answers.open_records(context),
+        open_records=survey.open_records,
         now=context.clock.now(),
         is_dry_run=is_dry_run,
     )
@@ -162,6 +163,20 @@ def _is_closed(context: Context, record: EnvironmentRecord) -> bool:
 def _sweep_record(
     context: Context, entry: Entry, policy: Policy, listed: Mapping[str, frozenset[str]], *, is_dry_run: bool
 ) -> SweepLine:
+    """Decide about one record, anew where it changed before the end could be written down: it may be in use by now."""
+    for _ in range(MAX_WRITE_TRIES):
+        if not entry.record.is_open:
+            return SweepLine(entry.record.name, Verdict.LEFT, "another run ended it meanwhile")
+        try:
+            return _sweep_as_read(context, entry, policy, listed, is_dry_run=is_dry_run)
+        except LostRace:
+            entry = reread(context, entry)
+    return SweepLine(entry.record.name, Verdict.UNPROVEN, "its record changes faster than it can be written")
+
+
+def _sweep_as_read(
+    context: Context, entry: Entry, policy: Policy, listed: Mapping[str, frozenset[str]], *, is_dry_run: bool
+) -> SweepLine:
     record = entry.record
     reason = reason_to_end(context, record)
     if reason is None and _is_gone(record, listed):
@@ -177,6 +192,7 @@ def _sweep_record(
     if is_dry_run:
         return SweepLine(record.name, Verdict.WOULD_END, reason)
     tombstone = record.tombstone or Tombstone(SWEEPER, reason, context.clock.now())
+    entry = bury_as_read(context, entry, tombstone)
     end = end_environment(context, entry, tombstone, policy)
     if record.pull_request is not None:
         answers.reply(context, record.pull_request, answers.certificate(context, end, policy))
@@ -223,11 +239,16 @@ def _orphans(context: Context, cloud: str, prefix: str) -> Sequence[Machine]:
     if any(isinstance(entry, UnreadableEntry) for entry in entries):
         return ()  # one of them may be the unreadable record's
     records = [entry.record for entry in entries if isinstance(entry, Entry) and entry.record.is_open]
-    # One that launches has no name on its cloud yet, or changes clouds; one that is there has one machine, on one cloud.
-    name_of = context.cloud().name_on_cloud
-    known = {name_of(record.name) for record in records if record.launcher_stopped_at is None or record.cloud == cloud}
-    known |= {record.name_on_cloud for record in records if record.name_on_cloud and record.cloud == cloud}
+    known = {name for record in records for name in _names_on(context, record, cloud)}
     return [machine for machine in machines if machine.name_on_cloud not in known]
+
+
+def _names_on(context: Context, record: EnvironmentRecord, cloud: str) -> set[str]:
+    """Return under which names a machine on that cloud would be this open record's."""
+    # One that launches has no name on its cloud yet, or changes clouds; one that is there has one machine, on one cloud.
+    is_here = record.cloud == cloud
+    names = {context.cloud().name_on_cloud(record.name)} if record.launcher_stopped_at is None or is_here else set()
+    return names | {record.name_on_cloud} if record.name_on_cloud and is_here else names
 
 
 def _end_orphan(context: Context, machine: Machine, *, is_dry_run: bool) -> SweepLine:
@@ -237,10 +258,27 @@ def _end_orphan(context: Context, machine: Machine, *, is_dry_run: bool) -> Swee
         return SweepLine(name, Verdict.LEFT, "it has no record, but is younger than a launch's grace")
     if is_dry_run:
         return SweepLine(name, Verdict.WOULD_END, "it has no record")
-    if not any(machine.name_on_cloud == name for machine in _orphans(context, machine.cloud, name)):
+    is_there = any(other.name_on_cloud == name for other in context.cloud().machines(machine.cloud, name))
+    if not is_there or _is_claimed(context, machine):
         # While others were ended: an `up` may have claimed the name, and SkyPilot takes over what it finds under it.
         return SweepLine(name, Verdict.LEFT, "it is gone, or has a record now")
     context.cloud().teardown(machine.cloud, name, {})
     if context.cloud().machines(machine.cloud, name):
         return SweepLine(name, Verdict.UNPROVEN, "it is still listed after its teardown")
     return SweepLine(name, Verdict.ENDED, "it had no record")
+
+
+def _is_claimed(context: Context, machine: Machine) -> bool:
+    """Whether an open record stands for this machine's name now: one request, where the whole ledger would be many."""
+    name = machine.name_on_cloud.rpartition("-")[0]
+    if context.cloud().name_on_cloud(name) != machine.name_on_cloud:
+        # No name that a launch of this installation gives; some record may have it from its provider.
+        still = _orphans(context, machine.cloud, machine.name_on_cloud)
+        return all(other.name_on_cloud != machine.name_on_cloud for other in still)
+    try:
+        entry = context.ledger.read(name)
+    except ValueError:
+        return False  # no environment has such a name
+    if entry is None or isinstance(entry, UnreadableEntry):
+        return entry is not None
+    return entry.record.is_open and machine.name_on_cloud in _names_on(context, entry.record, machine.cloud)

@@ -53,24 +53,25 @@ def write_tombstone(context: Context, entry: Entry, tombstone: Tombstone) -> Ent
     Repeats on a lost race: the end wins over any other change. An environment that is closed
     already is returned as it is.
     """
-    context.forge.open_reserve()
     for _ in range(MAX_WRITE_TRIES):
-        record = entry.record
-        if not record.is_open or record.tombstone is not None:
-            return entry
         try:
-            return context.ledger.update(
-                entry,
-                dataclasses.replace(
-                    record,
-                    state=State.ENDING,
-                    tombstone=tombstone,
-                    updated_at=context.clock.now(),
-                ),
-            )
+            return bury_as_read(context, entry, tombstone)
         except LostRace:
             entry = reread(context, entry)
     raise _contended(entry)
+
+
+def bury_as_read(context: Context, entry: Entry, tombstone: Tombstone) -> Entry:
+    """Write the tombstone over exactly this version; raises LostRace where the record changed meanwhile.
+
+    For an end that somebody concluded from the record: what they saw may be over, and the machine in use.
+    """
+    context.forge.open_reserve()
+    record = entry.record
+    if not record.is_open or record.tombstone is not None:
+        return entry
+    buried = dataclasses.replace(record, state=State.ENDING, tombstone=tombstone, updated_at=context.clock.now())
+    return context.ledger.update(entry, buried)
 
 
 def _contended(entry: Entry) -> TransientError:

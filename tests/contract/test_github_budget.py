@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gpu_lol_action.adapters.github import Reply, rate_limit_wait
+from gpu_lol_action.adapters.github_answers import Reply, rate_limit_wait
 from gpu_lol_action.adapters.github_budget import RESERVE, requests_line
 from gpu_lol_action.errors import TransientError
 from gpu_lol_action.rehearsal.stage import Stage

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from gpu_lol_action.domain.environment import Requester, State, Tombstone
+from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import CommentCreated, PullRequestClosed, Scheduled
 from gpu_lol_action.errors import Ending
 from gpu_lol_action.handlers.finish import OTHERS_PATIENCE, DeadJob
@@ -183,3 +184,17 @@ def test_close_and_schedule_are_finished_without_a_word(bench: Bench) -> None:
         assert codes(route(bench.context, event, lambda: POLICY, step)) == ["nothing_left_over"]
     write_tombstone(bench.context, bench.running(), Tombstone("ada", "pull_request_closed", START))
     assert route(bench.context, closed, lambda: POLICY, step).deferred == (0,)
+
+
+def test_machine_that_a_replica_still_calls_in_flight_is_left_alone(bench: Bench) -> None:
+    """GitHub may show an older record to the finishing job than the one that the dead job wrote last."""
+    bench.running(State.VALIDATING)
+    claimed_by_dead_job(bench)
+    (older,) = bench.ledger.entries()
+    assert isinstance(older, Entry)
+    bench.ledger.update(older, replace(older.record, state=State.READY, ready_at=START, launcher_stopped_at=START))
+    bench.ledger.entries = lambda: [older]  # type: ignore[method-assign]  # what the replica shows
+    finish(bench, decision="done")
+    assert bench.record.state is State.READY
+    assert bench.record.tombstone is None
+    assert older.record.name_on_cloud in bench.cloud.running

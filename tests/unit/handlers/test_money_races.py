@@ -298,3 +298,46 @@ def test_the_pull_requests_total_counts_every_life_of_a_name(bench: Bench) -> No
         == bench.ledger.bills_usd(START)
         > bench.record.bill.usd
     )
+
+
+def hand_over_when_asked_after(bench: Bench) -> None:
+    """The launching run hands over and ends between the sweeper's look at its record and its look at the run."""
+    is_run_alive = bench.forge.is_run_alive
+
+    def asked(run_id: str) -> bool:
+        entry = bench.ledger.read(environment_name(5, 12))
+        if isinstance(entry, Entry) and entry.record.state is State.VALIDATING:
+            now = bench.clock.now()
+            bench.ledger.update(entry, replace(entry.record, state=State.READY, ready_at=now, launcher_stopped_at=now))
+            bench.forge.dead_runs.add(run_id)
+        return is_run_alive(run_id)
+
+    bench.forge.is_run_alive = asked  # type: ignore[method-assign]  # another run goes on meanwhile
+
+
+def test_a_machine_that_was_handed_over_while_its_run_was_looked_up_is_left_alone(bench: Bench) -> None:
+    entry = bench.running(State.VALIDATING)
+    hand_over_when_asked_after(bench)
+    assert handle_sweep(bench.context, 5, POLICY).reason_code == "swept"
+    assert bench.record.state is State.READY
+    assert bench.record.tombstone is None
+    assert entry.record.name_on_cloud in bench.cloud.running
+
+
+def test_a_lease_that_was_extended_while_it_was_swept_runs_on(bench: Bench) -> None:
+    entry = bench.running()
+    bench.clock.sleep(timedelta(hours=3))
+    survey = bench.ledger.survey
+
+    def extend_after(*_given: object) -> object:
+        seen = survey()
+        bench.ledger.survey = survey  # type: ignore[method-assign]  # once
+        longer = replace(entry.record, lease=Lease(START, START + timedelta(hours=5)))
+        bench.ledger.update(entry, longer)
+        return seen
+
+    bench.ledger.survey = extend_after  # type: ignore[method-assign,assignment]  # its requester is a moment faster
+    assert handle_sweep(bench.context, 5, POLICY).reason_code == "swept"
+    assert bench.record.is_open
+    assert bench.record.tombstone is None
+    assert entry.record.name_on_cloud in bench.cloud.running
