@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.errors import TransientError, UserError
+from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.restore import restore_work
@@ -95,18 +96,8 @@ def _tell_lease(journal: Journal, endpoint: SshEndpoint) -> None:
 
 
 def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShipped:
-    context, order, nonce = journal.context, journal.order, secrets.token_hex(16)
-    commit = context.forge.commit(plan.sha)
-    request = CodeRequest(
-        repository=order.repository.full_name,
-        sha=plan.sha,
-        tree_id=commit.tree_id,
-        branch=order.pull_request.head_ref,
-        origin_url=build_origin_url(context.settings.server_url, order.repository.full_name),
-        commit_object=commit.content or b"",
-        gitlinks=commit.gitlinks,
-        may_fetch=not order.repository.is_private,
-    )
+    context, nonce = journal.context, secrets.token_hex(16)
+    request = code_request(context, journal.order, plan.sha)
     with tempfile.TemporaryDirectory(prefix="gpu-lol-code-") as folder:
         archive = context.forge.bundle(plan.sha, Path(folder) / "code.tar.gz")
         output = context.shell().run(endpoint, build_code_script(request, nonce), stdin=archive, timeout=CODE_TIMEOUT)
@@ -119,6 +110,21 @@ def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShi
             fix="/gpu-lol up",
         )
     return shipped
+
+
+def code_request(context: Context, order: Order, sha: str) -> CodeRequest:
+    """Return what a machine is to get of a commit, with the tree id that proves it."""
+    commit = context.forge.commit(sha)
+    return CodeRequest(
+        repository=order.repository.full_name,
+        sha=sha,
+        tree_id=commit.tree_id,
+        branch=order.pull_request.head_ref,
+        origin_url=build_origin_url(context.settings.server_url, order.repository.full_name),
+        commit_object=commit.content or b"",
+        gitlinks=commit.gitlinks,
+        may_fetch=not order.repository.is_private,
+    )
 
 
 def _set_up(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None:

@@ -35,7 +35,9 @@ from gpu_lol_action.render.replies import (
     shared,
     status,
     sweep_summary,
+    synced,
     unshared,
+    validated,
 )
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
@@ -81,9 +83,11 @@ __all__ = [
     "status",
     "superseded",
     "sweep_summary",
+    "synced",
     "torn_down",
     "unproven",
     "unshared",
+    "validated",
     "warning",
 ]
 
