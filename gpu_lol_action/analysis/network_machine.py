@@ -110,7 +110,9 @@ class Machine:
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
-    homes: dict[str, Program | None] = field(default_factory=dict)  # the first program with a class or function of that name
+    homes: dict[str, Program | None] = field(
+        default_factory=dict
+    )  # the first program with a class or function of that name
     registry: dict[str, tuple[Program, str]] | None = None
 
     def call(self, target: Value, places: Sequence[Value] = (), named: Mapping[str, Value] | None = None) -> Value:

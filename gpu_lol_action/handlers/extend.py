@@ -52,7 +52,7 @@ def handle_extend(context: Context, order: Order) -> Outcome:
 def _grant(context: Context, order: Order, entry: Entry, lease: Lease) -> Outcome:
     before = entry.record
     entry = _write(context, entry, lease)
-    why = tell_lease(context, before.ssh, lease) if before.ssh else "no address is known"
+    why = tell_lease(context, before, lease, order.policy)
     if why is not None:
         # Its own timer would end it at the old time, in spite of what the comment said.
         _write(context, entry, before.lease)

@@ -52,7 +52,7 @@ def install_and_validate(journal: Journal, plan: UpPlan) -> None:
         endpoint = _pin(journal)
     with journal.phase("keys"):
         _install_keys(journal, plan, endpoint)
-        _tell_lease(journal, endpoint)
+        _tell_lease(journal)
     with journal.phase("code"):
         code = _ship_code(journal, plan, endpoint)
     with journal.phase("set-up"):
@@ -87,9 +87,9 @@ def _install_keys(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None
         )
 
 
-def _tell_lease(journal: Journal, endpoint: SshEndpoint) -> None:
+def _tell_lease(journal: Journal) -> None:
     """Start the machine's own watch before anything long begins: it holds also where this run dies."""
-    why = tell_lease(journal.context, endpoint, journal.record.lease)
+    why = tell_lease(journal.context, journal.record, journal.record.lease, journal.order.policy)
     if why is not None:
         # One layer of several: the sweeper ends the lease all the same.
         journal.context.progress.warn(f"The machine does not watch its own lease: {why}")
