@@ -237,7 +237,7 @@ def play_for_real(kills: int, seed: int) -> tuple[dict[str, int], str]:
     with Stage() as stage:
         stage.open_cloud()
         watcher = Watcher(stage)
-        rounds = Rounds(stage, watcher, random.Random(seed))
+        rounds = Rounds(stage, watcher, random.Random(seed))  # repeatable dice  # nosec B311
         with watcher.watching():
             live = rounds.prepare()
             while rounds.hits < kills:
