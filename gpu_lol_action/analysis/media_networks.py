@@ -116,7 +116,7 @@ def configured_network(
 
 def _programs(sources: Sequence[Source]) -> list[Program]:
     left = MAX_TOGETHER
-    programs = []
+    programs: list[Program] = []
     for source in sources:
         program = program_of(source)
         left -= program.cost if program is not None else 0
