@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
-from gpu_lol_action.analysis.texts import may_name
+from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -242,7 +242,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
 @remembered
 def _has_training_options(script: Source) -> bool:
     """Whether a program has an option of one that trains; not parsed where no such name stands in its text."""
-    if script.code is None or not any(may_name(script.content, name) for name in sorted(_TRAINING_OPTIONS)):
+    if script.code is None or not any(may_give(script.content, name) for name in sorted(_TRAINING_OPTIONS)):
         return False
     return any(default.is_option and default.name in _TRAINING_OPTIONS for default in script.code.defaults)
 

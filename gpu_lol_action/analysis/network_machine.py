@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -26,7 +27,8 @@ MOST_FORWARD = 240_000  # steps of running networks once, all together
 MOST_STEPS = 60_000  # statements, calls and loops of all networks of a run together
 
 
-_REGISTERS = ("register", "Register", "REGISTER")
+_REGISTERS = re.compile(r"@[^\n]*register", re.IGNORECASE)
+"""Of programs that may put something into a registry: a decorator says so."""
 
 
 class OutOfStepsError(Exception):
@@ -113,6 +115,7 @@ class Machine:
     homes: dict[str, Program | None] = field(
         default_factory=dict
     )  # the first program with a class or function of that name
+    registering: list[Program] | None = None
     registry: dict[str, tuple[Program, str]] | None = None
 
     def call(self, target: Value, places: Sequence[Value] = (), named: Mapping[str, Value] | None = None) -> Value:
@@ -158,8 +161,12 @@ class Machine:
     def registered(self, name: str) -> Value | None:
         """Return the class or function that a decorator puts into a registry under that name, or its own; None without one."""
         if self.registry is None:
+            if self.registering is None:
+                self.registering = [program for program in self.programs if program.defines_any(_REGISTERS)]
+            if not any(program.source.mentions(name) for program in self.registering):
+                return None
             self.registry = {}
-            for program in (each for each in self.programs if any(map(each.source.mentions, _REGISTERS))):
+            for program in self.registering:
                 for node in (*program.classes.values(), *program.functions.values()):
                     for key in _registered_names(node):
                         self.registry.setdefault(key, (program, node.name))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
+from gpu_lol_action.analysis.texts import may_define
 
 MAX_CHARACTERS = 200_000
 MAX_KEPT = 64
@@ -77,8 +78,8 @@ class Program:
         return self._outlined().imports
 
     def defines(self, name: str) -> bool:
-        """Whether the module has a class or function of that name; not parsed where the name stands nowhere."""
-        if self._outline is None and not self.source.mentions(name):
+        """Whether the module has a class or function of that name; not parsed where none may be."""
+        if self._outline is None and not may_define(self.source.content, name):
             return False
         return name in self.classes or name in self.functions
 
