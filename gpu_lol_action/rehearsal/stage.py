@@ -67,6 +67,7 @@ class ActionRun:
 class Stage:
     """Both stand-ins and the folder that they keep their things in; a context manager.
 
+    ``furnish`` puts into each runner's folder (``home``, ``skypilot``) what a runner may have there, and returns variables.
     ``has_catalogs`` False leaves a step with the ledger and the cloud key alone: enough to end a machine.
     """
 
@@ -75,6 +76,7 @@ class Stage:
     image: Path | None = None
     cloud: LoopbackCloud | None = None
     has_catalogs: bool = True
+    furnish: Callable[[Path], Mapping[str, str]] = lambda _runner: {}
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="gpu-lol-rehearsal-")))
     _stack: ExitStack = field(default_factory=ExitStack)
     _hub: Hub | None = None
@@ -148,7 +150,8 @@ class Stage:
         runner = self.folder / f"runner-{self._step_number}"
         (runner / "home").mkdir(parents=True)
         (runner / "event.json").write_text(json.dumps(webhook.payload), encoding="utf-8")
-        environment = self._environment(webhook, run_id, runner) | dict(variables)
+        environment = self._environment(webhook, run_id, runner)
+        environment |= {**self.furnish(runner), **variables}
         process = subprocess.Popen(
             [self.python, "-m", "gpu_lol_action"],
             cwd=runner / "home",
