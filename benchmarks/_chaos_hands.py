@@ -166,7 +166,7 @@ def context_of(stage: Stage, number: int, seed: int) -> Context:
     run_id = f"{os.getpid()}-{number}"
     line, clock = Line(stage.port, run_id), FastClock(stage)
     forge = SimulatedForge(stage.folder / "tree", pull(number), line=line)
-    cloud = SimulatedCloud(line, clock, random.Random(seed))
+    cloud = SimulatedCloud(line, clock, random.Random(seed))  # repeatable dice  # nosec B311
     machine = GoodMachine()
     return Context(
         forge=forge,

@@ -207,7 +207,7 @@ def count_what_is_left(stage: Stage, line: Line) -> dict[str, int]:
         jump(stage, timedelta(hours=1))
     world = line.ask("state")
     live = {environment_name(REPOSITORY_ID, number) for number in LIVE}
-    cloud = SimulatedCloud(line, FastClock(stage), random.Random(0))
+    cloud = SimulatedCloud(line, FastClock(stage), random.Random(0))  # repeatable dice  # nosec B311
     kept = {cloud.name_on_cloud(name) for name in live}
     entries = [e for e in RecordLedger(FileStore(stage.folder / "ledger")).entries() if isinstance(e, Entry)]
     comments = {comment["id"]: comment["body"] for comment in world["comments"]}
@@ -234,7 +234,7 @@ def main() -> int:
         print(how)
         print(json.dumps(counts))
         return int(any(count for name, count in counts.items() if name != "kills"))
-    dice, tally = random.Random(options.seed), Tally()
+    dice, tally = random.Random(options.seed), Tally()  # repeatable dice  # nosec B311
     parent, child = multiprocessing.get_context("spawn").Pipe()
     world = multiprocessing.get_context("spawn").Process(
         target=serve, args=(child, options.seed, options.scale), daemon=True

@@ -1,11 +1,13 @@
 """How soon a person gets the first answer: `gpu-lol --help`, and the reaction to `/gpu-lol up` on the GitHub stand-in.
 
 Prints, over several runs, minimum, median and maximum seconds from process start: of the whole `--help` process, and of
-the first reaction POST as the stand-in receives it; then GitHub requests per proposal and per denied `up`.
+the first reaction POST as the stand-in receives it; then GitHub requests per proposal, per update of one, and of the
+light step of `up`. The last line is JSON.
 """
 
 from __future__ import annotations
 
+import json
 import statistics
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from gpu_lol_action.rehearsal.stage import Stage
 
 ROOT = Path(__file__).parents[1]
 RUNS = 9
+TARGET_SECONDS = 0.5
 PROJECT = {
     "train.py": "import torch\nfrom transformers import AutoModelForCausalLM\n"
     "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-7B')\n",
@@ -48,7 +51,8 @@ def time_bare_python() -> float:
 def main() -> None:
     """Measure and print."""
     time_help()
-    spread("python -c pass (floor)", [time_bare_python() for _ in range(RUNS)])
+    floor = [time_bare_python() for _ in range(RUNS)]
+    spread("python -c pass (floor)", floor)
     spread("gpu-lol --help", [time_help() for _ in range(RUNS)])
     with Stage() as stage:
         hub = stage.hub
@@ -69,9 +73,22 @@ def main() -> None:
                 time.sleep(0.002)
             reactions.append(time.time() - began)
             step.wait()
+        light = hub.counts()
         spread("/gpu-lol up: process start to first reaction", reactions)
+        pushed = hub.push(number, "ada", {"train.py": PROJECT["train.py"] + "import datasets\n"})
+        hub.forget_requests()
+        stage.run_action(pushed)
+        update = hub.counts()
         print(f"GitHub requests per proposal: {sum(proposal.values())} {proposal}")
-        print(f"GitHub requests of the light step of `up`: {sum(hub.counts().values())} {hub.counts()}")
+        print(f"GitHub requests per proposal update: {sum(update.values())} {update}")
+        print(f"GitHub requests of the light step of `up`: {sum(light.values())} {light}")
+        figures = {
+            "first_reaction_s": round(statistics.median(reactions), 3),
+            "target_s": TARGET_SECONDS,
+            "python_s": round(statistics.median(floor), 3),
+            "requests_per_proposal_update": sum(update.values()),
+        }
+        print(json.dumps(figures))
 
 
 if __name__ == "__main__":

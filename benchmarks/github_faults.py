@@ -1,6 +1,7 @@
 """Every request of every story fails once and twice in a row with every fault, and nothing may be lost by it.
 
-    python benchmarks/github_faults.py                        # everything; hours of one core, minutes of many
+    python benchmarks/github_faults.py                        # every 40th trial: a minute or two
+    python benchmarks/github_faults.py --share 1/1            # everything: hours of one core
     python benchmarks/github_faults.py --stories up,down --kinds lost_502,permission --share 1/4
 
 The stories' requests are recorded while all goes well, and played again with a fault at each (tests/support/fault_stories.py
@@ -40,7 +41,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stories", default=",".join(STORIES), help="which stories, by name")
     parser.add_argument("--kinds", default=",".join(KINDS), help="which faults, by name")
-    parser.add_argument("--share", default="1/1", help="the n-th of m equal parts, as 2/5")
+    parser.add_argument("--share", default="1/40", help="the n-th of m equal parts, as 2/5")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     kinds, (part, parts) = set(options.kinds.split(",")), map(int, options.share.split("/"))

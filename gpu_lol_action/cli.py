@@ -8,31 +8,26 @@ import os
 import shutil
 import signal
 import sys
-import textwrap
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from gpu_lol_action import __version__
-from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind, Option, OptionKind, find_command
+from gpu_lol_action.domain.commands import DoorKind, find_command
 from gpu_lol_action.domain.request import Command, ParseProblem
 from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
+from gpu_lol_action.render.terminal_help import explain, filled, overview
 
 if TYPE_CHECKING:
     from gpu_lol_action.render.screen import Screen
 
-HELP_COLUMNS = 80
 _MAX_GUESSES = 3
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MANY_OBJECTS = 500_000
 """Between two looks for circles of what is no longer used. Syntax trees are nothing but objects, and hold no circles: at
 Python's own 700 a quarter of an analysis goes by with looking, at 50,000 still a tenth, and none of the memory comes back."""
-_EXIT_CODES = (
-    "Exit code: 0 done, 1 refused or a wrong request, 2 a key or setting is missing, 3 a fault of ours, "
-    "4 an outage (try again), 130 stopped."
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,84 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[0] in ("--version", "-V"):
         print(f"gpu-lol {__version__}")
         return 0
-    if "--help" in words or "-h" in words:
-        words = [word for word in words if word not in ("--help", "-h")]
+    ours = words[: words.index("--")] if "--" in words else words  # what stands behind is the machine's
+    if "--help" in ours or "-h" in ours:
+        words = [word for word in ours if word not in ("--help", "-h")]
         words = words if words[0] == "help" and len(words) > 1 else ["help", *words]
     if words[0] != "help":
         return _run(words)
     spec = find_command(words[1]) if len(words) > 1 else None
-    if len(words) > 1 and (spec is None or spec.doors is DoorKind.COMMENT):
+    if len(words) > 1 and spec is None:
         return _run(words[1:])  # the parser's own words for what is no command
     print(explain(spec) if spec else overview())
     return 0
-
-
-def overview() -> str:
-    """Return what ``gpu-lol --help`` prints."""
-    here = [spec for spec in COMMANDS if spec.doors is not DoorKind.COMMENT]
-    only_here = [spec.name for spec in here if spec.doors is DoorKind.TERMINAL]
-    elsewhere = f"A pull request takes the same commands as /gpu-lol COMMAND, but for {' and '.join(only_here)}."
-    return "\n".join(
-        [
-            "gpu-lol: GPUs for your ML code, from a pull request or from here.",
-            "",
-            "Usage: gpu-lol COMMAND [OPTIONS]",
-            "",
-            *_columns((spec.name, spec.summary) for spec in here),
-            "",
-            "gpu-lol help COMMAND explains one; gpu-lol --version says which version this is.",
-            _filled(elsewhere),
-            _filled(_EXIT_CODES),
-        ]
-    )
-
-
-def explain(spec: CommandSpec) -> str:
-    """Return what ``gpu-lol help COMMAND`` prints."""
-    door = DoorKind.TERMINAL
-    # A break between an option and its value would make two of one.
-    usage = spec.usage(door).replace(" [", "\n[").replace(" ", "\0").replace("\n", " ")
-    lead = f"Usage: gpu-lol {spec.name} "
-    lines = textwrap.wrap(
-        f"Usage:\0gpu-lol\0{usage}",
-        HELP_COLUMNS,
-        subsequent_indent=" " * len(lead),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    options = _columns((_label(option), option.summary) for option in spec.options_at(door))
-    return "\n".join(
-        [
-            *(line.replace("\0", " ") for line in lines),
-            "",
-            _filled(f"{spec.summary}."),
-            *(["", *options] if options else []),
-            *(["", "Examples:", *(f"  gpu-lol {example}" for example in spec.examples)] if spec.examples else []),
-            *(["", f"Also: {', '.join(f'gpu-lol {alias}' for alias in spec.aliases)}"] if spec.aliases else []),
-        ]
-    )
-
-
-def _label(option: Option) -> str:
-    return option.name if option.kind is OptionKind.SWITCH else f"{option.name} {option.metavar}"
-
-
-def _columns(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Return two columns that fit the help's width; the second wraps below itself."""
-    table = list(rows)
-    width = max((len(label) for label, _ in table), default=0)
-    indent = " " * (width + 4)
-    return [
-        line
-        for label, text in table
-        for line in textwrap.wrap(
-            text, HELP_COLUMNS, initial_indent=f"  {label:<{width}}  ", subsequent_indent=indent, break_on_hyphens=False
-        )
-    ]
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(text, HELP_COLUMNS, break_on_hyphens=False)
 
 
 def _run(words: Sequence[str]) -> int:
@@ -166,7 +94,7 @@ def _misread(problem: ParseProblem) -> str:
             None,
             [
                 f"gpu-lol: {_plain(problem.what)}",
-                _filled(near if len(guesses) <= _MAX_GUESSES else known),
+                filled(near if len(guesses) <= _MAX_GUESSES else known),
                 f"See: gpu-lol help {problem.command}" if problem.command else "See: gpu-lol help",
             ],
         )
@@ -192,6 +120,8 @@ def _carry_out(command: Command) -> Ending:
         return _estimate(command)
     if command.name == "doctor":
         return _doctor(command)
+    if command.name == "ledger":
+        return _ledger(command)
     if command.name == "init":
         outcome = wiring.initialize(command, Path.cwd())
         _print(outcome.text)
@@ -207,7 +137,7 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.handlers.context import Order
     from gpu_lol_action.handlers.obey import obey
 
-    with wiring.terminal(Path.cwd(), TerminalProgress(), _show) as context:
+    with wiring.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
         order = Order(
             command=command,
             requester=Requester(wiring.user()),
@@ -215,6 +145,12 @@ def _carry_out(command: Command) -> Ending:
             pull_request=context.forge.pull_request(0),
             policy=Policy(requires_recent_sweep=False),
         )
+        if command.name == "budget" and command.output_format == "json":
+            from gpu_lol_action.handlers.budget import describe_budget
+
+            _write_utf8()
+            _print(describe_budget(context, order))
+            return Ending.ANSWERED
         outcome = obey(context, order, may_use_cloud=True)
         if command.name == "sweep":
             _show(outcome.text)
@@ -235,6 +171,19 @@ def _doctor(command: Command) -> Ending:
         as_json = command.output_format == "json"
         _print(checkup_text.checkup_json(diagnoses) if as_json else checkup_text.checkup_markdown(diagnoses))
     return Ending.ANSWERED if is_well(diagnoses) else Ending.OPERATOR_ERROR
+
+
+def _ledger(command: Command) -> Ending:
+    """Print the records to standard output, and which of the ledgers did not answer to the other stream."""
+    from gpu_lol_action import wiring
+
+    if command.is_csv:
+        _write_utf8()
+    answer = wiring.show_ledger(command, Path.cwd(), _screen())
+    _print(answer.text)
+    for error in answer.errors:
+        print(_told(error), file=sys.stderr)
+    return answer.errors[0].ending if answer.errors else Ending.ANSWERED
 
 
 def _estimate(command: Command) -> Ending:
@@ -259,6 +208,11 @@ def _show(markdown: str) -> None:
 
     screen = _screen()
     _print(screen.finish(render_text(markdown, screen.width)))
+
+
+def _answer_in(command: Command) -> Callable[[str], None]:
+    """Return how an answer is shown: laid out for the screen, or as the Markdown that a comment has."""
+    return _print if command.output_format == "markdown" else _show
 
 
 def _screen() -> Screen:

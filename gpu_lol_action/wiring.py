@@ -16,7 +16,6 @@ from gpu_lol_action.action_io import Surroundings, annotate, log
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
-from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.request import (
     Command,
     CommentCreated,
@@ -27,8 +26,8 @@ from gpu_lol_action.domain.request import (
     Repository,
 )
 from gpu_lol_action.errors import Door, OperatorError, UserError
+from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context, Settings
-from gpu_lol_action.handlers.lookups import Lookups
 from gpu_lol_action.handlers.ports import Cloud, LanguageModel, ModelHub, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 from gpu_lol_action.render.screen import Screen
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.domain.checkup import Diagnosis
     from gpu_lol_action.handlers.doctor import Instruments
+    from gpu_lol_action.handlers.ledger import LedgerAnswer
 
 KEY_VERSION = 1
 
@@ -231,6 +231,9 @@ def left_out(context: Context) -> list[str]:
 
 def load_policy(context: Context, repository: Repository) -> Policy:
     """Read the default branch's policy; one that cannot be read stops everything but teardown and help."""
+    # After the first reaction: reading YAML takes longer than that one needs.
+    from gpu_lol_action.domain.policy_yaml import parse_policy
+
     try:
         return parse_policy(context.forge.read_file(POLICY_PATH, policy_ref(repository)))
     except UserError as error:
@@ -286,7 +289,6 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     user_home = Path.home()
     forge = local_forge.LocalForge(folder, show, home=user_home, environment=os.environ)
     repository = forge.repository()
-    state = Path(os.environ.get("XDG_STATE_HOME") or user_home / ".local" / "state") / "gpu-lol"
     cloud_keys = _cloud_keys(
         {"runpod-api-key": os.environ.get("RUNPOD_API_KEY", ""), "lambda-api-key": os.environ.get("LAMBDA_API_KEY", "")}
     )
@@ -303,14 +305,14 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
         with hands.closing:
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(FileStore(state / "ledger" / repository.full_name.replace("/", "+"))),
+                ledger=RecordLedger(FileStore(_state_folder("ledger", repository.full_name))),
                 clock=SystemClock(),
                 progress=progress,
                 cloud=hands.cloud,
                 shell=hands.shell,
                 redact=_redactor(list(cloud_keys.values())),
                 settings=settings,
-                vault=lambda: _file_vault(state / "rescues" / repository.full_name.replace("/", "+"), hands),
+                vault=lambda: _file_vault(_state_folder("rescues", repository.full_name), hands),
             )
 
 
@@ -422,6 +424,35 @@ def check_up(folder: Path) -> tuple[Diagnosis, ...]:
         read_policy=lambda: forge.read_file(POLICY_PATH, "HEAD"),
     )
     return check_up(asked)
+
+
+def show_ledger(command: Command, folder: Path, screen: Screen) -> LedgerAnswer:
+    """Return what ``gpu-lol ledger`` prints: this terminal's records, and with a token the repository's; both are only read."""
+    from gpu_lol_action.adapters.github import Connection
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_files import FileStore
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.local_forge import LocalForge
+    from gpu_lol_action.handlers.ledger import Question, Source, describe_ledger
+
+    local = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    _, checkout = local.survey()
+    clock, token = SystemClock(), _terminal_token()
+    sources = [Source("terminal", RecordLedger(FileStore(_state_folder("ledger", checkout.full_name))))]
+    if token and not checkout.full_name.startswith("local/"):
+        # As for a check-up: somebody waits, and what does not answer is said instead of asked again.
+        connection = Connection(token, checkout.full_name, _terminal_api_url(checkout.host), attempts=1)
+        forge = GitHubForge(connection, GitHubHands(clock.now, clock.sleep, lambda _line: None))
+        sources.append(Source("github", RecordLedger(GitRefStore(forge.client))))
+    return describe_ledger(Question(command.topic, command.is_csv, screen, clock.now()), sources)
+
+
+def _state_folder(kind: str, repository: str) -> Path:
+    """Return where this terminal keeps something of a repository (XDG base directory specification)."""
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "gpu-lol"
+    return state / kind / repository.replace("/", "+")
 
 
 def _accounts(keys: Mapping[str, str]) -> CloudAccounts:

@@ -7,24 +7,32 @@ what is safe to repeat is repeated a few times, what may have happened is report
 
 from __future__ import annotations
 
-import email.utils
-import json
 import threading
 import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from gpu_lol_action.adapters.github_answers import (
+    Ask,
+    LostAnswer,
+    Reply,
+    graphql_refused,
+    judged,
+    rate_limit_wait,
+    rate_limited,
+    unreachable,
+)
 from gpu_lol_action.adapters.github_budget import RequestBudget
-from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
+from gpu_lol_action.errors import TransientError, UserError
 
 if TYPE_CHECKING:
     from github.Requester import Requester
 
-# "rate limit": primary and secondary; "abuse": what servers of the last years say instead of secondary.
-_LIMIT_WORDS = ("rate limit", "abuse detection")
+__all__ = ["Ask", "Connection", "GitHubClient", "LostAnswer", "Reply", "expand"]
+
 MAX_PAGES = 100
 """Of 100 entries each: past that a list is an attack or a mistake, and reading on would eat the hour's requests."""
 
@@ -39,42 +47,6 @@ class Connection:
     timeout: timedelta = timedelta(seconds=15)
     attempts: int = 3
     longest_wait: timedelta = timedelta(seconds=60)
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One request. `path` is a template below the repository, or from the root where it starts with a slash.
-
-    `is_repeatable` says that asking twice does no harm (every GET; an edit; content-addressed objects).
-    `allow` names error statuses that are an answer to the caller and not an error.
-    """
-
-    method: str
-    path: str
-    values: Mapping[str, str | int] = field(default_factory=dict)
-    query: Mapping[str, str | int] = field(default_factory=dict)
-    body: Any = None
-    is_repeatable: bool = False
-    allow: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What GitHub answered; header names are in lower case."""
-
-    status: int
-    body: Any
-    headers: Mapping[str, str]
-
-    @property
-    def message(self) -> str:
-        """GitHub's own words about an error, cut to a line."""
-        text = self.body.get("message", "") if isinstance(self.body, dict) else ""
-        return " ".join(str(text).split())[:200]
-
-
-class LostAnswer(TransientError):
-    """A write got no answer, or a gateway's: it may have happened. Whoever asked looks before asking again."""
 
 
 class GitHubClient:
@@ -101,17 +73,19 @@ class GitHubClient:
             reply = self._send(ask)
             if reply is None or reply.status >= 500:
                 if is_last or not may_repeat:
-                    raise _unreachable(ask, reply)
+                    raise unreachable(ask, reply)
                 self.sleep(timedelta(seconds=2**attempt))
                 continue
             wait = rate_limit_wait(reply)
             if wait is None:
-                return _judged(ask, reply)
+                return judged(ask, reply)
             if is_last or wait > self.connection.longest_wait:
-                raise _rate_limited(reply)
+                raise rate_limited(reply)
             # A limit is checked before anything is done: repeating is safe for writes too.
             self.sleep(wait)
-        raise _unreachable(ask, None)
+            # Whatever was left then, it is more now.
+            self.budget.left = None
+        raise unreachable(ask, None)
 
     def get(self, path: str, values: Mapping[str, str | int] | None = None, **query: str | int) -> Any:
         """Return the body of a GET that has to succeed."""
@@ -139,7 +113,7 @@ class GitHubClient:
         reply = self.ask(Ask("POST", self._graphql_url(), {"": "graphql"}, body=body, is_repeatable=True))
         errors = reply.body.get("errors") if isinstance(reply.body, dict) else None
         if errors or not isinstance(reply.body, dict) or not isinstance(reply.body.get("data"), dict):
-            raise _graphql_refused(errors)
+            raise graphql_refused(errors)
         return reply.body["data"]
 
     @property
@@ -225,97 +199,3 @@ def _next_page(link: str) -> str | None:
         if 'rel="next"' in relation:
             return address.strip().removeprefix("<").removesuffix(">")
     return None
-
-
-def rate_limit_wait(reply: Reply) -> timedelta | None:
-    """How long GitHub wants us to wait; None where it did not limit us."""
-    if reply.status not in (403, 429):
-        return None
-    asked = reply.headers.get("retry-after", "")
-    if asked.isdigit():
-        return timedelta(seconds=int(asked))
-    if reply.status != 429 and not any(words in reply.message.lower() for words in _LIMIT_WORDS):
-        return None
-    if reply.headers.get("x-ratelimit-remaining") == "0":
-        return _until_reset(reply.headers)
-    # Without `Retry-After` GitHub asks for a minute at least.
-    return timedelta(minutes=1)
-
-
-def _until_reset(headers: Mapping[str, str]) -> timedelta:
-    """Time until the hour's requests are there again, by GitHub's own clock; an hour where it does not say."""
-    reset, date = headers.get("x-ratelimit-reset", ""), headers.get("date", "")
-    try:
-        left = datetime.fromtimestamp(int(reset), timezone.utc) - email.utils.parsedate_to_datetime(date)
-    except (ValueError, TypeError, OverflowError):
-        return timedelta(hours=1)
-    return max(left, timedelta(0)) + timedelta(seconds=1)
-
-
-def _rate_limited(reply: Reply) -> GpuLolError:
-    reset = reply.headers.get("x-ratelimit-reset", "")
-    until = ""
-    if reset.isdigit() and reply.headers.get("x-ratelimit-remaining") == "0":
-        moment = datetime.fromtimestamp(int(reset), timezone.utc)
-        until = f" until {moment:%H:%M} UTC"
-    return TransientError(
-        "github_rate_limited",
-        f"GitHub takes no more requests from this token{until}",
-        why="GitHub allows a workflow's token 1,000 requests an hour per repository.",
-        fix="Try again later.",
-    )
-
-
-def _graphql_refused(errors: Any) -> GpuLolError:
-    first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
-    kind, message = str(first.get("type", "")), " ".join(str(first.get("message", "")).split())[:200]
-    if kind == "RATE_LIMITED":
-        return TransientError(
-            "github_rate_limited", "GitHub takes no more questions from this token", fix="Try again later."
-        )
-    if kind == "FORBIDDEN":
-        return OperatorError(
-            "github_permission_missing",
-            f"the workflow's token may not do this: {message}",
-            fix="A maintainer must add the missing line under `permissions:` in the workflow.",
-        )
-    return OperatorError("github_refused", "GitHub refused a GraphQL query", why=message)
-
-
-def _unreachable(ask: Ask, reply: Reply | None) -> GpuLolError:
-    answer = f"it answered {reply.status}" if reply else "it did not answer"
-    what = f"GitHub could not be asked: {answer}"
-    kind = TransientError if ask.method == "GET" or ask.is_repeatable else LostAnswer
-    return kind("github_unreachable", what, fix="Try again in a few minutes.")
-
-
-def _judged(ask: Ask, reply: Reply) -> Reply:
-    if reply.status < 400 or reply.status in ask.allow:
-        return reply
-    if reply.status == 401:
-        raise OperatorError(
-            "github_token_refused",
-            "GitHub refused the token",
-            fix="A maintainer must check the input `github-token` of the workflow.",
-        )
-    if reply.status == 403:
-        wanted = reply.headers.get("x-accepted-github-permissions", "")
-        raise OperatorError(
-            "github_permission_missing",
-            f"the workflow's token may not do this: {reply.message}",
-            why=f"{ask.method} {ask.values.get('', ask.path)}" + (f" needs {wanted}" if wanted else ""),
-            fix="A maintainer must add the missing line under `permissions:` in the workflow.",
-        )
-    if reply.status in (404, 410):
-        raise UserError("github_not_found", f"GitHub has no {_subject(ask)}")
-    raise OperatorError("github_refused", f"GitHub refused {_subject(ask)}: {reply.message}", why=_errors(reply))
-
-
-def _subject(ask: Ask) -> str:
-    path = str(ask.values.get("", ask.path))
-    return path.format(**{name: str(value)[:80] for name, value in ask.values.items() if name})
-
-
-def _errors(reply: Reply) -> str:
-    found = reply.body.get("errors") if isinstance(reply.body, dict) else None
-    return json.dumps(found)[:200] if found else ""

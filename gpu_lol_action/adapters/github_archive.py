@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.boxed_http import as_json
-from gpu_lol_action.adapters.github import GitHubClient, Reply, expand, rate_limit_wait
+from gpu_lol_action.adapters.github import GitHubClient, expand
+from gpu_lol_action.adapters.github_answers import Reply, rate_limit_wait
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ import binascii
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from gpu_lol_action.adapters import archive, github_archive
-from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient, LostAnswer
+from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient
+from gpu_lol_action.adapters.github_comments import Hands, OnePost, author_of, posted
 from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
 from gpu_lol_action.adapters.github_people import is_team_member, read_comment
 from gpu_lol_action.adapters.github_reaction import post_reaction
@@ -26,20 +26,11 @@ from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, Us
 from gpu_lol_action.intake.events import parse_pull_request
 from gpu_lol_action.launch.commit_object import CommitFacts, Signer, rebuild_commit_object
 
+__all__ = ["GitHubForge", "Hands"]
+
 _STANDARD_ROLES = frozenset({"admin", "maintain", "write", "triage", "read", "none"})
 _KEY = re.compile(r"(ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) ([A-Za-z0-9+/]+={0,3})(?: .*)?")  # fmt: skip
-_LOOKS = (timedelta(seconds=2), timedelta(seconds=5))
-_POST_TRIES = 3
 _MAX_FILE_BYTES = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Hands:
-    """What the forge needs besides GitHub: time, and where to say what it passed over."""
-
-    now: Callable[[], datetime]
-    sleep: Callable[[timedelta], None]
-    note: Callable[[str], None]
 
 
 class GitHubForge:
@@ -178,39 +169,8 @@ class GitHubForge:
             self._hands.note(f"the reaction could not be added: {error}")
 
     def post_comment(self, number: int, body: str) -> Posted:
-        """Post a comment once. Where the answer is lost, look for the comment, twice, before posting again."""
-        started = self._hands.now()
-        ask = Ask("POST", "issues/{number}/comments", {"number": number}, body={"body": body})
-        for tries_left in reversed(range(_POST_TRIES)):
-            try:
-                posted = _posted(self.client.ask(ask).body)
-            except LostAnswer:
-                for pause in _LOOKS:
-                    # What was written shows in lists a moment later.
-                    self._hands.sleep(pause)
-                    twins = self._twins(number, body, started)
-                    if twins:
-                        return twins[0]
-                if tries_left == 0:
-                    raise
-                continue
-            # An earlier try that did not show then may show now: one of the two has to go.
-            return posted if tries_left == _POST_TRIES - 1 else self._only_one(number, body, started, posted)
-        raise AssertionError("unreachable: the last try returns or raises")
-
-    def _only_one(self, number: int, body: str, started: datetime, posted: Posted) -> Posted:
-        """Delete all but the first of our comments with this very text; return the one that stays."""
-        try:
-            first, *others = self._twins(number, body, started) or [posted]
-            for other in others:
-                ask = Ask(
-                    "DELETE", "issues/comments/{comment_id}", {"comment_id": other.comment_id}, is_repeatable=True
-                )
-                self.client.ask(replace(ask, allow=frozenset({404})))
-        except GpuLolError as error:
-            self._hands.note(f"whether a comment stands twice could not be seen: {error}")
-            return posted
-        return first
+        """Post a comment once, also where GitHub's answer is lost."""
+        return OnePost(self.client, self._hands, self.me, number, body).send()
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace a comment's text."""
@@ -231,21 +191,7 @@ class GitHubForge:
         listed = self.client.pages("issues/{number}/comments", {"number": number})
         marked = [entry for entry in listed if str(entry.get("body") or "").startswith(marker_prefix)]
         # Most pull requests have none yet: then nobody needs to know who we are.
-        return [_posted(entry) for entry in marked if _author(entry) == self.me()] if marked else []
-
-    def _twins(self, number: int, body: str, started: datetime) -> list[Posted]:
-        """Our comments with this very text that were not there before we began, oldest first."""
-        floor = started - timedelta(minutes=2)  # GitHub's clock and ours
-        listed = self.client.pages(
-            "issues/{number}/comments", {"number": number}, since=floor.strftime("%Y-%m-%dT%H:%M:%SZ")
-        )
-        found = []
-        for entry in listed:
-            created = datetime.fromisoformat(str(entry["created_at"]).replace("Z", "+00:00"))
-            same = _same_text(str(entry.get("body") or ""), body)
-            if same and created >= floor and _author(entry) == self.me():
-                found.append(_posted(entry))
-        return sorted(found, key=lambda each: each.comment_id)
+        return [posted(entry) for entry in marked if author_of(entry) == self.me()] if marked else []
 
     # --- code ---------------------------------------------------------------------------------------------
     def read_file(self, path: str, ref: str) -> str | None:
@@ -328,19 +274,6 @@ def _commit_facts(raw: Any) -> CommitFacts:
 
 def _signer(raw: Any) -> Signer:
     return Signer(raw["name"], raw["email"], datetime.fromisoformat(raw["date"].replace("Z", "+00:00")))
-
-
-def _posted(raw: Any) -> Posted:
-    return Posted(raw["id"], raw["body"] or "", _author(raw), raw["html_url"], str(raw.get("node_id", "")))
-
-
-def _author(raw: Any) -> str:
-    user = raw.get("user")
-    return str(user.get("login", "")) if isinstance(user, dict) else ""
-
-
-def _same_text(one: str, other: str) -> bool:
-    return one.replace("\r\n", "\n").strip() == other.replace("\r\n", "\n").strip()
 
 
 def _not_understood(subject: str) -> GpuLolError:

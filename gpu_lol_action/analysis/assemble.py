@@ -11,11 +11,13 @@ from gpu_lol_action.analysis import (
     base_image,
     declared_hardware,
     documented,
+    documented_sizes,
     entry_points,
     gpu_count,
     media,
     models,
     packages,
+    serving_engine,
     training,
     workload,
 )
@@ -23,10 +25,11 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.image_choice import fitted, image_for
-from gpu_lol_action.analysis.memory_need import MemoryNeed, best, memory_need
+from gpu_lol_action.analysis.memory_need import MemoryNeed, memory_need
 from gpu_lol_action.analysis.placement import LARGEST_CARD_GIB
 from gpu_lol_action.analysis.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.runs import all_runs, primary_run
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
@@ -45,8 +48,10 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     models.detect,
     training.detect,
     media.detect,
+    serving_engine.detect,
     gpu_count.detect,
     documented.detect,
+    documented_sizes.detect,
     declared_hardware.detect,
 )
 TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
@@ -111,7 +116,8 @@ def other_runs(
     """Return the runs beside the first, each estimated by the same detectors, with the spec that it alone would ask for."""
     found = []
     for run in all_runs(checkout)[1:]:
-        spec, need = propose((*detect_run(checkout, run), *tree), model_facts)
+        sized = (hint for hint in models.unknown_ids(checkout, run) if hint.value in model_facts)
+        spec, need = propose((*detect_run(checkout, run), *tree, *sized), model_facts)
         # What no card holds was read wrong, or cannot be started here: as a choice it would only mislead.
         if not spec.needs_gpu or (spec.hardware.vram_required_gb or 0) <= LARGEST_CARD_GIB:
             found.append((profile_of(run, spec, need), spec))
@@ -132,6 +138,15 @@ def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
 def unlisted_models(checkout: Checkout) -> tuple[Finding, ...]:
     """Return models that the run names or loads and that no table has: hints, once a look-up has sized them."""
     return tuple(models.unknown_ids(checkout, primary_run(checkout)))
+
+
+def models_of_profiles(checkout: Checkout) -> tuple[str, ...]:
+    """Return the models that the other runs name, surest first within each: what a look-up may be asked about as well."""
+    found: list[str] = []
+    for run in all_runs(checkout)[1:]:
+        own = (*models.detect(checkout, run), *models.unknown_ids(checkout, run))
+        found.extend(named_models(tuple(item for item in own if item.confidence > Confidence.LOW)))
+    return tuple(dict.fromkeys(found))
 
 
 def propose(
@@ -188,4 +203,13 @@ def _environment_gaps(findings: tuple[Finding, ...], kind: WorkloadType) -> list
     return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image.image)[1]]))
 
 
-__all__ = ["Confidence", "Evidence", "analyze", "detect_all", "named_models", "propose", "unlisted_models"]
+__all__ = [
+    "Confidence",
+    "Evidence",
+    "analyze",
+    "detect_all",
+    "models_of_profiles",
+    "named_models",
+    "propose",
+    "unlisted_models",
+]

@@ -21,7 +21,7 @@ GPU_MODULES = frozenset({
     "torchmetrics", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
     "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
     "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
-    "gsplat", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair",
+    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair",
 })  # fmt: skip
 GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
@@ -57,6 +57,7 @@ _TRAIN_OWNERS = re.compile(r"trainer|yolo|runner|estimator|algo(?:rithm)?$|learn
 _INFERENCE_CALLS = frozenset({
     "generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict", "text_completion",
     "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
+    "InferenceRunner", "sample_from_model", "sample_sequence", "generate_text", "run_inference", "generate_speech", "generate_audio",
     "launch_server", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
 })  # fmt: skip
 _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
@@ -105,7 +106,8 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
             return bool(imported & {"stable_baselines3", "sb3_contrib"})
         if call.last == "fit":
             return bool(imported & _FIT_OWNERS) and ("sklearn" not in imported or _is_network(owner, imported))
-        return bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))
+        is_fit = call.last == "train" and "ultralytics" in imported and call.keyword("data", "epochs") is not None
+        return is_fit or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))
     return False
 
 

@@ -105,7 +105,16 @@ def meant(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
         return code_settings(source)
     named = {entry for entry in entries if bare_name(entry) in names}
     first = [setting for setting in code_settings(source) if setting.owner in named]
+    first += _agreed(setting for setting in code_settings(source) if setting.owner in entries and not named)
     return (*first, *(setting for setting in code_settings(source) if setting.owner not in entries))
+
+
+def _agreed(settings: Iterable[Setting]) -> list[Setting]:
+    """Return what all entries of a registry that say it say alike, once: it holds whichever is taken."""
+    by_key: dict[str, list[Setting]] = {}
+    for setting in settings:
+        by_key.setdefault(setting.key, []).append(setting)
+    return [found[0] for found in by_key.values() if len(found) > 1 and len({each.text for each in found}) == 1]
 
 
 def bare_name(text: str) -> str:

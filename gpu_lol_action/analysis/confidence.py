@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gpu_lol_action.analysis.memory_need import best
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import EnvironmentSpec, WorkloadType

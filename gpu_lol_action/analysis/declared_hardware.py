@@ -14,20 +14,22 @@ from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, f
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 MAX_LINES = 3000
 MAX_LINE_CHARACTERS = 600
+_DEFINITIONS = ("config.yaml", "bentofile.yaml", "service.yaml", "serve_config.yaml")
 _NAME = r"([A-Za-z][A-Za-z0-9_-]{1,24})"
 _ORDERS = (
     re.compile(rf"--(?:gres|gpus(?:-per-node|-per-task)?)[= ]gpu:{_NAME}:(\d{{1,2}})\b"),
     re.compile(rf"--gpus(?:-per-node)?[= ]{_NAME}:(\d{{1,2}})\b"),
     re.compile(rf"(?:-C|--constraint)[= ][\"']?{_NAME}()"),
-    re.compile(rf"^\s*accelerators\s*:\s*[\"'{{]?\s*{_NAME}\s*(?::\s*(\d{{1,2}}))?", re.IGNORECASE),
+    re.compile(rf"^\s*accelerators?\s*:\s*[\"'{{]?\s*{_NAME}\s*(?::\s*(\d{{1,2}}))?", re.IGNORECASE),
     re.compile(rf"\bgpu\s*=\s*[\"']{_NAME}(?::(\d{{1,2}}))?[\"']"),
     re.compile(r"\bmodal\.gpu\.(\w{2,12})\((?:[^)\n]{0,40}?count\s*=\s*(\d{1,2}))?"),
     re.compile(
-        rf"\b(?:gpu_type|gpu_name|accelerator_type)[\"']?\s*[:=]\s*[\"']?(?:nvidia[-_](?:tesla[-_])?)?{_NAME}()"
+        rf"\b(?:gpu_type|gpu_name|accelerator_type)[\"']?\s*(?::\s*[\w. |\[\]]{{1,40}}=|[:=])\s*[\"']?(?:nvidia[-_](?:tesla[-_])?)?{_NAME}()"
     ),
 )
 # Cards and how many of them, as the clouds' instance documentation lists them.
@@ -80,7 +82,11 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
     own = [said if said is not None and said.form is not Form.MARKDOWN else None, run.script, *run.configs]
     jobs = [s for s in checkout.of(Form.YAML) if s.depth <= 1 and re.match(r"sky|job|task|slurm|cluster", s.name)]
     beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2]
-    return tuple(dict.fromkeys(source for source in (*own, *jobs[:4], *beside[:4]) if source is not None))
+    # A service's own definition stands beside its program or, as Truss has it, one folder up.
+    folder = run.script.folder if run.script is not None and service_of(checkout, run.script) is not None else None
+    places = [] if folder is None else [folder, folder.rpartition("/")[0]]
+    served = [checkout.find(f"{place}/{name}".lstrip("/")) for place in places for name in _DEFINITIONS]
+    return tuple(dict.fromkeys(source for source in (*own, *jobs[:4], *beside[:4], *served) if source is not None))
 
 
 def _ordered(line: str, where: Evidence) -> Iterator[Finding]:

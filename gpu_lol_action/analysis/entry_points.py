@@ -13,13 +13,15 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
+from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _TRAINING_TARGET = re.compile(
-    r"(?:^|[/_.\s-])(?:train|finetune|fine[_-]tune|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
+    r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
 _SERVING_TARGET = re.compile(
     r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
@@ -29,6 +31,7 @@ _SERVING_TARGET = re.compile(
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 MAX_PROGRAMS = 300
+MAX_PLACES = 4  # variables in the name of a configuration
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +102,7 @@ def program_runs(checkout: Checkout, sources: Iterable[Source]) -> list[Run]:
         if source.code is None:
             continue
         is_entry = source.code.has_main or source in started or source.name == "__main__.py"
+        is_entry = is_entry or service_of(checkout, source) is not None
         behavior, call = behavior_of(source.code)
         if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
             behavior = program_behavior(checkout, source)
@@ -109,12 +113,13 @@ def program_runs(checkout: Checkout, sources: Iterable[Source]) -> list[Run]:
 
 
 def is_started(checkout: Checkout, source: Source) -> bool:
-    """Whether a program is made to be started: a main guard, a console script, a notebook, or code at the root that does it."""
+    """Whether a program is made to be started: a main guard, a service, a console script, a notebook, or code at the root that does it."""
     modules = console_scripts(checkout).values()
     return (
         source.form is Form.NOTEBOOK
         or bool(source.code and source.code.has_main)
         or source.name == "__main__.py"
+        or service_of(checkout, source) is not None
         or any(module_source(checkout, module) is source for module in modules)
     )
 
@@ -124,7 +129,8 @@ def _of_command(checkout: Checkout, command: LaunchCommand) -> Run | None:
     script = _script(checkout, command)
     if script is None and _is_elsewhere(checkout, command):
         return None
-    found = [source for name in command.configs if (source := _config(checkout, name)) is not None]
+    word = script.name.rpartition(".")[0] if script is not None else ""
+    found = [source for name in command.configs if (source := _config(checkout, name, word)) is not None]
     configs = tuple(source for source in dict.fromkeys(found) if source is not script)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
@@ -182,8 +188,10 @@ def _is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
 
 
-def _config(checkout: Checkout, name: str) -> Source | None:
+def _config(checkout: Checkout, name: str, word: str) -> Source | None:
     """Return the configuration that a word names; a program counts only where it merely assigns."""
+    if 0 < name.count("$") <= MAX_PLACES and "/" in name:
+        return family_of(checkout, name, word)
     source = checkout.find_named(name.partition(":")[0])
     if source is None or source.code is None:
         return source
@@ -195,6 +203,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
     if script.code is None:
         return Behavior.NEITHER
+    if service_of(checkout, script) is not None:
+        return Behavior.INFERS
     closure = import_closure(checkout, script)
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
     own = _behavior(script, uses_gpu=uses_gpu)

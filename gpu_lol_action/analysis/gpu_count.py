@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _FIELD = "hardware.gpu_count"
 _KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
          "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
+# JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).
+_MESHES = ("local_mesh_config", "mesh_shape", "ici_mesh_shape", "device_mesh_shape", "mesh_dims")
 # Options that list GPUs by their number: `--device 0,1,2,3`.
 _LISTS = ("gpu", "gpus", "device", "devices", "gpu_ids", "gpu_id", "device_ids", "cuda_devices", "visible_devices")
 # These count processes of the whole cluster, not of one machine.
@@ -54,8 +59,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         count = command.processes
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
-    said = _configured(checkout, run) or _listed(run) or _asserted(checkout, run) or _named(run)
-    said = said or _documented(checkout, run) or _of_others(checkout, run)
+    said = _configured(checkout, run) or _listed(run) or _meshed(checkout, run) or _asserted(checkout, run)
+    said = said or _named(run) or _documented(checkout, run) or _of_others(checkout, run) or _prepared(checkout, run)
     return [*said, *found]
 
 
@@ -92,6 +97,18 @@ def _listed(run: Run) -> list[Finding]:
         if key.rpartition(".")[2] in _LISTS and re.fullmatch(r"\d{1,2}(?:,\s?\d{1,2})+,?", bare):
             count = len([part for part in bare.split(",") if part])
             return [Finding(_FIELD, str(count), f"`--{key} {value}` lists them", Confidence.HIGH, run.evidence)]
+    return []
+
+
+def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return how many devices of one machine the run lays out as a mesh."""
+    for confidence, settings in scope_of(checkout, run).tiers[:4]:
+        for setting in settings:
+            sides = re.findall(r"\d{1,3}", setting.text) if setting.key in _MESHES else []
+            count = math.prod(int(side) for side in sides)
+            if len(sides) > 1 and 1 < count <= 16 and re.fullmatch(r"[\s()\[\]\d,]+", setting.text):
+                why = f"`{setting.key}` is {setting.text}"
+                return [Finding(_FIELD, str(count), why, min(confidence, Confidence.MEDIUM), setting.evidence)]
     return []
 
 
@@ -143,6 +160,23 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
         if command.target == run.command.target and (command.processes or 0) > 1 and command.nodes == 1:
             why = f"the program divides its model, and another command of it starts {command.processes} processes"
             return [Finding(_FIELD, str(command.processes), why, Confidence.LOW, command.evidence)]
+    return []
+
+
+def _prepared(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the processes of the configuration that lies ready for ``accelerate``, for a program that can be spread."""
+    is_told = run.command is not None and not run.command.is_divided
+    if run.behavior is not Behavior.TRAINS or is_told or not _spreads(checkout, run):
+        return []
+    for source in accelerate_configs(checkout)[:1]:
+        settings = {setting.key: setting for setting in read_settings(source)}
+        count, machines = (
+            as_number(settings[key].text) if key in settings else None for key in ("num_processes", "num_machines")
+        )
+        if count is not None and 1 < count <= 64:
+            why = f"`num_processes` is {count} in the configuration that lies ready for `accelerate`"
+            number = max(1, count // max(1, machines or 1))
+            return [Finding(_FIELD, str(number), why, Confidence.LOW, settings["num_processes"].evidence)]
     return []
 
 

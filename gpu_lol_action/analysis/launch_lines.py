@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.launch_tools import without_comment
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
 
@@ -31,6 +32,7 @@ _VARIABLE = re.compile(
 )
 # A list of words that goes on in the next line: `ARGS=(`, `ARGS="`.
 _OPEN = re.compile(r"^(?:export\s+)?[A-Za-z_]\w*=(?:\([^)]*|\"[^\"]*|'[^']*)$")
+_LIST = re.compile(r"\s*(?:export\s+)?[A-Za-z_]\w*=\(")
 _ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=\((.*)\)\s*(?:#.*)?$")
 _TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
@@ -90,7 +92,9 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
     for number, line, section in raw:
         if not pending:
             start = number
-        pending = f"{pending} {line.strip()}".strip()
+        # In a list over several lines a remark ends with its line; the words behind it would be lost.
+        said = without_comment(line) if _LIST.match(pending or line) else line
+        pending = f"{pending} {said.strip()}".strip()
         is_open = number - start < MAX_BLOCK and bool(_OPEN.match(pending))
         if is_open or line.rstrip().endswith("\\"):
             pending = pending.rstrip("\\ ")[:MAX_LINE]

@@ -27,6 +27,8 @@ COUNTS_ALL_MACHINES = frozenset({"accelerate", "horovodrun", "mpirun"})
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "nemo",
                    "ns-train", "megatron-lm", "oumi", "unsloth", "openrlhf"})  # fmt: skip
+# A tool whose name is also a language's and a storage client's: only these words of it train or infer.
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"})}
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
@@ -65,7 +67,7 @@ _PLACEHOLDER = re.compile(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w
 
 def split_words(text: str) -> list[str]:
     """Return a command's words as a shell would; by blanks where its quotes do not close."""
-    text = _without_comment(text)
+    text = without_comment(text)
     try:
         words = shlex.split(text)
     except ValueError:
@@ -74,7 +76,7 @@ def split_words(text: str) -> list[str]:
     return [bare for word in words if (bare := word.strip(",")) and not re.fullmatch(r"\[[^\[\]]*\]?", bare)]
 
 
-def _without_comment(text: str) -> str:
+def without_comment(text: str) -> str:
     """Return a line up to the ``#`` that begins a word outside quotes; one inside a word (``${x#y}``) is no comment."""
     quote = ""
     for place, character in enumerate(text):
@@ -241,6 +243,8 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
 def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> str | None:
     """Return what is started: a script, a module, or the tool's own command; None where it is only a name or a placeholder."""
     if tool in TOOLS:
+        if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
+            return None
         # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
         is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or (bool(options) and not places)
         return " ".join([tool, *places[:1]]) if is_command else None

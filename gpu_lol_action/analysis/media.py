@@ -9,6 +9,7 @@ Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -16,8 +17,14 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.media_detectors import detector_findings
+from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
+from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
 from gpu_lol_action.analysis.media_sizes import image_size, size_findings
+from gpu_lol_action.analysis.network_blueprints import blueprint_of
+from gpu_lol_action.analysis.network_sources import network_sources
+from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -63,9 +70,18 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     sources = import_closure(checkout, run.script) if run.script is not None else ()
     found = size_findings(scope, sources)
     found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
+    found += detector_findings(scope)
     networks = list(_networks(scope, sources))
     found += networks[:3]
-    found += _own(sources, found)
+    latent = latent_findings(checkout, scope, run)
+    if any(finding.field.startswith(("model.", "media.own")) for finding in latent):
+        return [*latent, *found]
+    if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):
+        return [*found, *gaussians]
+    points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
+    found += [points] if points is not None else []
+    followed = network_sources(checkout, run.script) if run.script is not None else ()
+    found += _own(scope, followed, found)
     return found
 
 
@@ -196,6 +212,8 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
         network = find_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
     is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
+    if call.last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
+        return None  # counted with its encoder, as a network of the program's own
     if call.last in _SEGMENTERS and (is_library or imports_networks):
         return "unet3d-128" if call.last in _VOLUMES else _segmenter(call)
     bare = call.last.lower()
@@ -211,14 +229,25 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
     return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None
 
 
+def _is_drawn(code: PythonCode, call: Call) -> bool:
+    """Whether a segmenter is one of segmentation-models-pytorch that is written down."""
+    library = "segmentation_models_pytorch"
+    return library in code.imported() and blueprint_of(Named(f"{library}.{call.last}")) is not None
+
+
 def _segmenter(call: Call) -> str:
     return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
 
 
-def _own(sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
+def _own(scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
     """Return the network of one's own that the run builds, else the policy that a library of agents builds for it."""
     size = image_size(found) or (0, 0)
-    network = own_network(sources, size[0] or 224) if sources else None
+    options: dict[str, str] = {}
+    for _, settings in scope.tiers[:2]:
+        for setting in settings:
+            options.setdefault(setting.key, setting.text)
+    side = round(math.sqrt(size[0] * size[1]))  # of a square as large
+    network = own_network(sources, side, options) if sources else None
     if network is not None:
         return _own_findings(network)
     return list(next((policy for source in sources if (policy := _policy_of(source))), ()))
@@ -249,6 +278,7 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
         ("own_network", network.name),
         ("own_parameters", str(network.parameters)),
         ("own_outputs", str(network.outputs)),
+        ("own_at_work", str(network.at_work)),
     ]
     if network.is_sequence:
         values.append(("own_sequence", "yes"))

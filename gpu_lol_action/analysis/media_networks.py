@@ -1,315 +1,300 @@
-"""The network of one's own that a program builds, summed up from the layers in its classes; nothing is executed.
+"""The network of one's own that a program builds: weights and what its layers keep, from following its classes; nothing is executed.
 
-A small reader follows constructors: numbers bound to names, loops over ranges, blocks that classes and helper functions build,
-each with the arguments of its call. It is bounded in steps and depth, and says how many layers it could not size.
+A small reader follows the program from its top: options at their defaults, constructors with the arguments of their calls, then
+``forward`` once with an input of the run's size. It is bounded in steps and depth, and says how many layers it could not size.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.media_layers import Count, Given, add_layer, is_layer
-from gpu_lol_action.analysis.media_numbers import MAX_DEPTH, MAX_LOOP, Number, Numbers, arithmetic, last_word
-from gpu_lol_action.analysis.media_outlines import Function, Outline, outline_of
+from gpu_lol_action.analysis.network_calls import call
+from gpu_lol_action.analysis.network_expressions import evaluate
+from gpu_lol_action.analysis.network_forms import numel_of
+from gpu_lol_action.analysis.network_libraries import instantiate
+from gpu_lol_action.analysis.network_machine import Following, Frame, Kept, Machine, OutOfStepsError, Root
+from gpu_lol_action.analysis.network_programs import Program, program_of
+from gpu_lol_action.analysis.network_statements import assign, execute, run_body
+from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Counted, Function, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_weights import number
 from gpu_lol_action.domain.finding import Evidence
 
-MAX_SOURCES = 40
 MAX_TOGETHER = 4 * 2**20
 """What parsing all programs of a run together may cost, in bytes of ordinary code."""
-MAX_STEPS = 8_000  # of one network
-MOST_STEPS = 80_000  # of all together
 MOST_TOGETHER = 3
-_BUILDERS = ("__init__", "setup", "build", "__call__")
+MOST_ROOTS, MOST_MEASURED = 64, 12
+"""Networks of one run that are looked at, and how many of those that stand in no other are run once."""
+MOST_NUMBERS = 1e15
+MOST_KEPT = 16e9
+"""Numbers that one sample may keep: 64 GB at 32 bit."""
+DEFAULT_SIZE, DENSE_SIZE = 224, 512
+"""Pixels of a picture that nothing says: for classes, and for networks that put out a picture themselves (PASCAL VOC's crops)."""
+LENGTH = 256
+"""Positions of a text or sound with which ``forward`` is followed; what is kept is said per position."""
+STEPS_EACH, MOST_TRIES = 15_000, 12
+"""What each function that is tried may take at least, so that one of the first does not take all; and how many."""
+FORWARD_STEPS = 60_000
+_STARTS = frozenset(
+    {
+        "main",
+        "train",
+        "run",
+        "fit",
+        "main_worker",
+        "worker",
+        "create_model",
+        "build_model",
+        "get_model",
+        "start",
+        "launch",
+    }
+)
+_METHODS = _STARTS | {"__call__", "setup_model", "configure_model", "_build_model", "init_model"}
+_LATENTS = re.compile(r"AutoencoderKL|first_stage|latent_size|vae\.encode")
+_LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
+"""Channels of a latent picture, with those of a mask or another picture beside them, and how many pixels a side of it stands for."""
+_FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
 class OwnNetwork:
-    """A network of one's own: parameters, outputs of its layers per sample (per position of a sequence), and where it stands."""
+    """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands."""
 
     name: str
     parameters: int
     outputs: int
+    at_work: int
     is_sequence: bool
     layers: int
     unknown: int
     evidence: Evidence
 
 
-@dataclass(slots=True)
-class _World:
-    """What can be built, the defaults of options, and how many steps are left."""
-
-    classes: Mapping[str, tuple[ast.ClassDef, Source]]
-    functions: Mapping[str, Function]
-    sources: Sequence[Source]
-    size: int
-    steps: int = MAX_STEPS
-    left: int = MOST_STEPS
-    seen: list[str] = field(default_factory=list)
-    pools: dict[Function, int] = field(default_factory=dict)
-    options: dict[str, Number | list[Number] | None] = field(default_factory=dict)
-
-    def pools_in(self, function: Function) -> int:
-        """Return how many pools a function calls."""
-        if function not in self.pools:
-            calls = (last_word(call.func) for call in ast.walk(function) if isinstance(call, ast.Call))
-            self.pools[function] = sum(name.endswith(("max_pool2d", "avg_pool2d")) for name in calls)
-        return self.pools[function]
-
-
-def own_network(sources: Sequence[Source], image_size: int) -> OwnNetwork | None:
+def own_network(
+    sources: Sequence[Source], image_size: int, options: Mapping[str, str] | None = None
+) -> OwnNetwork | None:
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
-    left = MAX_TOGETHER
-    trees = []
-    for source in sources[:MAX_SOURCES]:
-        if source is sources[0] or _may_hold_layers(source):
-            outline = outline_of(source)
-            left -= outline.cost if outline is not None else 0
-            if outline is not None and left >= 0:
-                trees.append((source, outline))
-    if not trees:
+    programs = _programs(sources)
+    if not programs:
         return None
-    classes = {node.name: (node, source) for source, outline in reversed(trees) for node in outline.classes}
-    functions = {node.name: node for _, outline in reversed(trees) for node in outline.functions}
-    world = _World(classes, functions, sources, image_size)
-    near = _roots(world, *trees[0], names=classes) or _roots(world, *trees[0], names=functions)
-    if 1 < len(near) <= MOST_TOGETHER:
-        return _together(near)  # a generator and what judges it are there at once
-    found = near or [network for source, tree in trees[1:] for network in _roots(world, source, tree, names=classes)]
+    machine = Machine(
+        programs, options or {}, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
+    )
+    machine.is_size_open = not image_size
+    machine.has_latents = any(_LATENTS.search(program.source.text) for program in programs[:12])
+    found: list[OwnNetwork] = []
+    for place, program in enumerate(programs):
+        before = len(machine.roots)
+        _follow(machine, program, whole=place == 0)
+        found = _measured(machine) if len(machine.roots) > before else found
+        if found and (place == 0 or machine.tries > MOST_TRIES):
+            break
+    if 1 < len(found) <= MOST_TOGETHER:
+        return _together(found)  # a generator and what judges it are there at once
     return max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+
+
+def configured_network(
+    sources: Sequence[Source], target: str, params: Mapping[str, Value], image_size: int, where: Evidence
+) -> OwnNetwork | None:
+    """Return the network that a configuration names by its dotted class and arguments; None where it cannot be built."""
+    programs = _programs(sources)
+    if not programs:
+        return None
+    machine = Machine(programs, {}, image_size, LENGTH, Following(run_body, evaluate, assign, call))
+    machine.program = programs[0]
+    _tried(machine, lambda: instantiate(machine, {"target": target, "params": dict(params)}, {}))
+    found = _measured(machine)
+    return replace(found[0], evidence=where) if found else None
+
+
+def _programs(sources: Sequence[Source]) -> list[Program]:
+    left = MAX_TOGETHER
+    programs = []
+    for source in sources:
+        program = program_of(source)
+        left -= program.cost if program is not None else 0
+        if program is not None and left >= 0:
+            programs.append(program)
+    return programs
+
+
+def _follow(machine: Machine, program: Program, *, whole: bool) -> None:
+    """Run a program's statements, then functions and methods that nothing entered; of imported programs only what starts a run."""
+    if whole:
+        frame = Frame(program)
+        machine.modules[program.source.path] = frame.names
+        _tried(machine, lambda: execute(machine, frame, program.body))
+    for name, node in program.functions.items():
+        is_likely = name in _STARTS or (whole and not machine.roots)  # else factories that nobody asks for
+        if id(node) not in machine.called and is_likely:
+            _tried(machine, partial(call, machine, Function(node, program), (), {}))
+    for home in program.classes.values() if whole and not machine.roots else ():
+        owner = Instance(Class(home, program), home.name)
+        for item in home.body:
+            if isinstance(item, ast.FunctionDef) and item.name in _METHODS and id(item) not in machine.called:
+                _tried(machine, partial(call, machine, Function(item, program, {}, owner, owner.home), (), {}))
+
+
+def _tried(machine: Machine, run: Callable[[], object]) -> None:
+    machine.steps = max(machine.steps, STEPS_EACH) if machine.tries < MOST_TRIES else machine.steps
+    machine.tries += 1
+    try:
+        run()
+    except (OutOfStepsError, *_FAULTS):
+        return
+    finally:
+        machine.depth = machine.building = machine.running = 0
+
+
+def _measured(machine: Machine) -> list[OwnNetwork]:
+    """Return the networks that stand in no other, each once, with what one run of each keeps."""
+    inner: set[int] = set()
+    del machine.roots[MOST_ROOTS:]
+    for root in machine.roots:
+        inner |= {id(part) for part in _parts(root.network)} - {id(root.network)}
+    found: dict[str, OwnNetwork] = {}
+    outer = [root for root in machine.roots if id(root.network) not in inner]
+    for root in outer[:MOST_MEASURED]:
+        network = _measure(machine, root)
+        before = found.get(network.name)
+        if network.parameters and (before is None or before.parameters < network.parameters):
+            found[network.name] = network
+    return sorted(found.values(), key=lambda network: -network.parameters)
+
+
+def _measure(machine: Machine, root: Root) -> OwnNetwork:
+    result = UNKNOWN
+    if root.kept is not None:
+        machine.kept = root.kept
+    else:
+        result = _run_once(machine, root)
+    if machine.is_size_open and machine.size != DENSE_SIZE and _is_dense(result, machine.size):
+        before, machine.size = machine.size, DENSE_SIZE
+        _run_once(machine, root)
+        machine.size = before
+    kept = machine.kept
+    parts = {id(part): part for part in (*_parts(root.network), *kept.used.values())}
+    layers = [part for part in parts.values() if isinstance(part, Layer)]
+    weights = sum(part.parameters or 0.0 for part in layers)
+    weights += sum(part.numel or 0.0 for part in parts.values() if isinstance(part, Tensor) and part.is_parameter)
+    weights += 1e6 * sum(
+        {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}.values()
+    )
+    unknown = sum(part.parameters is None for part in layers) + kept.unknown
+    sized = sum(bool(part.parameters) for part in layers)
+    if kept.saved > MOST_KEPT:
+        unknown += sized  # no card holds one sample of it: what goes in was not understood
+    per = LENGTH if kept.is_sequence else 1
+    name = (
+        root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else "a row of layers"
+    )
+    where = Evidence(root.program.source.path, root.line)
+    return OwnNetwork(
+        name, int(weights), int(kept.saved / per), int(kept.at_work / per), kept.is_sequence, sized, unknown, where
+    )
+
+
+def _run_once(machine: Machine, root: Root) -> Value:
+    """Follow ``forward`` once; what it keeps is in ``machine.kept``."""
+    budget = min(FORWARD_STEPS, machine.forward_left)
+    machine.kept, machine.steps, machine.running = Kept(), budget, 1
+    inputs = _inputs(machine, root.network)
+    try:
+        return call(machine, root.network, inputs, {})
+    except (OutOfStepsError, *_FAULTS):
+        machine.kept.unknown += 1
+        return UNKNOWN
+    finally:
+        machine.forward_left -= budget - max(machine.steps, 0)
+        machine.depth = machine.building = machine.running = 0
+
+
+def _is_dense(result: Value, size: int) -> bool:
+    """Whether a network puts out a picture of at least half the sides that went in."""
+    for _ in range(8):
+        if not isinstance(result, (list, dict)) or not result:
+            break
+        result = result[0] if isinstance(result, list) else next(iter(result.values()))
+    shape = result.shape if isinstance(result, Tensor) else None
+    return shape is not None and len(shape) == 4 and min(shape[2:]) >= size / 2
+
+
+def _inputs(machine: Machine, network: Value) -> list[Tensor]:
+    """Return what ``forward`` is given: as many fresh tensors as it has parameters without a default."""
+    function = None
+    if isinstance(network, Instance) and isinstance(network.home, Class):
+        named = {item.name: item for item in network.home.node.body if hasattr(item, "name")}
+        function = next((named[name] for name in ("forward", "call", "__call__") if name in named), None)
+    if function is None or not hasattr(function, "args"):
+        return [_first_input(machine, network, "x")]
+    parameters = function.args.args[1:]
+    needed = len(parameters) - len(function.args.defaults)
+    rest = [Tensor(None, name=parameter.arg) for parameter in parameters[1 : max(needed, 1)]]
+    return [_first_input(machine, network, parameters[0].arg if parameters else "x"), *rest]
+
+
+def _first_input(machine: Machine, network: Value, name: str) -> Tensor:
+    """Return the input that the first layer with weights wants: a picture, or what that layer sizes itself."""
+    for part in _parts(network):
+        if not isinstance(part, Layer) or part.is_last:
+            continue
+        if part.kind == "ConvTranspose2d" and (inner := number(part, 0, "in_channels")):
+            return Tensor(inner, (1.0, inner, 1.0, 1.0), name=name)  # a generator's noise
+        if part.kind == "Conv2d" and (inner := number(part, 0, "in_channels")):
+            size = float(machine.size // LATENT if inner in _LATENT_CHANNELS and machine.has_latents else machine.size)
+            shape = (1.0, inner, size, size)
+            return Tensor(numel_of(shape), shape, name=name)
+        is_patches = (
+            part.kind == "Rearrange"
+            and bool(part.places)
+            and str(part.places[0]).lstrip().startswith(("b c (h", "b c (p"))
+        )
+        if is_patches:
+            shape = (1.0, 3.0, float(machine.size), float(machine.size))
+            return Tensor(numel_of(shape), shape, name=name)
+        if part.parameters:
+            break
+    return Tensor(None, name=name)
+
+
+def _parts(value: Value, limit: int = 20_000) -> list[Value]:
+    """Return the layers, weights and networks that a network holds, itself first, each once."""
+    found: dict[int, Value] = {}
+    seen: set[int] = set()
+    pending = [value]
+    while pending and len(seen) < limit:
+        each = pending.pop(0)
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, (Instance, Layer, Counted)) or (isinstance(each, Tensor) and each.is_parameter):
+            found[id(each)] = each
+        if isinstance(each, Instance):
+            pending[:0] = [*each.attributes.values(), *each.items]
+        elif isinstance(each, list):
+            pending[:0] = each
+        elif isinstance(each, dict):
+            pending[:0] = each.values()
+    return list(found.values())
 
 
 def _together(found: Sequence[OwnNetwork]) -> OwnNetwork:
     """Return several networks as one: sums, under the largest one's name."""
     largest = max(found, key=lambda network: (network.parameters, network.evidence))
-    return replace(
-        largest,
-        parameters=sum(network.parameters for network in found),
-        outputs=sum(network.outputs for network in found),
-        layers=sum(network.layers for network in found),
-        unknown=sum(network.unknown for network in found),
-    )
-
-
-@remembered
-def _may_hold_layers(source: Source) -> bool:
-    text = source.text
-    return any(word in text for word in ("nn.", "keras", "Dense(", "Linear("))
-
-
-def _roots(world: _World, source: Source, outline: Outline, *, names: Container[str]) -> list[OwnNetwork]:
-    """Return networks that are built outside of any network's class, by classes or functions of these names, or as a row of layers."""
-    found: dict[str, OwnNetwork] = {}
-    lost = 0  # layers of networks of which nothing could be sized
-    for name, node in outline.calls:
-        if name in names or name == "Sequential":
-            world.steps, world.left = min(MAX_STEPS, world.left), world.left - MAX_STEPS // 4
-            count = Count(size=float(world.size), channels=0)
-            reader = _Reader(world, count, Numbers(world.sources, options=world.options))
-            reader.call(node, 0)
-            if not count.parameters and name in world.classes and count.unknown:
-                lost += count.unknown
-            if count.layers and count.parameters:
-                shown = "a row of layers" if name == "Sequential" else name
-                network = OwnNetwork(shown, int(count.parameters), int(count.outputs), count.is_sequence, count.layers,
-                                     count.unknown, Evidence(source.path, node.lineno))  # fmt: skip
-                before = found.get(shown)
-                if before is None or before.parameters < network.parameters:
-                    found[shown] = network
-    return [replace(network, unknown=network.unknown + lost) for network in found.values()]
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Reads one body: numbers by name, and numbers and lists of the object (``self``)."""
-
-    world: _World
-    count: Count
-    numbers: Numbers
-    methods: Mapping[str, Function] = field(default_factory=dict)
-    aliases: Mapping[str, str] = field(default_factory=dict)  # classes that were given as arguments (``block``)
-
-    def body(self, statements: Sequence[ast.stmt], depth: int) -> None:
-        """Read statements in order."""
-        for statement in statements:
-            self.world.steps -= 1
-            if self.world.steps < 0 or depth > MAX_DEPTH:
-                return
-            self._statement(statement, depth)
-
-    def _statement(self, node: ast.stmt, depth: int) -> None:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            self.calls(node.value, depth)
-            value = self.numbers.value(node.value)
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                self._bind(target, value)
-        elif isinstance(node, ast.AugAssign):
-            self.calls(node.value, depth)
-            old, new = self.numbers.value(node.target), self.numbers.value(node.value)
-            if isinstance(old, (int, float)) and isinstance(new, (int, float)):
-                self._bind(node.target, arithmetic(node.op, old, new))
-        elif isinstance(node, ast.For):
-            for value in self.numbers.items(node.iter):
-                self._bind(node.target, value)
-                self.body(node.body, depth + 1)
-        elif isinstance(node, ast.If):
-            test = self.numbers.truth(node.test)
-            self.body(node.orelse if test is False else node.body, depth + 1)
-        elif isinstance(node, (ast.Expr, ast.Return)) and node.value is not None:
-            self.calls(node.value, depth)
-        elif isinstance(node, ast.With):
-            self.body(node.body, depth + 1)
-
-    def calls(self, node: ast.expr, depth: int) -> None:
-        """Count the layers that an expression builds, as often as its comprehensions repeat it."""
-        if depth > MAX_DEPTH or self.world.steps < 0:
-            return
-        self.world.steps -= 1
-        if isinstance(node, (ast.Name, ast.Constant)):
-            return
-        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-            first = node.generators[0]
-            for value in self.numbers.items(first.iter):
-                self._bind(first.target, value)
-                self.calls(node.elt, depth + 1)
-            return
-        if isinstance(node, ast.Call):
-            self.call(node, depth)
-            return
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            times = self.numbers.value(node.right)
-            for _ in range(min(int(times), MAX_LOOP) if isinstance(times, (int, float)) else 1):
-                self.calls(node.left, depth + 1)
-            return
-        if isinstance(node, ast.IfExp):
-            self.calls(node.orelse if self.numbers.truth(node.test) is False else node.body, depth + 1)
-            return
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                self.calls(child, depth + 1)
-
-    def call(self, node: ast.Call, depth: int) -> None:
-        """Count what one call builds: a layer, a class of one's own, or what a helper returns."""
-        name = self.aliases.get(last_word(node.func), last_word(node.func))
-        if name in _BUILDERS:
-            return  # the parent's constructor: what it builds is its library's
-        self._input_shape(node)
-        if is_layer(name) and name not in self.world.classes:
-            add_layer(self.count, name, self._given(node), is_keras=_is_keras(node.func, name))
-            return
-        if name in {"TransformerEncoder", "TransformerDecoder"}:
-            self._stack(node, depth)
-            return
-        target = self.world.classes.get(name)
-        method = self.methods.get(name) if isinstance(node.func, ast.Attribute) else None
-        function = method or self.world.functions.get(name)
-        if target is not None:
-            self._construct(target[0], node, depth)
-        elif function is not None and name not in self.world.seen[-MAX_DEPTH:]:
-            self.world.seen.append(name)
-            aliases = self._aliases(function, node)
-            reader = _Reader(
-                self.world, self.count, self.numbers.inner(self._bound(function, node)), self.methods, aliases
-            )
-            reader.body(function.body, depth + 1)
-            self.world.seen.pop()
-        else:
-            for child in (*node.args, *(word.value for word in node.keywords)):
-                self.calls(child.value if isinstance(child, ast.Starred) else child, depth + 1)
-
-    def _input_shape(self, node: ast.Call) -> None:
-        """Take the size and channels that a first layer is told (Keras)."""
-        for word in node.keywords:
-            shape = self.numbers.value(word.value) if word.arg in {"input_shape", "shape"} else None
-            if isinstance(shape, list) and len(shape) == 3 and 1 <= shape[0] <= 4096:
-                self.count.size, self.count.channels = float(shape[0]), int(shape[2])
-
-    def _stack(self, node: ast.Call, depth: int) -> None:
-        """Count a stack of equal layers: one is built at its own call, the stack repeats it."""
-        times = self._given(node).number(1, "num_layers", default=6.0) or 6.0
-        before = (self.count.parameters, self.count.outputs)
-        for child in node.args[:1]:
-            self.calls(child, depth + 1)
-        each = (self.count.parameters - before[0], self.count.outputs - before[1])
-        if not each[0]:  # the layer was built before and is named here
-            each = self.count.last_block
-        self.count.parameters += each[0] * (min(times, MAX_LOOP) - 1)
-        self.count.outputs += each[1] * (min(times, MAX_LOOP) - 1)
-
-    def _construct(self, target: ast.ClassDef, node: ast.Call, depth: int) -> None:
-        if depth > MAX_DEPTH or self.world.seen.count(target.name) > 6:
-            return
-        self.world.seen.append(target.name)
-        methods = {item.name: item for item in target.body if isinstance(item, Function)}
-        for name in _BUILDERS:
-            built = methods.get(name)
-            if built is None or (name == "__call__" and "setup" in methods):
-                continue
-            bound, aliases = self._bound(built, node), self._aliases(built, node)
-            numbers = Numbers(self.world.sources, dict(bound), options=self.world.options)
-            reader = _Reader(self.world, self.count, numbers, methods, aliases)
-            reader.body(built.body, depth + 1)
-            break
-        forward = methods.get("forward")
-        if forward is not None and self.count.size > 1:
-            # Pools between the layers that the constructor does not show.
-            self.count.outputs /= 1.0 + self.world.pools_in(forward)
-        self.world.seen.pop()
-
-    def _bound(self, function: Function, node: ast.Call) -> dict[str, Number | list[Number]]:
-        """Return the numbers of a call by the names of its parameters, and the defaults of the others."""
-        parameters = _parameters(function)
-        defaults = function.args.defaults
-        pairs = list(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=False))
-        pairs += [
-            (a, d) for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=False) if d is not None
-        ]
-        values = [(parameter.arg, self.numbers.value(default)) for parameter, default in pairs]
-        values += [(p.arg, self.numbers.value(a)) for p, a in zip(parameters, node.args, strict=False)]
-        values += [(word.arg, self.numbers.value(word.value)) for word in node.keywords if word.arg]
-        return {name: value for name, value in values if value is not None}
-
-    def _aliases(self, function: Function, node: ast.Call) -> dict[str, str]:
-        """Return which parameters of a call are classes of the program's own."""
-        parameters, defaults = _parameters(function), function.args.defaults
-        pairs = [
-            (p.arg, last_word(d)) for p, d in zip(parameters[len(parameters) - len(defaults) :], defaults, strict=False)
-        ]
-        pairs += [(p.arg, last_word(a)) for p, a in zip(parameters, node.args, strict=False)]
-        pairs += [(word.arg, last_word(word.value)) for word in node.keywords if word.arg]
-        found = {name: self.aliases.get(given, given) for name, given in pairs}
-        return {name: given for name, given in found.items() if given in self.world.classes}
-
-    def _given(self, node: ast.Call) -> Given:
-        places = tuple(self.numbers.value(argument) for argument in node.args[:8])
-        named = {word.arg: self.numbers.value(word.value) for word in node.keywords if word.arg}
-        return Given(places, {name: value for name, value in named.items() if value is not None})
-
-    def _bind(self, target: ast.expr, value: Number | list[Number] | None) -> None:
-        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, list):
-            for inner, item in zip(target.elts, value, strict=False):
-                self._bind(inner, item)
-            return
-        space = self.numbers.names if isinstance(target, ast.Name) else self.numbers.own
-        name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
-        if value is not None:
-            space[name] = value
-        elif isinstance(target, ast.Name):
-            space.pop(name, None)
-
-
-def _parameters(function: Function) -> list[ast.arg]:
-    parameters = [*function.args.posonlyargs, *function.args.args]
-    return parameters[1:] if parameters and parameters[0].arg in {"self", "cls"} else parameters
-
-
-def _is_keras(node: ast.expr, name: str) -> bool:
-    """Whether the layer takes only its outputs: Keras and Flax."""
-    owner = last_word(node.value) if isinstance(node, ast.Attribute) else ""
-    return (
-        owner in {"layers", "keras", "tf", "L"} or name in {"Dense", "Conv1D", "Conv2D", "Conv3D"} or name.endswith("D")
+    return OwnNetwork(
+        largest.name,
+        sum(network.parameters for network in found),
+        sum(network.outputs for network in found),
+        max(network.at_work for network in found),
+        largest.is_sequence,
+        layers := sum(network.layers for network in found),
+        # One of them that was not understood leaves the whole unknown.
+        layers if any(network.unknown >= network.layers for network in found) else sum(n.unknown for n in found),
+        largest.evidence,
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.domain.finding import Confidence, Finding
-from gpu_lol_action.estimation.media import OWN
+from gpu_lol_action.estimation.media import OWN, PICTURE_KINDS
 from gpu_lol_action.estimation.media_facts import find_network
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram_question import VramQuestion
@@ -16,11 +16,31 @@ from gpu_lol_action.estimation.vram_question import VramQuestion
 SMALL_PICTURE = 64
 # Networks for pictures this small begin without the stem that shrinks a large picture fourfold (He et al. 2016, section 4.2).
 STEM = 4
+PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
 
 # Before PyTorch 2 attention was fused only by a package beside it.
 _BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
+
+
+def whole_network(
+    findings: tuple[Finding, ...], named: Finding | None, sizes: Mapping[str, ModelFacts]
+) -> ModelFacts | None:
+    """Return the program's own network for pictures where it is surely read, and a named model is only its backbone or none is named."""
+    own = _best(findings, "media.own_parameters")
+    if (
+        own is None
+        or own.confidence is not Confidence.HIGH
+        or (named is not None and named.confidence is Confidence.HIGH)
+    ):
+        return None
+    if named is None:
+        is_language = _best(findings, "model.vocabulary") is not None or _best(findings, "media.image_size") is None
+        return None if is_language else media_model(findings)
+    model = sizes.get(named.value) or find_model(named.value)
+    is_part = model is not None and model.kind in PICTURE_KINDS and int(own.value) / 1e9 >= PART * model.parameters_b
+    return media_model(findings) if is_part else None
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
@@ -63,18 +83,19 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         or (_text(known, "media.offload") == "layers" and not question.method.trains),
         is_text_encoder_elsewhere=_text(known, "media.text_encoder") == "elsewhere",
         are_latents_cached=_text(known, "media.latents") == "cached",
-        runtime=_text(known, "media.runtime"),
+        runtime=_text(known, "media.runtime") or question.runtime,
         is_attention_fused=not _BEFORE_FUSED_ATTENTION.search(_text(known, "framework.torch")),
         output_classes=_whole(known, "media.classes"),
-        sample_elements=_elements(known, question),
+        sample_elements=_elements(known, question, "media.own_outputs"),
+        sample_at_work=_elements(known, question, "media.own_at_work"),
     )
 
 
-def _elements(findings: tuple[Finding, ...], question: VramQuestion) -> float:
-    """Return numbers per sample that a network of one's own keeps: per position of a sequence times its length."""
+def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str) -> float:
+    """Return numbers per sample that a network of one's own keeps or has at work: per position of a sequence times its length."""
     if question.model.kind != OWN:
         return 0.0
-    outputs = float(_text(findings, "media.own_outputs") or 0)
+    outputs = float(_text(findings, field) or 0)
     if _text(findings, "media.own_sequence") != "yes":
         return outputs
     length = _best(findings, "training.sequence_length")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -42,6 +43,7 @@ _TRANSFORMS = (
 # Pixels of well-known data sets, as their papers give them.
 _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar10": 32, "cifar100": 32, "svhn": 32, "usps": 16, "omniglot": 105,
              "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
+_SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
 LEAST, MOST = 8, 8192
 
 
@@ -114,6 +116,7 @@ def _pair(scope: Scope) -> tuple[str, Found] | None:
 
 def _from_transforms(sources: Sequence[Source]) -> Iterator[Finding]:
     for source in sources:
+        yield from _shorter_and_longer(source)
         for name in _TRANSFORMS:
             for call in source.code.calls_named(name) if source.code else ():
                 if source.code is None:
@@ -125,6 +128,23 @@ def _from_transforms(sources: Sequence[Source]) -> Iterator[Finding]:
                     value = "x".join(str(part) for part in parts)
                     where = Evidence(source.path, call.line)
                     yield Finding("media.image_size", value, f"`{call.name[:40]}` gives it", Confidence.MEDIUM, where)
+
+
+@remembered
+def _shorter_and_longer(source: Source) -> tuple[Finding, ...]:
+    """Return the largest picture of detectors' transforms: the shorter side as given, the longer at most ``max_size``."""
+    found = []
+    for call in source.code.calls_named(*_SHORTER) if source.code else ():
+        longer = as_number((source.code.resolve(call.keyword("max_size", "max_length")) if source.code else None) or "")
+        given = call.arguments[0] if call.arguments else call.keyword("min_size", "short_edge_length", "size", "sizes")
+        text = (source.code.resolve(given) if source.code else None) or ""
+        sides = [side for part in text.split(",") if (side := as_number(part)) is not None and LEAST <= side <= MOST]
+        if longer is not None and LEAST <= longer <= MOST and sides:
+            why = f"`{call.last}` makes pictures up to it"
+            where = Evidence(source.path, call.line)
+            size = f"{min(max(sides), longer)}x{longer}"
+            found.append(Finding("media.image_size", size, why, Confidence.MEDIUM, where))
+    return tuple(sorted(found, key=lambda finding: -math.prod(int(side) for side in finding.value.split("x")))[:1])
 
 
 def _from_datasets(sources: Sequence[Source]) -> Iterator[Finding]:

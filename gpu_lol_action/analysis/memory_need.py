@@ -6,26 +6,27 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.analysis.media_question import media_model, with_media
-from gpu_lol_action.analysis.placement import place
+from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
+from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
+from gpu_lol_action.analysis.placement import need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
     Statement,
+    at_the_command,
     headline,
     on_the_same_count,
     reconcile,
     statements,
 )
 from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.media import is_counted
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
+from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import (
-    Method,
-    Sharding,
     VramQuestion,
     estimate_vram,
 )
@@ -34,15 +35,9 @@ from gpu_lol_action.estimation.vram import (
 DEFAULT_GIB = 12
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
-DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
-DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
-DEFAULT_TRAINING_LENGTH = 1024
-DEFAULT_INFERENCE_LENGTH = 2048
 
-# A published figure over so many times the estimate is not explained by the model that was recognized.
-EXPLAINS = 4
 
-_TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "optimizer": "training.optimizer", "adapters": "training.lora_rank",
+_TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "reference model": "training.reference_model", "optimizer": "training.optimizer", "adapters": "training.lora_rank",
                 "activations": "training.sequence_length", "logits": "model.id", "KV cache": "training.sequence_length"}  # fmt: skip
 
 
@@ -58,21 +53,19 @@ class MemoryNeed:
     not_understood: tuple[str, ...] = ()
 
 
-def best(findings: tuple[Finding, ...], field: str) -> Finding | None:
-    """Return the surest finding of a field; the first among equals."""
-    found = [finding for finding in findings if finding.field == field]
-    return max(found, key=lambda finding: finding.confidence, default=None)
-
-
 def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Mapping[str, ModelFacts]) -> MemoryNeed:
     """Return the need of a GPU workload. ``known`` holds facts looked up elsewhere (the Hub); they win over the table."""
-    stated = _stated_count(findings)
-    model = _model(findings, known)
+    stated = stated_count(findings)
+    model = model_of(findings, known)
     if model is None:
         trains = workload is WorkloadType.TRAINING
         return _without_model(findings, statements(findings, trains=trains), stated or 1)
-    question, count, relaxed = place(_question(findings, workload, model), stated, _said(findings))
+    asked = question_of(findings, workload, model)
+    if best(findings, "training.batch_spread") is not None:
+        asked, stated = share_batch(asked, stated)
+    question, count, relaxed = place(asked, stated, _said(findings))
     breakdown = with_share(_with_evidence(estimate_vram(question), findings), best(findings, SHARE_FIELD))
+    breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
@@ -83,6 +76,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
+    said = at_the_command(said, best(findings, "entry_point"))
     said = (*on_the_same_count(said, findings, count), *_card_of_model(model, where))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough)
     if agreed is not None:
@@ -92,113 +86,6 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
                             weighed=agreed.finding)  # fmt: skip
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
     return MemoryNeed(required, count, breakdown, model, need, gaps)
-
-
-def _stated_count(findings: tuple[Finding, ...]) -> int | None:
-    """Return the GPU count that something says: the run itself, or the documentation where the run shards over an unsaid number."""
-    found = best(findings, "hardware.gpu_count")
-    if found is not None:
-        return max(1, int(found.value))
-    sharding = best(findings, "training.sharding")
-    documented = best(findings, "documented.gpu_count")
-    if documented is not None and sharding is not None:
-        return min(int(documented.value), 8)
-    return None
-
-
-def _model(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> ModelFacts | None:
-    """Return the facts of the model that is surest; a shape that the code builds wins over a name that is only a hint.
-
-    A model that only some other program of the checkout loads is no evidence where it is known what is started.
-    """
-    named = best(findings, "model.id")
-    method = best(findings, "training.method")
-    unsized = best(findings, "model.unsized_id")
-    if unsized is not None and (named is None or unsized.confidence > named.confidence):
-        return known.get(unsized.value)
-    if named is not None and named.confidence is Confidence.LOW:
-        named = None
-    shape = _shape(findings)
-    builds = method is not None and method.value == "pretrain"
-    trains = method is not None
-    layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
-    # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
-    is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
-    is_meant = trains or is_whole
-    is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
-    if shape is not None and is_meant and is_nearer:
-        return shape
-    if named is None or _is_only_a_helper(findings, named):
-        family = best(findings, "model.family")
-        if family is not None:
-            return find_model(family.value)
-    if named is None:
-        return media_model(findings)
-    return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
-
-
-def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
-    """Whether the named model is an encoder beside the main one: named in an imported file, far smaller than the family."""
-    family = best(findings, "model.family")
-    if family is None or named.confidence is Confidence.HIGH:
-        return False
-    model, usual = find_model(named.value), find_model(family.value)
-    if model is None or usual is None:
-        return False
-    far = EXPLAINS if model.kind == usual.kind else 1.5
-    return usual.parameters_b > far * model.parameters_b
-
-
-def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
-    numbers = {}
-    for field in ("model.layers", "model.hidden_size", "model.vocabulary", "model.attention_heads"):
-        found = best(findings, field)
-        numbers[field] = int(float(found.value)) if found else 0
-    if not numbers["model.layers"] or not numbers["model.hidden_size"]:
-        return None
-    if not numbers["model.vocabulary"] and best(findings, "media.image_size") is not None:
-        facts = shape_model("own vision transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
-                            vocabulary=0, heads=numbers["model.attention_heads"])  # fmt: skip
-        return replace(facts, kind="vision")
-    vocabulary = numbers["model.vocabulary"] or 50_304  # GPT-2's, padded
-    return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
-                       vocabulary=vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip
-
-
-def _question(findings: tuple[Finding, ...], workload: WorkloadType, model: ModelFacts) -> VramQuestion:
-    trains = workload is WorkloadType.TRAINING
-    method = Method.INFERENCE
-    if trains:
-        named = best(findings, "training.method")
-        method = Method(named.value) if named else Method.FULL
-    precision = _text(findings, "training.precision") or (
-        "fp32" if method in {Method.FULL, Method.PRETRAIN} else "bf16"
-    )
-    bits = int(
-        _text(findings, "model.weight_bits") or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
-    )
-    default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)
-    length = int(_text(findings, "training.sequence_length") or default)
-    if model.kind in {"vision", "vision-text"}:
-        length = default  # a number of tokens in code is a text's, not an image's
-    sharding = _text(findings, "training.sharding")
-    checkpointing = _text(findings, "training.gradient_checkpointing")
-    question = VramQuestion(
-        model=model,
-        method=method,
-        precision=precision,
-        weight_bits=16 if bits == 32 and method is Method.LORA else bits,
-        optimizer=_text(findings, "training.optimizer") or "adamw",
-        batch_size=int(_text(findings, "training.batch_size") or (DEFAULT_BATCH if trains else 1)),
-        sequence_length=max(1, length // int(_text(findings, "training.sequence_parallel") or 1)),
-        is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
-        sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
-        is_loss_chunked=best(findings, "training.chunked_loss") is not None,
-        lora_rank=int(_text(findings, "training.lora_rank") or 16),
-        is_optimizer_offloaded=trains and _text(findings, "training.offload") in {"optimizer", "parameters"},
-        is_parameters_offloaded=trains and _text(findings, "training.offload") == "parameters",
-    )
-    return with_media(question, findings)
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:
@@ -214,8 +101,10 @@ def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
     """Whether the sum rests on a guess: a model without a shape or only hinted at, or a batch that nothing says."""
     named = best(findings, "model.id")
     model = question.model
-    is_sure = model.source == "shape" or (named is not None and named.confidence is Confidence.HIGH)
-    is_sized = best(findings, "training.batch_size") is not None or not question.method.trains
+    # A size that only a name says is of the part that the name counts: not of an encoder or a codec beside it.
+    is_told = named is not None and named.confidence is Confidence.HIGH and model.source != "name"
+    is_sure = model.source == "shape" or is_told
+    is_sized = has_batch(findings) or not question.method.trains
     return not ((model.has_shape or is_counted(question)) and is_sure and is_sized)
 
 
@@ -259,7 +148,7 @@ def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, .
         named = {f.value for f in findings if f.field == "model.id"}
         if family.value not in named and question.model.name not in named:
             gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
-    if question.method.trains and best(findings, "training.batch_size") is None:
+    if question.method.trains and not has_batch(findings):
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
     if (
         question.model.has_shape
@@ -278,8 +167,3 @@ def _with_evidence(breakdown: MemoryBreakdown, findings: tuple[Finding, ...]) ->
         found = found or (best(findings, "training.batch_size") if term.name == "activations" else None)
         terms.append(MemoryTerm(term.name, term.gib, term.basis, found.evidence if found else None))
     return replace(breakdown, terms=tuple(terms))
-
-
-def _text(findings: tuple[Finding, ...], field: str) -> str | None:
-    found = best(findings, field)
-    return found.value if found else None

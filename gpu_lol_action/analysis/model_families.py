@@ -12,8 +12,10 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.model_loads import loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.model_facts import find_model
 
 # In the order in which a more special word is tried first. The model is the one that the family is mostly run as.
@@ -23,6 +25,8 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"flux(?:_?pipeline|_?transformer|_dev)|[_/]flux(?:[_./]|$)", "black-forest-labs/FLUX.1-dev"),
     (r"hunyuan_?video", "tencent/HunyuanVideo"),
     (r"cogvideox", "THUDM/CogVideoX-5b"),
+    (r"mochi_?(?:preview|pipeline|1)|asymm_?dit", "genmo/mochi-1-preview"),
+    (r"ltx_?(?:video|pipeline|transformer)", "Lightricks/LTX-Video"),
     (r"wan_?(?:pipeline|transformer|t2v|i2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
     (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
     (r"mixtral", "mistralai/Mixtral-8x7B-v0.1"),
@@ -43,6 +47,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
      "google-bert/bert-base-uncased"),
 )  # fmt: skip
 _WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
+_GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 # What most servers are tried with where nobody says a model: the smallest of a family that needs a whole card.
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
 _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
@@ -67,6 +72,11 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None or run.script is None:
         return []
     closure = import_closure(checkout, run.script)
+    own = _family(f"/{run.script.path}")
+    # The classes of Stable Diffusion are all generations'.
+    if own is not None and find_pipeline(own) is not None and own != _GENERIC:
+        why = f"the program's name says the family of {own}"
+        return [Finding("model.family", own, why, Confidence.LOW, Evidence(run.script.path))]
     for source in closure:
         made = _made(source)
         if made is not None:
@@ -98,6 +108,8 @@ def _made(source: Source) -> Finding | None:
     """Return the family of the first model that a program makes, by its class."""
     for call in source.code.calls if source.code else ():
         owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
+        if owner.startswith("AutoModel") and any(model_name(text) for text in loaded_texts(call, source)):
+            continue  # a class for any model says nothing where the call names one
         if owner and not _NOT_MODELS.search(owner) and (model := _family(owner)) is not None:
             why = f"`{call.name[:60]}` is of the family of {model}"
             return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))

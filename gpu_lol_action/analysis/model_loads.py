@@ -53,7 +53,11 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
 
 def is_helper_place(path: str) -> bool:
     """Whether a module is about something beside the model (a metric, a text encoder): what it loads or builds is beside it."""
-    return _HELPER_PLACE.search(path.rsplit("/", 1)[-1].lower()) is not None
+    folder, _, name = path.lower().rpartition("/")
+    stem = name.rpartition(".")[0]
+    # A package's module of its own name is what the package is about.
+    is_main = stem == folder.rpartition("/")[2] and not _HELPER_PLACE.fullmatch(stem)
+    return not is_main and _HELPER_PLACE.search(name) is not None
 
 
 def loads_of(source: Source, confidence: Confidence, given: frozenset[str] = frozenset()) -> Iterator[Finding]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
 from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion, estimate_vram, least_cards, sharded
 
 # The largest card that is rented widely; a run that needs more is divided over several.
 LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
+COUNTS = (1, 2, 4, 8)
+ROOM = 0.95
 Placed = tuple[VramQuestion, int, tuple[str, ...]]
 Step = tuple[str, dict[str, Any], str]
 
@@ -46,6 +50,24 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
     return chosen if _is_on_any_card(chosen[0]) else _on_some_card(chosen, stated, steps, said_fields)
 
 
+def share_batch(asked: VramQuestion, stated: int | None) -> tuple[VramQuestion, int | None]:
+    """Return the question with its share of a batch that is for all cards together, over the count that is stated or the fewest that hold it."""
+    for count in (stated,) if stated is not None else COUNTS:
+        shared = replace(asked, batch_size=max(1, -(-asked.batch_size // count)), gpu_count=count)
+        if count == stated or _is_rentable(shared) or count == COUNTS[-1]:
+            return shared, count if stated is not None or count > 1 else None
+    return asked, stated
+
+
+def need_of(breakdown: MemoryBreakdown) -> float:
+    """Return what is asked of a card: not more than the large one that everybody rents where the sum itself leaves room on it.
+
+    Batches are chosen so that they fit a card that exists; between two sizes of card the spread of an estimate says little.
+    """
+    fits = breakdown.expected_gib <= ROOM * LARGE_CARD_GIB
+    return min(breakdown.required_gib, float(math.floor(LARGE_CARD_GIB))) if fits else breakdown.required_gib
+
+
 def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], said_fields: AbstractSet[str]) -> Placed:
     """Return the question with what was read set aside, step by step, until some card holds it: nobody runs what none does."""
     asked, _, said = chosen
@@ -66,19 +88,19 @@ def _is_on_any_card(question: VramQuestion) -> bool:
 
 
 def _is_rentable(question: VramQuestion) -> bool:
-    return estimate_vram(question).required_gib <= LARGE_CARD_GIB
+    return need_of(estimate_vram(question)) <= LARGE_CARD_GIB
 
 
 def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, int]:
     """Return the question for the count that is stated, or for the fewest large cards on which the run fits."""
     if stated is not None:
         spread = replace(question, gpu_count=stated)
-        if estimate_vram(spread).required_gib > LARGE_CARD_GIB and stated > 1:
+        if need_of(estimate_vram(spread)) > LARGE_CARD_GIB and stated > 1:
             spread = sharded(question, stated)
         if question.method is Method.INFERENCE and stated > 1:
             spread = sharded(question, stated)
         return spread, stated
-    if estimate_vram(question).required_gib <= LARGE_CARD_GIB:
+    if need_of(estimate_vram(question)) <= LARGE_CARD_GIB:
         return question, 1
     count = least_cards(question, LARGE_CARD_GIB)
     if count is None:

@@ -6,7 +6,8 @@ import re
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
-from gpu_lol_action.analysis.import_graph import local_imports
+from gpu_lol_action.analysis.import_graph import import_closure, local_imports
+from gpu_lol_action.analysis.paths import Form
 
 _CONFIG_FILE = re.compile(r"^[^\s{}]{1,200}\.(?:ya?ml|json|toml)$")
 _HYDRA = ("main", "hydra_runner", "hydra_task_runner", "compose", "initialize")
@@ -21,7 +22,10 @@ _LOADS_CONFIG = (
     "parse_config",
     "Path",
     "load_yaml",
+    "create_model",  # ControlNet's, with the path of a YAML
 )
+_DEFAULTS = re.compile(r"^def get_(?:default_|base_)?configs?\(", re.MULTILINE)
+_CONFIGURED = re.compile(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
 
 
 def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
@@ -48,7 +52,29 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
         inner = [source.code for source in local_imports(checkout, script)[:12] if source.code is not None]
         named = [d.text for code in inner for d in code.defaults if _CONFIG_FILE.search(d.text)]
     found = [source for name in named if (source := checkout.find_named(name)) is not None and source is not script]
-    return tuple(dict.fromkeys(s for s in found if s.code is not None or read_settings(s)))[:3]
+    return tuple(dict.fromkeys(s for s in found if s.code is not None or read_settings(s)))[:3] or _likely(
+        checkout, script
+    )
+
+
+def _likely(checkout: Checkout, script: Source) -> tuple[Source, ...]:
+    """Return the configuration that a program most likely starts with which its user must name; none where it needs none.
+
+    Of latent diffusion's (``target`` and ``params``) one whose name says that it trains, else the first; of ``ml_collections``'
+    programs one that is called default, else the first, and the defaults that it imports.
+    """
+    if script.code is not None and script.code.calls_named("instantiate_from_config"):
+        likely = [s for s in checkout.of(Form.YAML) if _CONFIGURED.search(s.text) and "configs/" in f"/{s.path}"]
+        likely.sort(
+            key=lambda source: ("train" not in source.name, "autoencoder" in source.path, source.depth, source.path)
+        )
+        return tuple(likely[:1])
+    if script.code is not None and script.code.calls_named("DEFINE_config_file", "DEFINE_config_dict"):
+        likely = [s for s in checkout.of(Form.PYTHON) if "def get_config(" in s.text and "configs/" in f"/{s.path}"]
+        likely.sort(key=lambda source: (not source.name.startswith("default"), source.depth, source.path))
+        imported = import_closure(checkout, likely[0])[1:] if likely else ()
+        return (*likely[:1], *(s for s in imported if _DEFAULTS.search(s.text)))[:4]
+    return ()
 
 
 def plain_path(path: str) -> str:

@@ -13,6 +13,7 @@ MAX_ENTRIES = 200
 _FLAGS = re.compile(
     r"DEFINE_(?:string|integer|float|bool|boolean|enum|multi_string|multi_integer|multi_float|list|config_file)"
 )
+_OPTIONS = ("add_", "option", "DEFINE_")
 _DESTINATION = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -64,7 +65,10 @@ class Given:
 
 def option_of(call: Call) -> Given | None:
     """Return the default that a parser's option gives: argparse, optparse, click, typer, absl."""
-    if call.last in {"add_argument", "add_option"} and call.arguments:
+    last = call.last
+    if not call.arguments or not last.startswith(_OPTIONS):  # most calls are none of these
+        return None
+    if last in {"add_argument", "add_option"}:
         value = call.keyword("default")
         flags = [argument.text for argument in call.arguments if argument.text]
         action = call.keyword("action")
@@ -73,12 +77,12 @@ def option_of(call: Call) -> Given | None:
         destination = call.keyword("dest")
         name = destination.text if destination and destination.text else max(flags, key=len, default="")
         return _given(name, value, call)
-    if call.last == "option" and call.arguments:
+    if last == "option":
         texts = [argument.text.split("/")[0].strip() for argument in call.arguments if argument.text]
         # Click: `-m`, `--model`, `--x/--no-x`, and a bare word names the parameter itself.
         bare = next((text for text in texts if _DESTINATION.fullmatch(text)), "")
         return _given(bare or max(texts, key=len, default=""), call.keyword("default"), call)
-    if _FLAGS.fullmatch(call.last) and len(call.arguments) >= 2:
+    if _FLAGS.fullmatch(last) and len(call.arguments) >= 2:
         return _given(call.arguments[0].text or "", call.arguments[1], call)
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.python_values import MAX_TEXT, Value
 
@@ -21,6 +21,8 @@ class Names:
     values: Mapping[str, Value]
     tables: Mapping[str, Mapping[str, Value]]
     own: Mapping[tuple[str, str], str]
+    followed: dict[tuple[str, str], str | None] = field(default_factory=dict, repr=False, compare=False)
+    """Names that were followed already: each once, or parts made of parts would take time without end."""
 
     def resolve(self, value: Value | None, owner: str = "", steps: int = 0) -> str | None:
         """Return a value's text, following names as far as this program tells them; None where it does not."""
@@ -48,8 +50,12 @@ class Names:
         text = self.own.get((owner, value.reference)) or self.texts.get(value.reference)
         if text is not None:
             return text
-        inner = self.values.get(value.reference)
-        return self.resolve(inner, owner, steps + 1) if inner is not value else None
+        place = (owner, value.reference)
+        if place not in self.followed:
+            self.followed[place] = None  # where a name leads back to itself
+            inner = self.values.get(value.reference)
+            self.followed[place] = self.resolve(inner, owner, steps + 1) if inner is not value else None
+        return self.followed[place]
 
     def path_of(self, value: Value | None, steps: int = 0) -> str | None:
         """Return the dotted name that a value is taken from (``cfg.model.name``), followed to the longest that is written."""

@@ -8,7 +8,7 @@ the same where the run is said to have used it; a card that is only named somewh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -24,10 +24,12 @@ WEIGHT_OVER_ROUGH = 0.9
 # A statement further off than this factor speaks of another run (a larger model, several cards together).
 FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
+LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
 FURTHEST_CARD_FROM_ROUGH = 24.0
+ROWS_OF_A_TABLE = 4  # amounts of one document from which on the one in the middle says more than the nearest
 FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 
 
@@ -35,7 +37,7 @@ FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 class Statement:
     """One stated amount per GPU in GiB. ``is_card``: the size of a card that was used, not an amount that was asked for.
 
-    ``is_counted``: it stands beside the count of GPUs that the run takes. ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
+    ``is_at_command``: it stands right above the run's own command. ``is_counted``: it stands beside the count of GPUs that the run takes. ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
     """
 
     memory_gib: float
@@ -44,6 +46,7 @@ class Statement:
     rank: int
     finding: Finding
     is_counted: bool = False
+    is_at_command: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,19 @@ def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], 
     )
 
 
+def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tuple[Statement, ...]:
+    """Return the statements, those marked that stand in the lines right above the command that is the run."""
+    if command is None:
+        return tuple(stated)
+    path, line = command.evidence.path, command.evidence.line
+    return tuple(
+        replace(s, is_at_command=True)
+        if s.finding.evidence.path == path and 0 <= line - s.finding.evidence.line <= LINES_ABOVE
+        else s
+        for s in stated
+    )
+
+
 def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: bool) -> Agreement | None:
     """Return what sum and documentation ask for together; None where no statement is near enough to be about this run."""
     stated = _without_totals(stated)
@@ -94,7 +110,10 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
     asked = [s for s in asked if s.weight >= WEIGHT_OF_MEMORY] or asked
-    chosen = min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
+    if is_rough:  # a sum that may be far off does not tell which of several amounts is meant; what is demanded does
+        asked = [s for s in asked if s.finding.confidence is Confidence.HIGH] or asked
+    chosen = _middle_of_table(asked) if is_rough else None
+    chosen = chosen or min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
     chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near)
     if chosen is None:
         return None
@@ -107,6 +126,15 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
+
+
+def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
+    """Return the middle one of many mentioned amounts of one document: the extremes are the settings of few; else None."""
+    least = min((s.rank for s in asked), default=0)
+    own = [s for s in asked if s.rank == least and s.finding.confidence is not Confidence.HIGH]
+    if len(own) < ROWS_OF_A_TABLE or len({s.finding.evidence.path for s in own}) > 1:
+        return None
+    return sorted(own, key=lambda s: s.memory_gib)[(len(own) - 1) // 2]
 
 
 def headline(stated: Iterable[Statement]) -> Statement | None:
@@ -136,7 +164,7 @@ def _without_totals(stated: Iterable[Statement]) -> list[Statement]:
 def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bool:
     factor = statement.memory_gib / computed_gib
     if not statement.is_card:
-        furthest = FURTHEST_FROM_ROUGH if is_rough else FURTHEST
+        furthest = FURTHEST_FROM_ROUGH if is_rough or statement.is_at_command else FURTHEST
         return 1 / furthest <= factor <= furthest
     if statement.is_counted and computed_gib > LARGEST_CARD_GIB:
         return True  # no card holds the sum, and the authors' did: the sum is wrong

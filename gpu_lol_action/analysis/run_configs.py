@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
 
 MAX_CONFIGS = 20
@@ -66,4 +67,4 @@ def stray_configs(checkout: Checkout, run: Run) -> list[Source]:
         for s in checkout.of(Form.YAML, Form.TOML)
         if s.folder in {folder, f"{folder}/configs".strip("/"), f"{folder}/config".strip("/")}
     ]
-    return near[:5]
+    return [*near[:5], *accelerate_configs(checkout)[:1]]

@@ -6,7 +6,7 @@ The rules, in this order (docs/entry-points.md tells them with their reasons):
 2. what lies nearer to the root comes first: the document that names a command, else the script or program itself;
 3. on one level a documented command wins over a launch script, that over a configuration, that over a program;
 4. variants for trying out or for other machines (CPU, Mac, TPU, debug, toy, several machines) come behind the others;
-5. training wins over inference;
+5. training wins over inference, unless the README opens with running the model;
 6. a section on pre-training or on reproducing results names the main run; else the one that is named first.
 """
 
@@ -29,6 +29,7 @@ from gpu_lol_action.analysis.entry_points import (
 )
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.quick_use import opens_with_use
 from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
 from gpu_lol_action.analysis.run_names import run_names
 
@@ -56,17 +57,18 @@ class _Rank:
     is_variant: bool
     is_main_section: bool
     order: int
+    is_use_first: bool = False
 
     @property
     def key(self) -> tuple[bool, int, int, bool, bool, bool, bool, int]:
-        trains = self.run.behavior is Behavior.TRAINS
+        comes_first = (self.run.behavior is Behavior.TRAINS) is not self.is_use_first
         return (
             self.is_beside,
             self.level,
             self.kind,
             self.is_deeper,
             self.is_variant,
-            not trains,
+            not comes_first,
             not self.is_main_section,
             self.order,
         )
@@ -149,12 +151,19 @@ def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
     least = min(rank.level for rank in near)
     first = next(rank for rank in near if rank.level == least)
     limit = levels.of(first.run.script.path) if first.run.script else 0
-    return [
+    told = [
         replace(
             rank, is_deeper=bool(rank.kind <= _DOCUMENT and rank.run.script and levels.of(rank.run.script.path) > limit)
         )
         for rank in ranks
     ]
+    readmes = [rank.run for rank in told if rank.kind == _README and rank.level == least and not rank.is_deeper]
+    opening = opens_with_use(readmes, levels.of)
+    return told if opening is None else [replace(rank, is_use_first=_is_said_in(rank, opening)) for rank in told]
+
+
+def _is_said_in(rank: _Rank, path: str) -> bool:
+    return rank.run.command is not None and rank.run.command.said.path == path
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a server of language models takes beyond the model: a share of the card, and room for the longest request."""
+"""What a server of language models takes beyond the model: a share of the card, whose rest it leaves free."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 
 SHARE_FIELD = "serving.memory_share"
-LENGTH_FIELD = "training.sequence_length"
 # vLLM's own default for `--gpu-memory-utilization`; the rest of the card stays free.
 VLLM_SHARE = 0.9
-# Without `--max-model-len` vLLM keeps room for one request as long as the model takes at all, and does not start where it
-# finds none: 32,768 tokens are what Qwen2.5, Mistral and their like take; newer ones take more, older ones less.
-LONGEST_REQUEST = 32_768
 
 
 def detect_serving(run: Run, scope: Scope) -> list[Finding]:
-    """Return which share of a card a server takes, and how long a request it keeps room for where nothing says it."""
+    """Return which share of a card a server takes."""
     if run.command is None or not (run.command.tool == "vllm" or run.command.target.startswith("vllm.entrypoints")):
         return []
     told = look_up(scope, ("gpu_memory_utilization",))
@@ -31,9 +27,6 @@ def detect_serving(run: Run, scope: Scope) -> list[Finding]:
     else:
         why = f"vLLM takes {VLLM_SHARE:g} of a card unless told otherwise"
         found = [Finding(SHARE_FIELD, f"{VLLM_SHARE:g}", why, Confidence.LOW, run.evidence)]
-    if look_up(scope, ("max_model_len",)) is None:
-        why = "no `max_model_len` is set, so vLLM keeps room for the longest request that the model takes"
-        found.append(Finding(LENGTH_FIELD, str(LONGEST_REQUEST), why, Confidence.LOW, run.evidence))
     return found
 
 
@@ -50,12 +43,12 @@ def with_share(breakdown: MemoryBreakdown, share: Finding | None) -> MemoryBreak
     if share is None:
         return breakdown
     factor = 1 / float(share.value)
-    free = MemoryTerm("left free", breakdown.expected_gib * (factor - 1), share.why, share.evidence)
+    free = MemoryTerm("left free", round(breakdown.expected_gib * (factor - 1), 2), share.why, share.evidence)
     return replace(
         breakdown,
         terms=(*breakdown.terms, free),
-        low_gib=breakdown.low_gib * factor,
-        expected_gib=breakdown.expected_gib * factor,
-        high_gib=breakdown.high_gib * factor,
-        required_gib=breakdown.required_gib * factor,
+        low_gib=round(breakdown.low_gib * factor, 2),
+        expected_gib=round(breakdown.expected_gib * factor, 2),
+        high_gib=round(breakdown.high_gib * factor, 2),
+        required_gib=float(round(breakdown.required_gib * factor)),
     )

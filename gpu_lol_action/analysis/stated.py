@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gpu_lol_action.analysis.memory_need import best
 from gpu_lol_action.analysis.reconcile import statements
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Finding
 

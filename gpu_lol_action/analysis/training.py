@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpu_lol_action.analysis import shared_batches
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
@@ -10,16 +11,22 @@ from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_precision import precision_of
+from gpu_lol_action.analysis.training_preference import preference_of
 from gpu_lol_action.analysis.training_sharding import offload_of, sharding_of
 from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of, optimizer_of
 from gpu_lol_action.domain.finding import Finding
 
 _BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "local_batch_size", "max_batch_size", "train_batch_size", "batch_size", "bs")  # fmt: skip
-_LENGTH = ("max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
+          "per_gpu_train_batch_size", "local_batch_size", "samples_per_gpu", "imgs_per_gpu", "max_batch_size", "train_batch_size", "batch_size",
+          "bs", "batch", "batchsize")  # fmt: skip
+_LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
            "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
+# Where a batch is counted in tokens, it is that of a whole step, over all cards.
+_TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_size", "batch_size_tokens", "tokens_per_batch",
+           "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
+_LEAST_TOKENS, _MOST_TOKENS = 8192, 16_777_216
 _PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_parallel_size")
-_RANK = ("lora_r", "lora_rank", "lora_dim", "rank", "r")
+_RANK = ("lora_r", "lora_rank", "lora_dim", "network_dim", "rank", "r")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -40,7 +47,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000),
     ]
     if run.behavior is Behavior.TRAINS:
-        found += [chunked_loss_of(scope)]
+        found += [_tokens(scope), *shared_batches.detect(checkout, run, scope)]
+        found += [chunked_loss_of(scope), *preference_of(checkout, run, scope)]
         found += [
             checkpointing_of(checkout, run, scope),
             optimizer_of(scope),
@@ -49,6 +57,23 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     else:
         found += detect_serving(run, scope)
     return [finding for finding in found if finding is not None]
+
+
+def _tokens(scope: Scope) -> Finding | None:
+    """Return a step's tokens where a batch is larger than any number of samples: the most that a schedule comes to."""
+    for confidence, settings in scope.tiers:
+        sizes = [
+            (number, setting)
+            for setting in settings
+            if setting.key in _TOKENS
+            and (number := as_number(setting.text)) is not None
+            and _LEAST_TOKENS <= number <= _MOST_TOKENS
+        ]
+        if sizes:
+            number, setting = max(sizes, key=lambda each: each[0])
+            why = f"`{setting.key}` is {setting.text}, tokens of all cards"
+            return Finding("training.batch_tokens", str(number), why, confidence, setting.evidence)
+    return None
 
 
 def _number(field: str, scope: Scope, names: tuple[str, ...], low: int, high: int) -> Finding | None:

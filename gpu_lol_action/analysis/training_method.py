@@ -8,10 +8,12 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
-from gpu_lol_action.analysis.settings import Scope, is_on, look_up, look_up_number
+from gpu_lol_action.analysis.settings import Found, Scope, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
+# One switch for adapters on 4-bit weights; what it is off for stands in code all the same.
+_QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 
 
@@ -21,7 +23,7 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return None
     lora = _lora(checkout, run, scope)
     if lora is not None:
-        four = look_up(scope, _FOUR_BIT)
+        four = four_bit_switch(scope)
         bits = look_up_number(scope, ("quantization_bit", "bits"), 4, 4)
         adapter = look_up(scope, ("adapter",))
         if is_on(four) or bits is not None or (adapter is not None and adapter.text.lower() == "qlora"):
@@ -41,20 +43,31 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     return Finding("training.method", "pretrain", "the program builds the model that it trains", Confidence.LOW, where)
 
 
+def four_bit_switch(scope: Scope) -> Found | None:
+    """Return the switch that loads weights at 4 bit, on or off: one that is off wins over code that could (`q_lora`)."""
+    named, four = look_up(scope, _QLORA), look_up(scope, _FOUR_BIT)
+    if named is None or (is_on(named) and is_on(four)):
+        return four
+    return four if four is not None and four.confidence > named.confidence else named
+
+
 def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the finding that adapters are trained; a switch that is off wins over code that could."""
-    switch = look_up(scope, ("use_peft", "use_lora", "use_peft_lora", "lora", "use_qlora"))
+    switch = look_up(scope, ("use_peft", "use_lora", "use_peft_lora", "lora"))
     if switch is not None and switch.text.strip().lower() in {"false", "0", "no"}:
         return None
-    kind = look_up(scope, ("adapter", "finetuning_type", "train_type", "tuner_type", "peft_type"))
+    kind = look_up(scope, ("adapter", "finetuning_type", "train_type", "training_type", "tuning_type", "tuner_type", "peft_type"))
     if kind is not None:
         if "lora" not in kind.text.lower():
             return None
         method = "qlora" if "qlora" in kind.text.lower() else "lora"
         return Finding("training.method", method, f"`{kind.setting.key}: {kind.text}`", kind.confidence, kind.evidence)
+    if not is_on(switch) and is_on(four := look_up(scope, _QLORA)):
+        switch = four
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
+    words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     if re.search(r"lora", words, re.IGNORECASE):
         return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.configs and run.script is None:
@@ -79,8 +92,8 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
 
 def weight_bits_of(scope: Scope) -> Finding | None:
     """Return how many bits the weights have, where they are quantized at load."""
-    for names, width in ((_FOUR_BIT, "4"), (_EIGHT_BIT, "8")):
-        if is_on(found := look_up(scope, names)) and found is not None:
+    for found, width in ((four_bit_switch(scope), "4"), (look_up(scope, _EIGHT_BIT), "8")):
+        if is_on(found) and found is not None:
             return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
     number = look_up_number(scope, ("quantization_bit",), 4, 8)
     if number is not None and number.text in {"4", "8"}:

@@ -31,6 +31,9 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             if kind is not None:
                 why = f"`{setting.key}` is {setting.text}"
                 return Finding("training.precision", kind, why, confidence, setting.evidence)
+    cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")
+    if cast is not None:
+        return Finding("training.precision", "bf16", "the model is turned to 16 bit", Confidence.MEDIUM, cast)
     where = called_at(checkout, run, "half", "autocast", "GradScaler")
     return (
         Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
@@ -58,4 +61,4 @@ def _kind_of_number(text: str) -> str | None:
     ):
         if any(word in small for word in words):
             return kind
-    return {"16": "fp16", "32": "fp32"}.get(small)
+    return {"16": "fp16", "32": "fp32", "amp": "fp16", "amp_bf16": "bf16", "amp_bfloat16": "bf16"}.get(small)

@@ -35,7 +35,15 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             named.confidence,
             named.evidence,
         )
-    where = called_at(checkout, run, "FullyShardedDataParallel", "fully_shard", "FSDP")
+    where = called_at(
+        checkout,
+        run,
+        "FullyShardedDataParallel",
+        "fully_shard",
+        "FSDP",
+        "FSDPStrategy",
+        "FullyShardedDataParallelPlugin",
+    )
     return Finding("training.sharding", "zero-3", "FSDP is used", Confidence.MEDIUM, where) if where else None
 
 

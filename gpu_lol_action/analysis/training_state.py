@@ -12,7 +12,7 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
                   "enable_activation_checkpointing", "gradient_checkpointing_enable")  # fmt: skip
-_OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt")
+_OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt", "optimizer_type")
 # Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
 

@@ -65,7 +65,9 @@ class Option:
 class CommandSpec:
     """One command. ``positional`` names the optional argument, ``needs_cloud`` loads SkyPilot.
 
-    ``settings`` are words of the form ``name=value``; a command that has any takes at least one.
+    ``settings`` are words of the form ``name=value``; a command that has any takes at least one. ``is_positional_needed``:
+    there is no command without its argument. ``is_once``: an old run of it, started again by another, does nothing.
+    ``words_behind`` names what has to stand behind ``--``, as it is written.
     """
 
     name: str
@@ -80,16 +82,21 @@ class CommandSpec:
     aliases: tuple[str, ...] = ()
     needs_cloud: bool = False
     is_spending: bool = False
+    is_positional_needed: bool = False
+    is_once: bool = False
+    words_behind: str = ""
 
     def usage(self, door: DoorKind) -> str:
         """Return the command with the arguments that it takes at this door, without the door's prefix."""
         words = [self.name]
         if self.positional_at(door):
-            words.append(f"[{self.positional}]")
+            words.append(self.positional if self.is_positional_needed else f"[{self.positional}]")
         words += [f"[{setting.name}={setting.metavar}]" for setting in self.settings]
         for option in self.options_at(door):
             value = "" if option.kind is OptionKind.SWITCH else f" {option.metavar}"
             words.append(f"[{option.name}{value}]")
+        if self.words_behind:
+            words.append(f"-- {self.words_behind}")
         return " ".join(words)
 
     def options_at(self, door: DoorKind) -> tuple[Option, ...]:
@@ -102,6 +109,8 @@ class CommandSpec:
 
 
 TERMINAL = DoorKind.TERMINAL
+
+WHICH = Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME")
 
 UP_OPTIONS = (
     Option("--gpu", OptionKind.ACCELERATOR, "rent this accelerator instead", "A100-80GB:2"),
@@ -233,12 +242,63 @@ COMMANDS: tuple[CommandSpec, ...] = (
         examples=("status",),
     ),
     CommandSpec(
+        "budget",
+        "Show what this month has cost, by person and pull request, and what is promised",
+        Permission.COMMAND_ROLES,
+        options=(Option("--format", OptionKind.FORMAT, "how it is printed", "text|json|markdown", TERMINAL),),
+        examples=("budget",),
+    ),
+    CommandSpec(
         "extend",
         "Give the machine more time, as far as lease and budget allow",
         Permission.COMMAND_ROLES,
         positional="duration",
-        options=(Option("--profile", OptionKind.PROFILE, "which machine, where several run", "NAME"),),
+        options=(WHICH,),
         examples=("extend 2h", "extend 45m"),
+        needs_cloud=True,
+        is_once=True,
+    ),
+    CommandSpec(
+        "share",
+        "Let another GitHub user log in to the machine too",
+        Permission.COMMAND_ROLES,
+        doors=DoorKind.COMMENT,
+        positional="user",
+        options=(WHICH,),
+        examples=("share @grace",),
+        needs_cloud=True,
+        is_positional_needed=True,
+        is_once=True,
+    ),
+    CommandSpec(
+        "unshare",
+        "Take a user's keys from the machine again",
+        Permission.COMMAND_ROLES,
+        doors=DoorKind.COMMENT,
+        positional="user",
+        options=(WHICH,),
+        examples=("unshare @grace",),
+        needs_cloud=True,
+        is_positional_needed=True,
+        is_once=True,
+    ),
+    CommandSpec(
+        "run",
+        "Run a command in the checkout on the machine, and show its output",
+        Permission.COMMAND_ROLES,
+        options=(WHICH,),
+        examples=("run -- nvidia-smi -L", "run -- `python train.py --steps 10 | tail`"),
+        needs_cloud=True,
+        is_once=True,
+        words_behind="COMMAND",
+    ),
+    CommandSpec(
+        "logs",
+        "Show the end of set-up's log, or of the last command's",
+        Permission.COMMAND_ROLES,
+        positional="setup|run",
+        options=(WHICH,),
+        examples=("logs", "logs run"),
         needs_cloud=True,
     ),
     CommandSpec(
@@ -278,6 +338,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
         options=(Option("--dry-run", OptionKind.SWITCH, "say what would be ended, end nothing"),),
         examples=("sweep --dry-run",),
         needs_cloud=True,
+    ),
+    CommandSpec(
+        "ledger",
+        "List every machine on record, or show each version of one record: the audit log",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        positional="environment",
+        options=(Option("--csv", OptionKind.SWITCH, "print a table for programs"),),
+        examples=("ledger", "ledger gl-ahreaa-128", "ledger --csv"),
     ),
     CommandSpec(
         "init",

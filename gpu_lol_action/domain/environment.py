@@ -160,7 +160,9 @@ class EnvironmentRecord:
 
     ``launcher_stopped_at`` is set once nothing launches any more on behalf of this record: only then
     can an absence prove anything. ``keep`` are the paths that the spec wants saved before the end. ``earlier_cost_usd`` is
-    what tries that were torn down have cost. ``confirmed_by`` is the second person where the price asked for one.
+    what tries that were torn down have cost. ``confirmed_by`` is the second person where the price asked for one. ``budget_noticed_at``: when
+    an answer about this environment said that most of the month's budget is gone. ``shared``: whose keys are on the machine
+    beside the requester's.
     """
 
     name: str
@@ -204,6 +206,8 @@ class EnvironmentRecord:
     closed_at: datetime | None = None
     failure: str | None = None
     confirmed_by: str | None = None
+    budget_noticed_at: datetime | None = None
+    shared: tuple[str, ...] = ()
     is_rehearsal: bool = False
 
     @property

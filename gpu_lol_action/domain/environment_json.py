@@ -31,11 +31,15 @@ class UnreadableRecord(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ClosedBill:
-    """What one finished life of an environment cost; `claimed_at` tells the lives apart."""
+    """What one finished life of an environment cost, and for whom; `claimed_at` tells the lives apart.
+
+    `login` is empty in bills that an older version has written.
+    """
 
     claimed_at: datetime
     closed_at: datetime
     usd: Decimal
+    login: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def _with_bill(bills: tuple[ClosedBill, ...], record: EnvironmentRecord) -> tupl
     if record.bill is None or record.closed_at is None:
         return bills
     others = tuple(bill for bill in bills if bill.claimed_at != record.claimed_at)
-    return (*others, ClosedBill(record.claimed_at, record.closed_at, record.bill.usd))
+    return (*others, ClosedBill(record.claimed_at, record.closed_at, record.bill.usd, record.requester.login))
 
 
 def page_to_json(page: Page) -> str:

@@ -9,11 +9,12 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Time boxes of the phases of ``up``."""
+    """Time boxes of the phases of ``up``, and of a command that is given to ``run``."""
 
     provision: timedelta = timedelta(minutes=15)
     setup: timedelta = timedelta(minutes=20)
     validate: timedelta = timedelta(minutes=5)
+    run: timedelta = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)

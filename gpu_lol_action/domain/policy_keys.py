@@ -71,12 +71,15 @@ KEYS: tuple[Key, ...] = (
     Key("lease.default", "lease", Kind.DURATION, "how long a machine lives when `--hours` is not given"),
     Key("lease.max", "max_lease", Kind.DURATION, "the longest lease that may be asked for"),
     Key("lease.min", "min_lease", Kind.DURATION, "the shortest"),
-    Key("lease.idle", "idle_end", Kind.DURATION, "read and checked, but nothing ends an idle machine yet"),
+    Key("lease.idle", "idle_end", Kind.DURATION,
+        "how long a machine may stand unused (nobody logged in, no GPU at work) before a sweep ends it; where work would be "
+        "lost, its requester is warned half an hour before"),
     Key("budget.month_usd", "month_usd", Kind.USD,
         "what this month's bills, running machines and the worst case of the next may come to"),
     Key("timeouts.provision", "timeouts.provision", Kind.DURATION, "how long one offer may take to give a machine"),
     Key("timeouts.setup", "timeouts.setup", Kind.DURATION, "how long installing may take"),
     Key("timeouts.validate", "timeouts.validate", Kind.DURATION, "how long the checks may take"),
+    Key("timeouts.run", "timeouts.run", Kind.DURATION, "how long a command of `run` may take"),
     Key("proposal.mode", "proposal_mode", Kind.MODE,
         "where the spec goes besides the comment: `comment` (nowhere), `suggest` (a suggestion in the review, where the file "
         "is in the diff) or `commit` (a commit on the pull request's branch): [proposals.md](proposals.md)"),

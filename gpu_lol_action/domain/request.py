@@ -102,7 +102,7 @@ class Command:
     """One command of the table with its typed options; ``line`` is the text as it was written.
 
     ``cells`` describe the run that ``estimate`` is asked about: column and text, later ones over earlier ones.
-    ``corrections`` are what ``set`` changes, in the order of the words.
+    ``script`` is what ``run`` is to run on the machine, as it was written. ``corrections`` are what ``set`` changes, in the order of the words.
     """
 
     name: str
@@ -117,6 +117,7 @@ class Command:
     image: str | None = None
     sha: str | None = None
     share: tuple[str, ...] = ()
+    script: str = ""
     is_dry_run: bool = False
     is_all: bool = False
     is_restoring: bool = False
@@ -130,6 +131,7 @@ class Command:
     use_llm: bool = False
     output: str | None = None
     table: str | None = None
+    is_csv: bool = False
     cells: tuple[tuple[str, str], ...] = ()
     level: int = 1
     is_public: bool = False

@@ -174,11 +174,12 @@ def _denoiser_term(question: VramQuestion) -> MemoryTerm:
 
 
 def _own_term(question: VramQuestion) -> MemoryTerm:
-    """Return activations of a network of one's own: what its layers put out; without gradients about a quarter at once."""
-    each = question.sample_elements * 4 * _width(question)
-    share = IN_FLIGHT if question.method.trains else 0.25
-    amount = share * each * question.batch_size * max(question.frames, 1) / GB
-    shown = f"batch {question.batch_size}, {question.sample_elements:.3g} outputs of layers per sample"
+    """Return activations of a network of one's own: what its layers keep, in flight as for counted ones; without gradients what is at work."""
+    wide = 4 * _width(question)
+    at_work = (question.sample_at_work or question.sample_elements / 4) * wide
+    each = question.sample_elements * wide * IN_FLIGHT + at_work if question.method.trains else at_work
+    amount = each * question.batch_size * max(question.frames, 1) / GB
+    shown = f"batch {question.batch_size}, {question.sample_elements:.3g} numbers kept per sample"
     return term("activations", amount + WORKSPACE_GB, shown)
 
 

@@ -21,6 +21,8 @@ from gpu_lol_action.estimation.vram_weights import term, weight_terms
 # beside the decoder half's 0.65 of 1252 MB; an SDXL T2I-Adapter has 79 M of 2567 M.
 CONTROLNET_PARAMETERS, CONTROLNET_ACTIVATIONS = 0.42, 1.05
 ADAPTER_PARAMETERS, ADAPTER_ACTIVATIONS = 0.03, 1.02
+# Frames that one position of a counted network stands for, where it is not four.
+COUNTED_FRAMES_PER_LATENT = {"ltx": 8}
 ENCODE_ELEMENTS = 640  # numbers that a picture's encoder has at work per pixel, counted for Stable Diffusion's
 IN_FLIGHT, WORKSPACE_GB = 1.1, 0.2  # as for other networks (``media``)
 OFFLOADED_GB = 0.6  # of parts that go to the card layer by layer
@@ -171,7 +173,8 @@ def _latent_scale(pipeline: Pipeline, height: int, width: int, frames: int) -> f
     """Return how many times the latent positions of the counted network a sample has."""
     network = pipeline.network
     positions = height * width * _latents(pipeline, frames)
-    counted = network.height * network.width * _latents(pipeline, network.frames)
+    per_latent = COUNTED_FRAMES_PER_LATENT.get(network.name, 4)
+    counted = network.height * network.width * (1 + (network.frames - 1) / per_latent if network.frames > 1 else 1.0)
     return positions / counted
 
 

@@ -40,6 +40,7 @@ FRAGMENTATION = 0.03  # of weights, gradients and optimizer state in training
 _SPREADS = {
     "weights": (0.03, 0.08),
     "frozen parts": (0.03, 0.08),
+    "reference model": (1.00, 0.08),  # many trainers compute its answers once, before
     "gradients": (0.15, 0.20),
     "optimizer": (0.15, 0.20),
     "casts": (1.00, 0.10),
@@ -51,7 +52,7 @@ _SPREADS = {
     "overhead": (0.70, 0.60),
 }
 _ROUGH_SPREAD = (0.40, 0.80)
-_STATES = frozenset({"weights", "frozen parts", "gradients", "optimizer", "adapters", "casts"})
+_STATES = frozenset({"weights", "frozen parts", "reference model", "gradients", "optimizer", "adapters", "casts"})
 
 
 def estimate_vram(question: VramQuestion) -> MemoryBreakdown:

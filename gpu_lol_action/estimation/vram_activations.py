@@ -22,6 +22,8 @@ from gpu_lol_action.estimation.vram_weights import over, term
 CHECKPOINT_BYTES = 2  # a layer's input per token and hidden unit
 LOGIT_BYTES = 12  # 16-bit logits and their gradient, the 32-bit copy, and the 32-bit softmax that the loss keeps
 CHUNKED_LOGIT_SHARE = 1 / 8  # a chunked loss holds one chunk of eight at a time (torchtune's default)
+# Engines that compute a long prompt piece by piece, and the tokens of a piece that they start with (their documentation).
+CHUNKED_PREFILL = {"vllm": 8192, "sglang": 8192}
 WITHOUT_LOGITS = frozenset({"encoder", "embedding", "reranker", "vision", "vision-text", "protein", "dna"})
 WITHOUT_CACHE = frozenset({"vision", "vision-text", "encoder", "embedding", "reranker", "protein", "dna"})
 
@@ -81,5 +83,9 @@ def _inference_terms(question: VramQuestion) -> list[MemoryTerm]:
     if question.model.kind not in WITHOUT_CACHE:
         cache = 2 * shape.layers * shape.hidden * shape.kv_share * tokens * wide / GB
         terms.append(term("KV cache", cache / parts, f"{shown}, {8 * wide} bit{over(parts)}"))
-    terms.append(term("activations", at_work * tokens / GB / parts, f"one layer at a time, {shown}{over(parts)}"))
+    at_once = tokens
+    if question.runtime in CHUNKED_PREFILL and tokens > CHUNKED_PREFILL[question.runtime]:
+        at_once = CHUNKED_PREFILL[question.runtime]
+        shown = f"{at_once} tokens of the prompt"
+    terms.append(term("activations", at_work * at_once / GB / parts, f"one layer at a time, {shown}{over(parts)}"))
     return terms

@@ -81,11 +81,14 @@ class VramQuestion:
     states alone: no activations, no buffers, no context. ``is_attention_eager`` and ``is_attention_fused`` are what is known of
     attention; neither, and networks that run both ways have the scores in ``high``.
 
+    ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
+
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
     ``audio_seconds`` of a sample. ``trained_part`` is what is trained beside a frozen diffusion model (``controlnet``,
     ``t2i-adapter``, ``textual inversion``); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
     text encoder never comes to the card, ``are_latents_cached`` that pictures and texts were encoded before; ``runtime`` a library with
-    habits of its own (``openai-whisper``); ``sample_elements`` what a network of one's own keeps per sample, in numbers; ``output_classes`` per pixel
+    habits of its own (``openai-whisper``); ``sample_elements`` what a network of one's own keeps per sample, in numbers, and
+    ``sample_at_work`` the most that it has at work at once; ``output_classes`` per pixel
     of a segmentation.
     """
 
@@ -111,6 +114,7 @@ class VramQuestion:
     is_attention_eager: bool = False
     is_attention_fused: bool = False
     is_gradient_freed: bool = False
+    has_reference: bool = False
     image_height: int = 0
     image_width: int = 0
     frames: int = 0
@@ -121,6 +125,7 @@ class VramQuestion:
     are_latents_cached: bool = False
     runtime: str = ""
     sample_elements: float = 0.0
+    sample_at_work: float = 0.0
     output_classes: int = 0
 
     @property

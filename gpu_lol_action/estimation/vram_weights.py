@@ -96,6 +96,9 @@ def _trained_terms(question: VramQuestion) -> list[MemoryTerm]:
     terms = [term("weights", size * weights / over_weights, basis)]
     if question.is_parameters_offloaded:
         terms = [_largest_layer_term(question)]
+    elif question.has_reference:
+        each = 4 if question.is_float32 else 2
+        terms.append(term("reference model", size * each / over_weights, f"a frozen copy{over(over_weights)}"))
     if not question.is_optimizer_offloaded:
         basis = f"{gradients:g} bytes per parameter{over(over_gradients)}"
         terms.append(term("gradients", freed * gradients / over_gradients, basis))

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
-from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups
+from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.reading import read_folder
 from gpu_lol_action.render.screen import PLAIN, Screen
 
@@ -41,7 +41,8 @@ def describe_folder(
     if not folder.is_dir():
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
     policy = Policy()
-    head = read_folder(folder, "", policy, lookups)
+    compared = read_folder(base[1], base[0], policy, lookups) if base is not None else None
+    head = read_folder(folder, "", policy, lookups, compared.analysis if compared is not None else None)
     if printing.form == "json":
         return json.dumps(analysis_json(head.analysis), indent=2, ensure_ascii=False)
     spec_yaml = write_spec(head.analysis.spec)
@@ -50,7 +51,6 @@ def describe_folder(
     from gpu_lol_action.render import comments  # late: JSON and YAML need no templates
     from gpu_lol_action.render.analysis_text import render_analysis
 
-    compared = read_folder(base[1], base[0], policy, lookups) if base is not None else None
     case = comments.analysis_case(
         analysis=head.analysis,
         ladder=head.ladder,

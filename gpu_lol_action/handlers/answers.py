@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
-from gpu_lol_action.domain.ledger import Survey
+from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Posted
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.teardown import Ended, Unproven, month_usd
+from gpu_lol_action.pricing.budget import Spending, is_notice_due, month_start, spending
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.limits import fit_comment
 
@@ -74,4 +76,23 @@ def certificate(context: Context, end: Ended | Unproven, policy: Policy) -> str:
         context.progress.line(f"the totals could not be read: {error.explanation.what}")
         return comments.ending(record=record, now=now)
     pr_usd, spent_usd = pull_request_usd(survey, record, now), month_usd(survey, now)
-    return comments.torn_down(record=record, policy=policy, now=now, pr_usd=pr_usd, month_usd=spent_usd)
+    notice = budget_notice(survey, policy, now)
+    if notice is not None and not _noted(context, end.entry):
+        notice = None
+    return comments.torn_down(record=record, policy=policy, now=now, pr_usd=pr_usd, month_usd=spent_usd, notice=notice)
+
+
+def budget_notice(survey: Survey, policy: Policy, now: datetime) -> Spending | None:
+    """Return the month where most of its budget is gone and no answer has said so yet."""
+    month = spending(survey.bills_usd(month_start(now)), survey.open_records, policy, now)
+    return month if is_notice_due(month, survey.records, now) else None
+
+
+def _noted(context: Context, entry: Entry) -> bool:
+    """Write down that it is said now; where that fails, the next answer says it."""
+    try:
+        context.ledger.update(entry, replace(entry.record, budget_noticed_at=context.clock.now()))
+    except GpuLolError as error:
+        context.progress.line(f"the budget's notice waits: {error.explanation.what}")
+        return False
+    return True

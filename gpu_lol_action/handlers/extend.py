@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from datetime import timedelta
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, cost_usd
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, cost_usd
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.errors import LostRace, TransientError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.down import entries_meant
+from gpu_lol_action.handlers.meant import deny_meant, machine_meant
+from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, reread
 from gpu_lol_action.handlers.tell_machine import tell_lease
 from gpu_lol_action.intake.extension import ExtensionFacts, check_second_person, decide_extension, is_dear
@@ -24,19 +25,19 @@ DEFAULT_EXTENSION = timedelta(hours=1)
 
 def handle_extend(context: Context, order: Order) -> Outcome:
     """Give the pull request's machine more time and say until when, and at what cost."""
-    entry = _meant(context, order)
+    entry = machine_meant(context, order, "extend 1h")
     if isinstance(entry, Deny):
-        return _deny(context, order, entry, None)
+        return deny_meant(context, order, entry)
     extra = order.command.lease or DEFAULT_EXTENSION
     if is_dear(entry.record, order.policy):
         role = context.forge.role(order.requester.login)
         refused = check_second_person(entry.record, order.requester, role, order.policy)
         if isinstance(refused, Deny):
-            return _deny(context, order, refused, entry.record)
+            return deny(context, order, refused, entry.record)
     for _ in range(MAX_WRITE_TRIES):
         lease = decide_extension(_facts(context, order, entry.record, extra))
         if isinstance(lease, Deny):
-            return _deny(context, order, lease, entry.record)
+            return deny(context, order, lease, entry.record)
         try:
             return _grant(context, order, entry, lease)
         except LostRace:
@@ -83,26 +84,6 @@ def _write(context: Context, entry: Entry, lease: Lease) -> Entry:
     return context.ledger.update(entry, changed)
 
 
-def _meant(context: Context, order: Order) -> Entry | Deny:
-    """Return the one machine that is meant; nothing is extended by guessing."""
-    entries = entries_meant(context, order)
-    found = [entry for entry in entries if isinstance(entry, Entry)]
-    if len(found) > 1:
-        names = ", ".join(f"`{entry.record.profile or 'default'}`" for entry in found)
-        ready = next((e.record.profile for e in found if e.record.profile and e.record.state is State.READY), "NAME")
-        return Deny(
-            "several_environments",
-            f"{len(found)} machines run here",
-            f"their profiles: {names}.",
-            f"/gpu-lol extend 1h --profile {ready}",
-        )
-    if found:
-        return found[0]
-    if entries:
-        return Deny("record_held", "its record cannot be read", "it counts as running until it can.", "/gpu-lol status")
-    return Deny("nothing_running", "no machine runs here", "there is no lease to extend.", "/gpu-lol up")
-
-
 def _facts(context: Context, order: Order, record: EnvironmentRecord, extra: timedelta) -> ExtensionFacts:
     now = context.clock.now()
     survey = context.ledger.survey()
@@ -123,15 +104,3 @@ def _facts(context: Context, order: Order, record: EnvironmentRecord, extra: tim
         policy=order.policy,
     )
     return ExtensionFacts(record, extra, spending_facts)
-
-
-def _deny(context: Context, order: Order, denial: Deny, record: EnvironmentRecord | None) -> Outcome:
-    body = comments.denied(
-        reason=denial,
-        command_line=order.command.line,
-        record=record,
-        now=context.clock.now(),
-        reply_to=order.reply_to,
-    )
-    answers.reply(context, order.pull_request.number, body)
-    return Outcome("denied", denial.reason_code, text=body)

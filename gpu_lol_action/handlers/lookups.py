@@ -8,45 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all, named_models, unlisted_models
+from gpu_lol_action.analysis.assemble import analyze, detect_all, models_of_profiles, named_models, unlisted_models
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.llm_guard import Refused, apply_advice, hints_of, read_advice
 from gpu_lol_action.analysis.llm_question import build_question
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
-from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapter, is_hub_id, read_model
 from gpu_lol_action.estimation.hub_pipeline import is_pipeline, read_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_known_model
+from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
 
 MAX_MODELS = 4
 """So many are looked up for one tree: the figure rests on one, the others are what it might have been."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lookups:
-    """What may be asked from outside. ``is_hub_asked``: by this run's input; the policy may ask for it as well."""
-
-    hub: ModelHub | None = None
-    llm: LanguageModel | None = None
-    is_hub_asked: bool = False
-
-    def allowed(self, policy: Policy, *, is_fork: bool) -> Lookups:
-        """Return what may be asked about this code.
-
-        A stranger who picks a model's name must not see what only our token may, nor spend our money on a model that
-        reads what he wrote.
-        """
-        hub = self.hub if self.is_hub_asked or policy.asks_hub else None
-        if not is_fork:
-            return Lookups(hub, self.llm, self.is_hub_asked)
-        llm = self.llm if policy.may_forks_ask_llm else None
-        return Lookups(hub.anonymous() if hub is not None else None, llm, self.is_hub_asked)
-
-
-NO_LOOKUPS = Lookups()
 _UNSIZED = Unanswered("it says no number of parameters", is_final=True)
 
 
@@ -69,7 +47,7 @@ def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
     """Ask the Hub for the models that the code names and the table lacks, surest first."""
     named = named_models(detect_all(checkout))
     unlisted = {hint.value: hint for hint in unlisted_models(checkout)}
-    candidates = dict.fromkeys((*named, *unlisted))
+    candidates = dict.fromkeys((*named, *unlisted, *models_of_profiles(checkout)))
     asked = [name for name in candidates if is_hub_id(name) and not is_known_model(name)][:MAX_MODELS]
     facts: dict[str, ModelFacts] = {}
     hints: list[Finding] = []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, Outcome, PullRequestChanged, PullRequestClosed, Scheduled
+from gpu_lol_action.handlers.budget import handle_budget
 from gpu_lol_action.handlers.confirm import confirmed_order
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.correct import asked_for, handle_correction
@@ -14,11 +15,21 @@ from gpu_lol_action.handlers.estimate import handle_estimate
 from gpu_lol_action.handlers.extend import handle_extend
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.handlers.remote import handle_logs, handle_run
+from gpu_lol_action.handlers.share import handle_share, handle_unshare
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
 
 DEFERRED = Outcome("deferred", "needs_cloud")
+# What is done on a machine that runs, with the key that only the step with the cloud can derive.
+ON_MACHINE: Mapping[str, Callable[[Context, Order], Outcome]] = {
+    "extend": handle_extend,
+    "share": handle_share,
+    "unshare": handle_unshare,
+    "run": handle_run,
+    "logs": handle_logs,
+}
 
 
 def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
@@ -37,8 +48,8 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
         case "up":
             plan = answer_without_cloud(context, order)
             return plan if isinstance(plan, Outcome) else DEFERRED
-        case "extend":
-            return handle_extend(context, order) if may_use_cloud else DEFERRED
+        case name if name in ON_MACHINE:
+            return ON_MACHINE[name](context, order) if may_use_cloud else DEFERRED
         case "down" if may_use_cloud or not mark_down(context, order):
             return handle_down(context, order)
         case "down":
@@ -66,6 +77,8 @@ def _answer(context: Context, order: Order) -> Outcome:
             return handle_estimate(context, order)
         case "status":
             return handle_status(context, order)
+        case "budget":
+            return handle_budget(context, order)
         case "help":
             return handle_help(context, order)
         case _:

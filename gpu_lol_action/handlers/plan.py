@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
+from gpu_lol_action.domain.confirmation import is_same_person
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.names import environment_name
@@ -18,7 +19,7 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.reading import price, read_commit, read_note
+from gpu_lol_action.handlers.reading import price, read_change, read_note
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
 from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
@@ -61,6 +62,7 @@ class UpPlan:
     setup: SetupRequest
     identity: Mapping[str, str]
     restore: Rescue | None = None
+    budget_noticed_at: datetime | None = None
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
         """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
@@ -94,13 +96,13 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
         return _unreadable(name, existing.why)
     if existing is not None and existing.record.is_open:
         return AlreadyRunning(existing.record)
-    restore = existing.record.rescue if existing is not None and order.command.is_restoring else None
-    if order.command.is_restoring and (restore is None or not restore.is_kept):
-        return _nothing_saved(name)
+    restore = _saved_work(order, name, existing)
+    if isinstance(restore, Deny):
+        return restore
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     corrections = read_note(context, order.pull_request.number).corrections
-    reading = read_commit(context, order.pull_request.head_sha, order.policy, is_fork=is_fork, corrections=corrections)
+    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, corrections=corrections)
     spec = _with_profile(reading.asked, order.command.profile)
     if isinstance(spec, Deny):
         return spec
@@ -140,7 +142,7 @@ def _gate_spending(
 ) -> UpPlan | AwaitsConfirmation | Deny:
     now = context.clock.now()
     lease = order.command.lease or order.policy.lease
-    survey = draft.survey
+    survey, earlier = draft.survey, draft.survey.find(draft.name)
     gap = sweep_gap(survey.swept_at, order.policy, now)
     worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy, gap)
     records, open_records = survey.records, survey.open_records
@@ -181,6 +183,8 @@ def _gate_spending(
         setup=draft.setup,
         identity=_identity(order),
         restore=draft.restore,
+        # A new life of the name must not forget that it was said.
+        budget_noticed_at=earlier.record.budget_noticed_at if isinstance(earlier, Entry) else None,
     )
     return AwaitsConfirmation(gate, best, plan) if isinstance(gate, Deny) else plan
 
@@ -245,13 +249,26 @@ def _nothing_fits(ladder: Ladder) -> Deny:
     )
 
 
-def _nothing_saved(name: str) -> Deny:
-    return Deny(
-        "nothing_saved",
-        f"nothing was saved from the last machine of `{name}`",
-        "work is saved before a planned end, where there is any that would be lost.",
-        "/gpu-lol up",
-    )
+def _saved_work(order: Order, name: str, last: Entry | None) -> Rescue | Deny | None:
+    """Return what ``--restore`` puts back; it was encrypted to one person, and goes to nobody else by this door either."""
+    if not order.command.is_restoring:
+        return None
+    if last is None or last.record.rescue is None or not last.record.rescue.is_kept:
+        return Deny(
+            "nothing_saved",
+            f"nothing was saved from the last machine of `{name}`",
+            "work is saved before a planned end, where there is any that would be lost.",
+            "/gpu-lol up",
+        )
+    owner = last.record.requester
+    if not is_same_person(owner, order.requester):
+        return Deny(
+            "saved_for_another",
+            f"what was saved from the last machine of `{name}` is {owner.login}'s",
+            f"{owner.login} can bring it back, and let you in with `--share {order.requester.login}`.",
+            "/gpu-lol up",
+        )
+    return last.record.rescue
 
 
 def _unreadable(name: str, why: str) -> Deny:

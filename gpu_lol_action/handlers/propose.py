@@ -19,7 +19,7 @@ from gpu_lol_action.errors import GpuLolError, SpecError
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
-from gpu_lol_action.handlers.reading import Fetched, Reading, conclude, fetch, read_note
+from gpu_lol_action.handlers.reading import Fetched, Reading, conclude, fetch, fetch_base, read_note
 from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
@@ -95,21 +95,11 @@ def _quiet_before_reading(occasion: Occasion) -> Outcome | None:
 
 def _gather(context: Context, occasion: Occasion) -> _Scene:
     head = Fetched(occasion.pull_request.head_sha, fetch(context, occasion.pull_request.head_sha))
-    trees = _Trees(head, _fetch_base(context, occasion.pull_request))
+    trees = _Trees(head, fetch_base(context, occasion.pull_request))
     seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
     # The look may have answered the policy and the note already.
     policy = occasion.load_policy()
     return _Scene(occasion, trees, seen, policy, read_note(context, occasion.pull_request.number))
-
-
-def _fetch_base(context: Context, pull_request: PullRequest) -> Fetched | None:
-    """Read what the pull request is compared with; a base that cannot be read leaves the comparison out."""
-    try:
-        sha = context.forge.merge_base(pull_request.base_sha, pull_request.head_sha)
-        return Fetched(sha, fetch(context, sha))
-    except GpuLolError as error:
-        context.progress.line(f"no comparison with the base: {error.explanation.what}")
-        return None
 
 
 def _quiet_after_looking(scene: _Scene) -> Outcome | None:
@@ -130,12 +120,12 @@ def _quiet_after_looking(scene: _Scene) -> Outcome | None:
 
 
 def _propose(context: Context, scene: _Scene) -> Outcome:
+    base = _conclude_base(context, scene)
     try:
-        head = _conclude(context, scene, scene.trees.head, scene.note)
+        head = _conclude(context, scene, scene.trees.head, scene.note, base)
     except SpecError as error:
         _tell_spec_error(context, scene, error)
         raise
-    base = _conclude_base(context, scene)
     is_new = scene.seen.problem is None and not scene.seen.standing.comments
     if is_new and not scene.occasion.is_asked and _is_untouched(scene, head, base):
         return Outcome("ignored", "environment_untouched")
@@ -157,9 +147,11 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
     return Outcome("done", reason_code, text=body, annotations=annotations)
 
 
-def _conclude(context: Context, scene: _Scene, fetched: Fetched, note: ProposalNote) -> Reading:
+def _conclude(
+    context: Context, scene: _Scene, fetched: Fetched, note: ProposalNote, base: Reading | None = None
+) -> Reading:
     lookups = context.lookups.allowed(scene.policy, is_fork=scene.is_fork)
-    return conclude(fetched, scene.policy, lookups, note.corrections)
+    return conclude(fetched, scene.policy, lookups, note.corrections, base.analysis if base is not None else None)
 
 
 def _conclude_base(context: Context, scene: _Scene) -> Reading | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpu_lol_action.analysis.checkout import Checkout, read_checkout
+from gpu_lol_action.analysis.lagging import carried
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Corrections
@@ -13,11 +14,12 @@ from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
-from gpu_lol_action.domain.request import Command
+from gpu_lol_action.domain.request import Command, PullRequest
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import GpuLolError, UserError
+from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.handlers.lookups import NO_LOOKUPS, Lookups, consult
+from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
@@ -75,20 +77,66 @@ def fetch(context: Context, sha: str) -> Checkout:
         return read_checkout(folder)
 
 
-def read_folder(folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LOOKUPS) -> Reading:
-    """Do the same for a folder that is there already."""
-    return conclude(Fetched(sha, read_checkout(folder)), policy, lookups)
+def read_folder(
+    folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LOOKUPS, before: Analysis | None = None
+) -> Reading:
+    """Do the same for a folder that is there already. ``before`` is the analysis of what a change started from."""
+    return conclude(Fetched(sha, read_checkout(folder)), policy, lookups, before=before)
+
+
+def read_change(
+    context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool, corrections: Corrections
+) -> Reading:
+    """Read a pull request's head as its proposal does: where documentation is weighed, beside what the change started from."""
+    lookups = context.lookups.allowed(policy, is_fork=is_fork)
+    sha = pull_request.head_sha
+    analysis = consult(fetch(context, sha), lookups)
+    if analysis.breakdown is not None and analysis.breakdown.weighed is not None:
+        base = fetch_base(context, pull_request)
+        before = _consulted(context, base, lookups) if base is not None else None
+        analysis = carried(analysis, before) if before is not None else analysis
+    return _concluded(sha, analysis, policy, corrections)
+
+
+def fetch_base(context: Context, pull_request: PullRequest) -> Fetched | None:
+    """Read what the pull request is compared with; a base that cannot be read leaves the comparison out."""
+    try:
+        sha = context.forge.merge_base(pull_request.base_sha, pull_request.head_sha)
+        return Fetched(sha, fetch(context, sha))
+    except GpuLolError as error:
+        context.progress.line(f"no comparison with the base: {error.explanation.what}")
+        return None
+
+
+def _consulted(context: Context, fetched: Fetched, lookups: Lookups) -> Analysis | None:
+    try:
+        return consult(fetched.checkout, lookups)
+    except GpuLolError as error:
+        context.progress.line(f"no comparison with the base: {error.explanation.what}")
+        return None
 
 
 def conclude(
-    fetched: Fetched, policy: Policy, lookups: Lookups = NO_LOOKUPS, corrections: Corrections = NO_CORRECTIONS
+    fetched: Fetched,
+    policy: Policy,
+    lookups: Lookups = NO_LOOKUPS,
+    corrections: Corrections = NO_CORRECTIONS,
+    before: Analysis | None = None,
 ) -> Reading:
-    """Return what a tree needs, with a person's corrections over it, and what that costs."""
+    """Return what a tree needs, with a person's corrections over it, and what that costs.
+
+    ``before`` is the analysis of what the change started from.
+    """
     analysis = consult(fetched.checkout, lookups)
+    analysis = carried(analysis, before) if before is not None else analysis
+    return _concluded(fetched.sha, analysis, policy, corrections)
+
+
+def _concluded(sha: str, analysis: Analysis, policy: Policy, corrections: Corrections) -> Reading:
     if not corrections.is_empty:
         spec, proposed = (correct_spec(each, corrections) for each in (analysis.spec, analysis.proposed))
         analysis = replace(analysis, spec=spec, proposed=proposed)
-    return Reading(fetched.sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy))
+    return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy))
 
 
 def price(spec: EnvironmentSpec, policy: Policy, command: Command | None = None) -> Ladder:

@@ -27,12 +27,12 @@ def tell_denial(context: Context, denial: Deny, command_line: str, event: Commen
     return body
 
 
-def deny(context: Context, order: Order, denial: Deny) -> Outcome:
-    """Answer an order that a handler refuses, and return how it ended."""
+def deny(context: Context, order: Order, denial: Deny, record: EnvironmentRecord | None = None) -> Outcome:
+    """Answer an order that a handler refuses, and return how it ended. ``record``: what runs all the same."""
     body = comments.denied(
         reason=denial,
         command_line=order.command.line,
-        record=None,
+        record=record,
         now=context.clock.now(),
         reply_to=order.reply_to,
     )

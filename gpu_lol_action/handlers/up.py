@@ -31,6 +31,7 @@ from gpu_lol_action.handlers.teardown import (
     reread,
     write_tombstone,
 )
+from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 
 
@@ -121,7 +122,9 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
     ):
         return _fail(journal, "validation_failed", _failed_checks(journal.record))
     now = context.clock.now()
-    journal.write(state=State.READY, ready_at=now, launcher_stopped_at=now)
+    notice = _budget_notice(context, order)
+    noticed = {"budget_noticed_at": now} if notice is not None else {}
+    journal.write(state=State.READY, ready_at=now, launcher_stopped_at=now, **noticed)
     body = comments.ready(
         record=journal.record,
         policy=order.policy,
@@ -129,11 +132,21 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
         worst_case_at=journal.worst_case.ends_by,
         repository_name=plan.setup.folder,
         head_ref=order.pull_request.head_ref,
+        notice=notice,
     )
     posted = answers.reply(context, order.pull_request.number, body)
     move_deployment(context, journal.record, DeploymentState.SUCCESS, posted.html_url if posted else None)
     journal.status.close_with(comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={}))
     return Outcome("done", "launched", {"environment": journal.record.name}, text=body)
+
+
+def _budget_notice(context: Context, order: Order) -> Spending | None:
+    """Return the month where this launch is the first to pass most of its budget; a machine is handed over all the same."""
+    try:
+        return answers.budget_notice(context.ledger.survey(), order.policy, context.clock.now())
+    except GpuLolError as error:
+        context.progress.line(f"the month could not be added up: {error.explanation.what}")
+        return None
 
 
 def _failed_checks(record: EnvironmentRecord) -> Explanation:
@@ -284,5 +297,9 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         use_spot=order.command.use_spot,
         keep=plan.spec.keep,
         is_rehearsal=context.settings.is_rehearsal,
+        budget_noticed_at=plan.budget_noticed_at,
+        shared=tuple(
+            dict.fromkeys(each for each in order.command.share if each.lower() != order.requester.login.lower())
+        ),
         confirmed_by=order.confirmation.by.login if order.confirmation else None,
     )

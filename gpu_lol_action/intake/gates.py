@@ -108,12 +108,12 @@ def check_cloud(facts: IdentityFacts) -> Gate:
 
 
 def check_rerun(facts: IdentityFacts) -> Gate:
-    """Refuse to spend where somebody else than the author started an old run again: the comment is not their word.
+    """Refuse what counts once where somebody else than the author started an old run again: the comment is not their word.
 
     And it was not about the commit that is the head by now.
     """
     again = facts.rerun_by
-    if not facts.spec.is_spending or again is None or again.lower() == facts.author.lower():
+    if not (facts.spec.is_spending or facts.spec.is_once) or again is None or again.lower() == facts.author.lower():
         return Allow()
     return Deny(
         "rerun_by_another",

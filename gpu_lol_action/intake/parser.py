@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +25,7 @@ from gpu_lol_action.intake.corrections import SettingProblem, forms, read_settin
 from gpu_lol_action.intake.estimate_cells import check_cell
 from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
-from gpu_lol_action.intake.values import CHOICES, PROFILE, SWITCHES, VALUES, read_login
+from gpu_lol_action.intake.values import CHOICES, ENVIRONMENT, PROFILE, SWITCHES, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
 MAX_LINE_CHARACTERS = 500
@@ -31,6 +33,8 @@ MAX_LINE_CHARACTERS = 500
 # Phones and word processors turn two hyphens into one dash.
 _TYPED_DASHES = str.maketrans({"\u2013": "--", "\u2014": "--", "\u2212": "--"})
 
+
+_BEHIND = re.compile(r"[ \t](?:--|[\u2013\u2014\u2212])[ \t]")
 
 _REPEATABLE = frozenset({OptionKind.USER})
 
@@ -59,7 +63,14 @@ def _parse_line(line: str) -> Command | ParseProblem:
     if foreign is not None:
         # Another alphabet's letter, a zero width or bidirectional mark: what is read is not what would be run.
         return ParseProblem(line, f"it holds the character U+{ord(foreign):04X}; commands are plain ASCII")
-    return parse_words(words[1:] or ["help"], DoorKind.COMMENT)
+    parsed = parse_words(words[1:] or ["help"], DoorKind.COMMENT)
+    if isinstance(parsed, Command) and parsed.script:
+        # As it stands there: blanks count between quotes.
+        written = _BEHIND.split(line, maxsplit=1)[-1].strip()
+        if not written.isascii() or not written.isprintable():
+            return ParseProblem(line, "commands are plain ASCII, on one line", command=parsed.name)
+        return dataclasses.replace(parsed, script=written)
+    return parsed
 
 
 def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
@@ -74,6 +85,11 @@ def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
         return ParseProblem(
             line, f"`{spec.name}` needs at least one word of the form `name=value`", forms(spec), spec.name
         )
+    if isinstance(parsed, Command) and spec.words_behind and not parsed.script.strip():
+        what = f"`{spec.name}` needs a command behind `--`, as `{spec.examples[0]}`"
+        return ParseProblem(line, what, command=spec.name)
+    if isinstance(parsed, Command) and spec.is_positional_needed and not parsed.share:
+        return ParseProblem(line, f"`{spec.name}` needs a user, as `{spec.examples[0]}`", command=spec.name)
     return parsed
 
 
@@ -85,6 +101,9 @@ def _arguments(command: Command, spec: CommandSpec, door: DoorKind, rest: list[s
         if word == "--" and not is_over:
             if not rest:
                 return ParseProblem(command.line, "something is missing behind `--`", command=command.name)
+            if spec.words_behind:
+                # One word is a line for the shell, several are a program and its arguments.
+                return dataclasses.replace(command, script=rest[0] if len(rest) == 1 else shlex.join(rest))
             is_over = True  # as everywhere: no options behind it
             continue
         step: Command | ParseProblem
@@ -135,7 +154,9 @@ def _normalize_dashes(word: str) -> str:
 
 
 def _apply_positional(command: Command, positional: str, word: str) -> Command | ParseProblem:
-    taken = command.lease if positional == "duration" else command.profile or command.topic or command.path
+    taken: object = command.profile or command.topic or command.path
+    if positional in ("duration", "user"):
+        taken = command.lease if positional == "duration" else command.share
     if not positional or taken:
         return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
     if positional == "path":
@@ -150,10 +171,30 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
+    if positional in ("user", "environment") or "|" in positional:
+        return _apply_known_word(command, positional, word)
     if positional == "request" and comment_of(word) is None:
         what = f"`{_shown(word)}` names no request; the answer to `up` has the whole line"
         return ParseProblem(command.line, what, command=command.name)
     return dataclasses.replace(command, topic=word)
+
+
+def _apply_known_word(command: Command, positional: str, word: str) -> Command | ParseProblem:
+    """Take a word that is one of a few (``setup|run``), or has a form of its own."""
+    if "|" in positional:
+        valid = tuple(positional.split("|"))
+        if word.lower() in valid:
+            return dataclasses.replace(command, topic=word.lower())
+        what = f"`{command.name}` knows no `{_shown(word)}`"
+        return ParseProblem(command.line, what, nearest(word, valid) or valid, command.name)
+    if positional == "environment":
+        if ENVIRONMENT.fullmatch(word):
+            return dataclasses.replace(command, topic=word)
+        return ParseProblem(command.line, f"`{_shown(word)}` is no environment's name", command=command.name)
+    login = read_login(word)
+    if login is None:
+        return ParseProblem(command.line, f"`{_shown(word)}` is no GitHub login", command=command.name)
+    return dataclasses.replace(command, share=(login,))
 
 
 def _apply_option(command: Command, options: Sequence[Option], word: str, rest: list[str]) -> Command | ParseProblem:
@@ -195,6 +236,8 @@ def _with_value(command: Command, option: Option, value: str) -> Command | Parse
         return _with_accelerator(command, value)
     if option.kind is OptionKind.CELL:
         return _with_cell(command, option, value)
+    if option.kind is OptionKind.FORMAT and value.lower() not in option.metavar.split("|"):
+        return _no_value(command, option, value, tuple(option.metavar.split("|")))
     if option.kind is OptionKind.USER:
         login = read_login(value)
         if login is not None:
@@ -203,7 +246,10 @@ def _with_value(command: Command, option: Option, value: str) -> Command | Parse
     read_value = read(value) if field else None
     if read_value is not None:
         return dataclasses.replace(command, **dict[str, Any]({field: read_value}))
-    valid = CHOICES.get(option.kind, ())
+    return _no_value(command, option, value, CHOICES.get(option.kind, ()))
+
+
+def _no_value(command: Command, option: Option, value: str, valid: tuple[str, ...]) -> ParseProblem:
     return ParseProblem(
         command.line,
         f"`{option.name}` cannot be `{_shown(value)}`: write it as `{option.name} {option.metavar}`",

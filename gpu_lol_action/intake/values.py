@@ -19,6 +19,7 @@ CHOICES: Mapping[OptionKind, tuple[str, ...]] = {
 }
 
 PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+ENVIRONMENT = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _SHA = re.compile(r"[0-9a-f]{7,40}")
 # GitHub's rule for logins: letters, digits and single inner hyphens, at most 39 characters.
 _LOGIN = re.compile(r"(?=.{1,39}$)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
@@ -69,6 +70,7 @@ SWITCHES: Mapping[str, str] = {
     "--forks": "has_forks",
     "--force": "is_forced",
     "--explain": "is_explained",
+    "--csv": "is_csv",
 }
 """The field of Command that an option without a value sets."""
 

@@ -139,6 +139,14 @@ def build_access_script(access: Access, nonce: str) -> str:
     )
 
 
+def build_share_script(login: str, keys: Sequence[PublicKey], nonce: str) -> str:
+    """Return the script that makes these the keys of one person in our block; of nobody else any key changes."""
+    if not _LOGIN.fullmatch(login):
+        raise ValueError(f"{login[:80]!r} is no user name")
+    lines = "\n".join(key.line for key in keys)
+    return build_script("share", values={"nonce": check_nonce(nonce), "login": login, "person_keys": lines})
+
+
 def parse_access_output(output: str, nonce: str) -> str | None:
     """Return None when the script says that all is done, else why not."""
     for line in marked_lines(output, "access", nonce):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpu_lol_action.domain.redaction import redact
+from gpu_lol_action.domain.redaction import clean_text, redact
 
 Version = tuple[int, ...]
 
@@ -43,7 +43,9 @@ def shown(value: Any, limit: int = 160) -> str:
     """Return text that may stand in a sentence: one line, redacted, cut; empty for anything but text and numbers."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    text = " ".join(redact(str(value)[: 4 * limit]).split())
+    # What this Python cannot print goes before the redactor looks: it could stand in the middle of a secret.
+    cleaned = "".join(each for each in clean_text(str(value)[: 4 * limit]) if each.isprintable() or each.isspace())
+    text = " ".join(redact(cleaned).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -33,6 +33,10 @@ class WorstCase:
     sweep_gap: timedelta | None = None
 
 
+NOTICE_SHARE = Decimal("0.8")
+"""From this part of the month's budget on, spent or promised, people are told once a month."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spending:
     """The month so far and what the running machines may still cost until their leases end."""
@@ -45,6 +49,12 @@ class Spending:
     def left_usd(self) -> Decimal:
         """What may still be promised to new machines; never negative."""
         return max(self.limit_usd - self.month_usd - self.committed_usd, Decimal("0.00"))
+
+    @property
+    def share(self) -> Decimal:
+        """Which part of the limit is spent or promised; over 1 where it is passed, 1 where the limit is nothing."""
+        used = self.month_usd + self.committed_usd
+        return used / self.limit_usd if self.limit_usd > 0 else Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,13 @@ def spending(billed_usd: Decimal, records: Iterable[EnvironmentRecord], policy: 
         if record.price_usd_per_hour is not None:
             committed += cost_usd(record.price_usd_per_hour, record.lease.remaining(now))
     return Spending(billed_usd + running, committed, policy.month_usd)
+
+
+def is_notice_due(month: Spending, records: Iterable[EnvironmentRecord], now: datetime) -> bool:
+    """Whether this month's budget has passed the share from which people are told, and nobody was told this month."""
+    begun = month_start(now)
+    is_told = any(each.budget_noticed_at is not None and each.budget_noticed_at >= begun for each in records)
+    return month.share >= NOTICE_SHARE and not is_told
 
 
 def compare_to_base(base: tuple[Analysis, Ladder], head: tuple[Analysis, Ladder]) -> PriceChange:

@@ -6,9 +6,10 @@ which is what a gateway's 502, a broken connection or a time-out often mean.
 
 from __future__ import annotations
 
+import email.utils
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any, Literal
 
 from gpu_lol_action.rehearsal.github_answers import Answer
@@ -103,4 +104,10 @@ class Fault:
         if self.kind.message != _PRIMARY:
             return dict(self.kind.headers)
         reset = str(int(now.timestamp()) + 1800)
-        return {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset, "X-RateLimit-Resource": "core"}
+        date = email.utils.format_datetime(now.astimezone(timezone.utc), usegmt=True)
+        return {
+            "X-RateLimit-Remaining": "0",
+            "X-RateLimit-Reset": reset,
+            "X-RateLimit-Resource": "core",
+            "Date": date,
+        }

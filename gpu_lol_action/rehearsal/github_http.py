@@ -62,13 +62,16 @@ def serve(answer: Callable[[Incoming], Answer | None], port: int = 0) -> http.se
         def _send(self, given: Answer) -> None:
             is_raw = isinstance(given.body, bytes)
             raw = given.body if is_raw else b"" if given.body is None else json.dumps(given.body).encode()
-            self.send_response(given.status)
+            self.send_response_only(given.status)
+            # A story's clock is not this machine's: what tells a time brings its own.
+            self.send_header("Date", given.headers.get("Date") or self.date_time_string())
             if given.body is not None:
                 kind = "application/x-gzip" if is_raw else "application/json; charset=utf-8"
                 self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(raw)))
             for name, value in given.headers.items():
-                self.send_header(name, value)
+                if name != "Date":
+                    self.send_header(name, value)
             self.end_headers()
             if given.delivery == "cut":
                 self.close_connection = True

@@ -5,11 +5,13 @@ Two ports, because to a client they are two hosts: a token sent to the second on
 
 from __future__ import annotations
 
+import email.utils
 import hashlib
 import json
 import traceback
 import urllib.parse
 from collections.abc import Callable, Mapping
+from datetime import timezone
 
 from gpu_lol_action.rehearsal import github_graphql
 from gpu_lol_action.rehearsal.github_answers import Answer, Call, Refusal, Route, not_found, refuse
@@ -178,6 +180,8 @@ class Api:
             world.requests_used[token.account.login] = min(used + 1, world.request_limit(token))
         limit, left = world.request_limit(token), world.requests_left(token)
         headers = {
+            # By the story's clock as all else: how long a limit lasts is told against it.
+            "Date": email.utils.format_datetime(world.now().astimezone(timezone.utc), usegmt=True),
             "X-RateLimit-Limit": str(limit),
             "X-RateLimit-Remaining": str(left),
             "X-RateLimit-Used": str(limit - left),

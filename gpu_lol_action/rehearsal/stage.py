@@ -67,11 +67,12 @@ class ActionRun:
 class Stage:
     """Both stand-ins and the folder that they keep their things in; a context manager.
 
+    ``prefix`` is ``/api/v3`` where GitHub is an Enterprise Server. ``has_catalogs`` False leaves a step with the ledger and the cloud key alone: enough to end a machine.
     ``furnish`` puts into each runner's folder (``home``, ``skypilot``) what a runner may have there, and returns variables.
-    ``has_catalogs`` False leaves a step with the ledger and the cloud key alone: enough to end a machine.
     """
 
     full_name: str = "acme/llm-lab"
+    prefix: str = ""
     python: str = sys.executable
     image: Path | None = None
     cloud: LoopbackCloud | None = None
@@ -85,7 +86,11 @@ class Stage:
     def __enter__(self) -> Stage:  # noqa: PYI034  a stage is not made to be inherited from
         """Start the GitHub stand-in; the cloud starts with ``open_cloud``."""
         self._stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
-        hub = Hub(self.folder / "github", now=lambda: datetime.now(timezone.utc), setting=Setting(self.full_name))
+        hub = Hub(
+            self.folder / "github",
+            now=lambda: datetime.now(timezone.utc),
+            setting=Setting(self.full_name, prefix=self.prefix),
+        )
         self._hub = self._stack.enter_context(hub)
         return self
 

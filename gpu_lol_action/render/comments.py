@@ -19,18 +19,23 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest, Repository
 from gpu_lol_action.errors import Explanation, SpecError
+from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.replies import (
     already_running,
+    budget,
     denied,
     dry_run,
     estimate,
     help,  # noqa: A004 - named as the command is
     nothing_to_tear_down,
+    output,
     problem,
+    shared,
     status,
     sweep_summary,
+    unshared,
 )
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
@@ -54,6 +59,7 @@ __all__ = [
     "already_running",
     "analysis_case",
     "analysis_report",
+    "budget",
     "denied",
     "dry_run",
     "ending",
@@ -65,16 +71,19 @@ __all__ = [
     "launching",
     "no_capacity",
     "nothing_to_tear_down",
+    "output",
     "problem",
     "proposal",
     "proposal_case",
     "ready",
+    "shared",
     "spec_error",
     "status",
     "superseded",
     "sweep_summary",
     "torn_down",
     "unproven",
+    "unshared",
     "warning",
 ]
 
@@ -180,7 +189,7 @@ def launching(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     return render_comment("launching", launching_view(record, phase, detail_lines, worst, now))
 
 
-def ready(
+def ready(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     *,
     record: EnvironmentRecord,
     policy: Policy,  # noqa: ARG001 - the same call for every moment of an environment
@@ -188,9 +197,10 @@ def ready(
     worst_case_at: datetime,
     repository_name: str,
     head_ref: str,
+    notice: Spending | None = None,
 ) -> str:
     """Return how to log in and what was checked; mentions the requester."""
-    return render_comment("ready", ready_view(record, WorstCase(worst_case_at), repository_name, head_ref, now))
+    return render_comment("ready", ready_view(record, WorstCase(worst_case_at), repository_name, head_ref, now, notice))
 
 
 def extended(
@@ -210,9 +220,17 @@ def warning(*, record: EnvironmentRecord, due: Warn, look: Look | None, now: dat
     return render_comment("warning", warning_view(record, due, look, now))
 
 
-def torn_down(*, record: EnvironmentRecord, policy: Policy, now: datetime, pr_usd: Decimal, month_usd: Decimal) -> str:
+def torn_down(
+    *,
+    record: EnvironmentRecord,
+    policy: Policy,
+    now: datetime,
+    pr_usd: Decimal,
+    month_usd: Decimal,
+    notice: Spending | None = None,
+) -> str:
     """Return the certificate: when, by whom or what, the provider's answers, the bill; mentions the requester."""
-    return render_comment("torn_down", torn_down_view(record, policy, pr_usd, month_usd, now))
+    return render_comment("torn_down", torn_down_view(record, policy, pr_usd, month_usd, now, notice))
 
 
 def ending(*, record: EnvironmentRecord, now: datetime) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.confidence import decision_confidence
-from gpu_lol_action.analysis.memory_need import best
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.domain.spec import WorkloadType

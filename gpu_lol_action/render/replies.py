@@ -11,6 +11,8 @@ from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, ParseProblem
+from gpu_lol_action.launch.command import Output
+from gpu_lol_action.pricing.month import MonthReport
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
@@ -21,10 +23,13 @@ from gpu_lol_action.render.views import (
     reply_marker,
     total_billing_view,
 )
+from gpu_lol_action.render.views_access import shared_view, unshared_view
 from gpu_lol_action.render.views_answers import dry_run_view, message_view, status_view, sweep_view
+from gpu_lol_action.render.views_budget import budget_view
 from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
+from gpu_lol_action.render.views_output import output_view
 
 
 def already_running(*, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None) -> str:
@@ -44,6 +49,43 @@ def status(
     return render_comment(
         "status", status_view(entries, unreadable, now, gpu_use or {}, reply_marker(reply_to, "status"))
     )
+
+
+def budget(month: MonthReport, *, now: datetime, reply_to: ReplyTo | None = None) -> str:
+    """Return what the month has cost so far, as bars by person and by pull request."""
+    billing = total_billing_view(month.running, now, len(month.unreadable))
+    return render_comment("budget", budget_view(month, reply_marker(reply_to, "budget"), billing))
+
+
+def shared(
+    *,
+    record: EnvironmentRecord,
+    login: str,
+    keys: int,
+    refused: Sequence[str],
+    now: datetime,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return that one more person can log in, and how."""
+    return render_comment("shared", shared_view(record, login, keys, refused, now, reply_to))
+
+
+def unshared(*, record: EnvironmentRecord, login: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
+    """Return that a person's keys are gone, and what that does not undo."""
+    return render_comment("unshared", unshared_view(record, login, now, reply_to))
+
+
+def output(
+    *,
+    record: EnvironmentRecord,
+    command: str,
+    text: str,
+    found: Output,
+    now: datetime,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return what a command on the machine, or a log of it, has said."""
+    return render_comment("output", output_view(record, command, text, found, now, reply_to))
 
 
 def denied(

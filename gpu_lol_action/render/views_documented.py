@@ -38,8 +38,10 @@ def documented_view(analysis: Analysis, place: CodePlace) -> DocumentedView | No
     breakdown = analysis.breakdown
     if breakdown is None and not first.is_weighed:
         return None
-    computed = 0.0
+    computed, agreed = 0.0, float(required)
     if breakdown is not None:
+        # What both together come to; what is proposed may be somebody's correction of that, or a language model's.
+        agreed = breakdown.required_gib
         computed = breakdown.required_gib if breakdown.computed_gib is None else breakdown.computed_gib
     more = len({(each.kind, each.finding.value) for each in stated} - {(first.kind, first.finding.value)})
     return DocumentedView(
@@ -48,7 +50,7 @@ def documented_view(analysis: Analysis, place: CodePlace) -> DocumentedView | No
         said=_said(first),
         size=Safe(f"{first.memory_gib:g} GiB") if first.kind == "card" and first.memory_gib else Safe(""),
         where=place.link(first.finding.evidence),
-        asked=Safe(f"{required} GiB"),
+        asked=Safe(f"{agreed:g} GiB"),
         others=formats.plural(more, "other statement") if more else Safe(""),
     )
 

@@ -9,9 +9,11 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, join
 from gpu_lol_action.render.views import BillingView, MachineView, billing_view, environment_marker, machine_view
+from gpu_lol_action.render.views_budget import used_words
 from gpu_lol_action.render.views_rescue import RescueView, rescue_view
 
 
@@ -74,11 +76,17 @@ class TornDownView:
     pr_usd: Safe
     month: Safe
     failure: str
+    notice: Safe | None
     billing: BillingView
 
 
 def torn_down_view(
-    record: EnvironmentRecord, policy: Policy, pr_usd: Decimal, month_usd: Decimal, now: datetime
+    record: EnvironmentRecord,
+    policy: Policy,
+    pr_usd: Decimal,
+    month_usd: Decimal,
+    now: datetime,
+    notice: Spending | None = None,
 ) -> TornDownView:
     """Return the certificate of a closed record; the bill runs from the request to the second absence."""
     bill = record.bill
@@ -100,6 +108,7 @@ def torn_down_view(
         pr_usd=formats.usd(pr_usd),
         month=Safe(f"{formats.usd(month_usd)} of {formats.usd(policy.month_usd)}"),
         failure=record.failure or "",
+        notice=used_words(notice),
         billing=billing_view(record, now),
     )
 

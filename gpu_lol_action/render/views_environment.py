@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, link
 from gpu_lol_action.render.views import (
@@ -27,6 +28,7 @@ from gpu_lol_action.render.views import (
     passed_of,
     ssh_view,
 )
+from gpu_lol_action.render.views_budget import used_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +112,17 @@ class ReadyView:
     took: Safe
     worst_at: Safe
     price_note: str
+    notice: Safe | None
     billing: BillingView
 
 
 def ready_view(
-    record: EnvironmentRecord, worst: WorstCase, repository_name: str, head_ref: str, now: datetime
+    record: EnvironmentRecord,
+    worst: WorstCase,
+    repository_name: str,
+    head_ref: str,
+    now: datetime,
+    notice: Spending | None = None,
 ) -> ReadyView:
     """Return the ready comment; the code lies in a folder named as the repository in the login user's home."""
     folder = f"~/{one_word(repository_name.rpartition('/')[2])}"
@@ -140,6 +148,7 @@ def ready_view(
         took=formats.duration((record.ready_at or now) - record.claimed_at),
         worst_at=formats.clock(worst.at, now),
         price_note="spot: the cloud may take it back at any time" if record.use_spot else "",
+        notice=used_words(notice),
         billing=billing_view(record, now),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis import checkout, memory_need, reconcile
+from gpu_lol_action.analysis import checkout, memory_need, memory_question, reconcile
 
 PAGE = (Path(__file__).parents[2] / "docs" / "analysis.md").read_text(encoding="utf-8")
 FLAT = " ".join(PAGE.split())
@@ -31,8 +31,8 @@ def test_weights_and_distances_are_those_that_are_used() -> None:
 
 @pytest.mark.docs
 def test_assumptions_are_those_that_are_made() -> None:
-    said = f"batch {memory_need.DEFAULT_BATCH}, {memory_need.DEFAULT_TRAINING_LENGTH} tokens in training, "
-    assert f"{said}{memory_need.DEFAULT_INFERENCE_LENGTH} in inference" in FLAT
+    said = f"batch {memory_question.DEFAULT_BATCH}, {memory_question.DEFAULT_TRAINING_LENGTH} tokens in training, "
+    assert f"{said}{memory_question.DEFAULT_INFERENCE_LENGTH} in inference" in FLAT
     assert f"it is {memory_need.DEFAULT_GIB} GiB, with low confidence" in FLAT
 
 

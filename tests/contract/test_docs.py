@@ -115,6 +115,19 @@ def test_links_lead_somewhere(page: str) -> None:
         assert not anchor or anchor in anchors(other), f"{page} links to {target}"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_pictures_are_there_in_both_themes_and_say_what_they_show(page: str) -> None:
+    for dark, said, light in re.findall(r'<picture>.*?srcset="([^"]*)".*?alt="([^"]*)" src="([^"]*)"', text(page)):
+        assert dark == light.replace("-light.", "-dark.") != light
+        assert all((ROOT / Path(page).parent / shown).is_file() for shown in (dark, light)), page
+        assert len(said.split()) > 3
+    assert text(page).count("<picture>") == text(page).count('alt="')
+
+
+def test_readme_shows_a_proposal() -> None:
+    assert "docs/pictures/proposal-light.png" in text("README.md").partition("\n## ")[0]
+
+
 def test_readme_leads_to_every_page() -> None:
     linked = set(re.findall(r"\]\(([^)#\s]+)", text("README.md")))
     assert {page for page in PAGES if page.startswith("docs/")} - linked == set()

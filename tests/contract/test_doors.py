@@ -499,7 +499,7 @@ def test_permissions_that_cannot_be_asked_let_nobody_in(scene: Scene) -> None:
 def test_an_outage_that_passes_is_not_noticed(scene: Scene) -> None:
     event = scene.comment("/gpu-lol up")
     scene.stage.hub.fail_next("GET collaborators/{username}/permission", 503)
-    scene.stage.hub.fail_next("GET pulls/{pull_number}", 0)
+    scene.stage.hub.fail_next("graphql", 0)
     run = scene.light(event)
     assert run.outputs["needs_cloud"] == "true", run.log
 

@@ -31,7 +31,7 @@ from gpu_lol_action.intake.events import parse_event
 from gpu_lol_action.rehearsal.github import BOT, BOT_PERMISSIONS, Hub
 from gpu_lol_action.rehearsal.github_changes import follow_branch
 from gpu_lol_action.rehearsal.github_events import Webhook
-from gpu_lol_action.wiring import focus_of, surfaces_of
+from gpu_lol_action.wiring import focus_of, policy_ref, surfaces_of
 from tests.contract.github_setup import TickingClock
 from tests.support.hands import QuietProgress
 
@@ -104,7 +104,7 @@ class Lab:
         assert isinstance(happened, PullRequestChanged)
 
         def load() -> Policy:
-            found = parse_policy(context.forge.read_file(POLICY_PATH, "main"))
+            found = parse_policy(context.forge.read_file(POLICY_PATH, policy_ref(happened.repository)))
             return replace(found, proposal_mode=self.policy.proposal_mode)
 
         return handle_propose(context, Occasion(happened.repository, happened.pull_request, load))

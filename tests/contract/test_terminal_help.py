@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action import __version__, cli
-from gpu_lol_action.domain.commands import COMMANDS, DoorKind
+from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind
 from gpu_lol_action.errors import GpuLolError, OperatorError
+from gpu_lol_action.render.terminal_help import HELP_COLUMNS, overview
 
 ROOT = Path(__file__).parents[2]
 HERE = [spec for spec in COMMANDS if spec.doors is not DoorKind.COMMENT]
+THERE = [spec for spec in COMMANDS if spec.doors is DoorKind.COMMENT]
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
@@ -23,7 +25,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
     assert (err if code == 0 else out) == ""
     text = out if code == 0 else err
     assert "`" not in text
-    assert max(map(len, text.splitlines())) <= cli.HELP_COLUMNS
+    assert max(map(len, text.splitlines())) <= HELP_COLUMNS
     return text
 
 
@@ -37,7 +39,7 @@ def test_overview_lists_every_command_of_this_door(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
-def test_each_command_explains_all_it_takes(capsys: pytest.CaptureFixture[str], spec: cli.CommandSpec) -> None:
+def test_each_command_explains_all_it_takes(capsys: pytest.CaptureFixture[str], spec: CommandSpec) -> None:
     text = said(capsys, spec.name, "--help")
     assert text == said(capsys, "help", spec.name) == said(capsys, spec.name, "-h")
     usage, _, rest = text.partition("\n\n")
@@ -47,6 +49,26 @@ def test_each_command_explains_all_it_takes(capsys: pytest.CaptureFixture[str], 
         assert option.summary in " ".join(rest.split())
     for example in spec.examples:
         assert f"\n  gpu-lol {example}\n" in rest
+
+
+@pytest.mark.parametrize("spec", THERE, ids=lambda spec: spec.name)
+def test_what_only_comments_take_is_explained_as_it_is_written_there(
+    capsys: pytest.CaptureFixture[str], spec: CommandSpec
+) -> None:
+    """The parser's refusal leads here, and so do the proposals' last lines."""
+    assert cli.main([spec.name]) == 1
+    assert capsys.readouterr().err.endswith(f"works only in a comment\nSee: gpu-lol help {spec.name}\n")
+    assert cli.main(["help", spec.name]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.startswith(f"Usage: /gpu-lol {spec.usage(DoorKind.COMMENT)} ")
+    assert " In a comment on a pull request." in text
+    assert all(setting.summary.replace("`", "") in text for setting in spec.settings)
+
+
+def test_overview_says_what_the_other_door_has(capsys: pytest.CaptureFixture[str]) -> None:
+    text = " ".join(said(capsys, "--help").split())
+    assert "without policy, " in text
+    assert "and with set, mute, unmute and confirm." in text
 
 
 def test_an_alias_explains_its_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +118,7 @@ def test_an_error_is_told_in_the_terminals_words(
 @pytest.mark.parametrize("error", GpuLolError.__subclasses__(), ids=lambda error: error.__name__)
 def test_overview_names_the_exit_code_of_every_ending(error: type[GpuLolError]) -> None:
     code = cli.exit_code(error.ending, cli.Door.TERMINAL)
-    assert f" {code} " in cli.overview()
+    assert f" {code} " in overview()
 
 
 def test_interrupt_ends_with_130_and_says_where_to_look(

@@ -36,10 +36,13 @@ from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
+from gpu_lol_action.launch.command import Output
+from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
 from tests.golden.awaiting_case import awaiting_text
+from tests.golden.budget_case import budget_text
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 POLICY = Policy()
@@ -80,6 +83,7 @@ def spec(gpu: str | None, vram: int | None, workload: WorkloadType = WorkloadTyp
 
 
 def breakdown(activations: float, expected: float, low: float, high: float, tokens: int) -> MemoryBreakdown:
+    """What the code needs by its parts; ``high`` was asked for until the documentation's word was weighed against it."""
     return MemoryBreakdown(
         terms=(
             MemoryTerm("weights", 14.9, "Qwen2.5-7B, bf16", Evidence("train.py", 31)),
@@ -90,13 +94,17 @@ def breakdown(activations: float, expected: float, low: float, high: float, toke
         ),
         low_gib=low,
         expected_gib=expected,
-        high_gib=high,
-        required_gib=high,
+        high_gib=max(high, asked(tokens)),
+        required_gib=asked(tokens),
         method="LoRA, bf16",
-        notes=("50 GiB computed, and README.md:40 names 40 GB", "the adapters are trained in fp32"),
-        computed_gib=50.0,
+        notes=(f"{high:g} GiB computed, and README.md:40 names 40 GB", "the adapters are trained in fp32"),
+        computed_gib=high,
         weighed=STATED,
     )
+
+
+def asked(tokens: int) -> int:
+    return 46 if tokens > 1024 else 27
 
 
 STATED = Finding(
@@ -160,8 +168,8 @@ PROFILES = (
 
 
 def analysis(tokens: int = 4096) -> Analysis:
-    memory = breakdown(22.9, 41.2, 37, 46, tokens) if tokens > 1024 else breakdown(5.7, 24.0, 21, 27, tokens)
-    want = spec("A100-80GB", 46) if tokens > 1024 else spec("A40", 27)
+    memory = breakdown(22.9, 41.2, 37, 50, tokens) if tokens > 1024 else breakdown(5.7, 24.0, 21, 26, tokens)
+    want = spec("A100-80GB" if tokens > 1024 else "A40", asked(tokens))
     return Analysis(
         spec=want,
         proposed=want,
@@ -355,8 +363,15 @@ def _launching(**changes: object) -> str:
     return comments.launching(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
 
 
-def _ready(record: EnvironmentRecord = READY, head_ref: str = "feat/long-context", name: str = "acme/qwen-sft") -> str:
-    return comments.ready(record=record, policy=POLICY, now=NOW, repository_name=name, head_ref=head_ref, **_WORST)
+def _ready(
+    record: EnvironmentRecord = READY,
+    head_ref: str = "feat/long-context",
+    name: str = "acme/qwen-sft",
+    notice: Spending | None = None,
+) -> str:
+    return comments.ready(
+        record=record, policy=POLICY, now=NOW, repository_name=name, head_ref=head_ref, notice=notice, **_WORST
+    )
 
 
 def _dry_run(ladder: Ladder = LADDER, refusals: tuple[str, ...] = ()) -> str:
@@ -403,9 +418,14 @@ def _warning(of: str, look: Look | None, record: EnvironmentRecord = READY) -> s
     return comments.warning(record=record, due=Warn(of, ends_at), look=look, now=now)
 
 
-def _torn_down(record: EnvironmentRecord) -> str:
-    at = NOW + timedelta(minutes=102)
-    return comments.torn_down(record=record, policy=POLICY, now=at, pr_usd=Decimal("2.70"), month_usd=Decimal("13.90"))
+_USED = Spending(Decimal("38.20"), Decimal("3.11"), Decimal("50"))
+
+
+def _torn_down(record: EnvironmentRecord, notice: Spending | None = None) -> str:
+    at, spent = NOW + timedelta(minutes=102), notice.month_usd if notice else Decimal("13.90")
+    return comments.torn_down(
+        record=record, policy=POLICY, now=at, pr_usd=Decimal("2.70"), month_usd=spent, notice=notice
+    )
 
 
 def _hostile_record(record: EnvironmentRecord) -> EnvironmentRecord:
@@ -515,6 +535,11 @@ def _corrected(note: ProposalNote) -> Analysis:
     )
 
 
+def _output(command: str, text: str, record: EnvironmentRecord = READY, **said: object) -> str:
+    found = Output(text, len(text), took=timedelta(seconds=7), **said)  # type: ignore[arg-type]  # keyword bag
+    return comments.output(record=record, command=command, text=text, found=found, now=NOW, reply_to=REPLY)
+
+
 CASES: Mapping[str, Callable[[], str]] = {
     "proposal_corrected": lambda: _proposal(
         analysis=_corrected(_NOTE), note=_NOTE, spec_notice=_COMMITTED, run="19283746501.1"
@@ -585,6 +610,7 @@ CASES: Mapping[str, Callable[[], str]] = {
         record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)
     ),
     "ready": _ready,
+    "ready_noticed": lambda: _ready(notice=_USED),
     "ready_rehearsal": lambda: _ready(STAND_IN),
     "ready_hostile": lambda: _ready(_hostile_record(READY), HOSTILE, HOSTILE),
     "already_running_hostile": lambda: comments.already_running(record=_hostile_record(READY), now=NOW),
@@ -637,6 +663,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "unproven_hostile": lambda: comments.unproven(record=_hostile_record(ENDING), now=NOW, why=HOSTILE),
     "torn_down": lambda: _torn_down(CLOSED),
+    "torn_down_noticed": lambda: _torn_down(CLOSED, _USED),
     "torn_down_failed": lambda: _torn_down(FAILED),
     "torn_down_rehearsal": lambda: _torn_down(
         replace(CLOSED, is_rehearsal=True, tombstone=Tombstone("maintainer", "pull_request_closed", NOW))
@@ -730,6 +757,34 @@ CASES: Mapping[str, Callable[[], str]] = {
     "sweep_summary_hostile": lambda: comments.sweep_summary(
         lines=((HOSTILE, HOSTILE, HOSTILE),), open_records=(_hostile_record(READY),), now=NOW
     ),
+    "shared": lambda: comments.shared(
+        record=replace(READY, shared=("grace",)),
+        login="grace",
+        keys=2,
+        refused=("it is an RSA key of 1024 bits, under 2048",),
+        now=NOW,
+        reply_to=REPLY,
+    ),
+    "shared_hostile": lambda: comments.shared(
+        record=_hostile_record(READY), login=HOSTILE, keys=1, refused=(HOSTILE,), now=NOW
+    ),
+    "unshared": lambda: comments.unshared(
+        record=replace(READY, shared=("linus",)), login="grace", now=NOW, reply_to=REPLY
+    ),
+    "unshared_hostile": lambda: comments.unshared(
+        record=replace(_hostile_record(READY), shared=(HOSTILE,)), login=HOSTILE, now=NOW
+    ),
+    "output": lambda: _output("nvidia-smi -L", "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-3f1c)\n", exit_code=0),
+    "output_failed": lambda: _output("python train.py", "".join(f"step {n}\n" for n in range(999)), exit_code=1),
+    "output_stopped": lambda: _output("sleep 999", "", exit_code=124, is_timed_out=True),
+    "output_log": lambda: _output("setup", "== requirements\nCollecting peft\n", age=timedelta(minutes=9)),
+    "output_hostile": lambda: _output(
+        HOSTILE, f"{HOSTILE}\n::error::x\n10%\r99%\n", exit_code=1, record=_hostile_record(READY)
+    ),
+    "budget": lambda: budget_text(NOW, REPLY),
+    "budget_over": lambda: budget_text(NOW, REPLY, limit="12"),
+    "budget_empty": lambda: budget_text(NOW, REPLY, is_empty=True),
+    "budget_hostile": lambda: budget_text(NOW, None, HOSTILE),
     "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
     "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
     "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),

@@ -24,7 +24,7 @@ PROMISED = {
     "cpu-only-sklearn": ("cpu-only", 0, None, (0, 0)),
     "gpt-pretrain-multi-gpu": ("training", 8, "A100-80GB", (35, 50)),
     "hostile": ("training", 1, None, (20, 180)),
-    "llama-inference-vllm": ("inference", 1, "RTXA4500", (17, 20)),
+    "llama-inference-vllm": ("inference", 1, "RTXA5000", (19, 23)),
     "qwen-lora-sft": ("training", 1, "A40", (30, 45)),
     "vit-training": ("training", 1, "RTX2000-Ada", (4, 12)),
     "with-spec-file": ("training", 1, "RTX4090", (22, 22)),

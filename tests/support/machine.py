@@ -75,6 +75,8 @@ def script_kind(script: str) -> str:
         ("repair", r"^mode=repair$"),
         ("setup", r"^mode=setup$"),
         ("access", r"^keys="),
+        ("share", r"^person_keys="),
+        ("command", r"^most="),
         ("lease", r"^watcher="),
         ("look", r"^sha=\w+$"),
     ):
@@ -128,6 +130,9 @@ class GoodMachine:
         return RemoteOutput(0, text, "")
 
     def _access(self, nonce: str) -> str:
+        return f"::gpu-lol-access {nonce} done\n"
+
+    def _share(self, nonce: str) -> str:
         return f"::gpu-lol-access {nonce} done\n"
 
     def _lease(self, nonce: str) -> str:

@@ -75,13 +75,6 @@ class Planted:
         return value
 
 
-def private_lines(folder: Path) -> set[str]:
-    """Return the telling line of every private key of SkyPilot's that lies below the runners' homes."""
-    keys = (path for path in folder.glob("runner-*/skypilot/.sky/**/sky-key") if "spare_client" not in path.parts)
-    # The first lines of all OpenSSH keys are alike; what follows is this key's own.
-    return {line for path in keys for line in path.read_text(encoding="utf-8").splitlines()[2:3]}
-
-
 def search_script(values: Iterable[str], seconds: int = 240) -> str:
     """Return the script that looks for these values in each file and each process of a machine."""
     encoded = base64.b64encode("\n".join(sorted(values)).encode()).decode()

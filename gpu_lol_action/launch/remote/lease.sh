@@ -16,7 +16,7 @@ put() { printf '%s\n' "$2" > "$folder/$1.new" && mv -f "$folder/$1.new" "$folder
 announce() {
   local new
   new=$( [ -f /etc/motd ] && sed "/^$begin\$/,/^$end\$/d" /etc/motd; printf '%s\n%s\n%s\n%s\n' "$begin" \
-    "This machine ends at $ends_text. Push your work before: what is on it is lost then." "More time: /gpu-lol extend 1h   Done: /gpu-lol down" "$end")
+    "This machine ends at $ends_text. Push your work before: what is left may be lost then." "More time: /gpu-lol extend 1h   Done: /gpu-lol down" "$end")
   printf '%s\n' "$new" | as_root tee /etc/motd > /dev/null 2>&1 || true
 }
 

@@ -51,7 +51,7 @@ warn() {
   local minutes
   for minutes in 5 15 30; do
     [ "$1" -le $((minutes * 60)) ] || continue
-    case $said in *" $minutes "*) ;; *) tell_everybody "gpu-lol: this machine ends in $((($1 + 59) / 60)) minutes, at $(cat "$folder/ends_text" 2> /dev/null). What is not pushed or copied away then is lost. More time: /gpu-lol extend 1h" ;; esac
+    case $said in *" $minutes "*) ;; *) tell_everybody "gpu-lol: this machine ends in $((($1 + 59) / 60)) minutes, at $(cat "$folder/ends_text" 2> /dev/null). What is not pushed or copied away may be lost then. More time: /gpu-lol extend 1h" ;; esac
     case $minutes in 5) said=' 5 15 30 ' ;; 15) said=' 15 30 ' ;; 30) said=' 30 ' ;; esac
     return
   done

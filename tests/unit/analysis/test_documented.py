@@ -228,6 +228,15 @@ def test_rough_sum_gives_way_to_what_is_asked_for():
     assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=False) is None
 
 
+def test_rough_sum_takes_what_is_demanded_or_the_middle_of_a_table_and_not_what_happens_to_be_near():
+    demanded = said(("documented.memory_gb", "60", HIGH), ("documented.memory_gb", "20", MEDIUM))
+    assert reconcile(23, demanded, is_rough=True).required_gib == 55
+    assert reconcile(23, demanded, is_rough=False).required_gib == 21
+    rows = said(*[("documented.training.memory_gb", size, MEDIUM) for size in ("28", "11", "13", "10", "3", "4")])
+    assert reconcile(3, rows, is_rough=True).required_gib == 9
+    assert reconcile(3, rows, is_rough=False).required_gib == 3
+
+
 def test_headline_is_what_is_demanded_then_the_card_named_most():
     card, other = ("documented.card", "V100", MEDIUM), ("documented.training.card", "A100", MEDIUM)
     assert (
@@ -237,3 +246,15 @@ def test_headline_is_what_is_demanded_then_the_card_named_most():
     assert headline(said(card, other)).finding.value == "A100"
     assert headline(said(("documented.inference.card", "L4", MEDIUM))).finding.value == "L4"
     assert headline(()) is None
+
+
+def test_a_demand_goes_before_a_nearer_remark_where_the_sum_is_rough() -> None:
+    where = Evidence("README.md", 3)
+    remark = Finding("documented.memory_gb", "4", "the documentation speaks of 4 GB", Confidence.MEDIUM, where)
+    demand = Finding("documented.memory_gb", "12", "the documentation asks for 12 GB", Confidence.HIGH, where)
+    said = statements([remark, demand], trains=False)
+    rough, sure = (reconcile(3, said, is_rough=is_rough) for is_rough in (True, False))
+    assert rough is not None
+    assert sure is not None
+    assert rough.required_gib > 8
+    assert sure.required_gib <= 4

@@ -90,6 +90,8 @@ def test_parse_command(text: str, tool: str, target: str, processes: int | None)
         "python -m pip install x",
         "python -m pytest",
         "vllm →",
+        "swift build",
+        "swift upload bucket site",
         "echo torchrun",
         "cd x",
     ],

@@ -41,6 +41,13 @@ def test_commands_of_each_kind_of_file(
     assert started(checkout(files)) == expected
 
 
+def test_a_remark_in_a_list_of_arguments_hides_no_later_ones(checkout: Build) -> None:
+    script = 'ARGS=(\n  --model_name "b"  # or "c"\n  --lr 1 # not 2\n)\nMORE=(\n  --training_type "lora"\n)\n'
+    tree = checkout({"go.sh": script + 'python train.py "${ARGS[@]}" "${MORE[@]}"\n'})
+    (found,) = launch_commands(tree)
+    assert found.options == {"model_name": "b", "lr": "1", "training_type": "lora"}
+
+
 def test_magics_of_notebooks_are_commands(checkout: Build) -> None:
     cells = [{"cell_type": "code", "source": "x = 1\n!python train.py --lr 1\n"}]
     found = started(checkout({"a.ipynb": json.dumps({"cells": cells}), "train.py": PROGRAM}))

@@ -150,7 +150,7 @@ def test_layers_of_unknown_size_make_the_finding_unsure(checkout: Build) -> None
 
 def test_a_network_without_end_is_left(checkout: Build) -> None:
     program = "import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-    program += "        for a in range(10**8):\n            for b in range(10**8):\n                self.x = Net()\n                nn.Linear(9, 9)\n"
+    program += "        self.y = nn.Linear(9, 9)\n        for a in range(10**8):\n            for b in range(10**8):\n                self.x = Net()\n"
     values = found(checkout({"train.py": program + "\nnet = Net().cuda()\n" + STEP}))
     assert int(values["media.own_parameters"]) > 0
 
@@ -162,6 +162,7 @@ def test_a_network_without_end_is_left(checkout: Build) -> None:
         ({"train.py": "import torch\nimport argparse\np = argparse.ArgumentParser()\np.add_argument('--imgsz', default=640)\nloss.backward()\n"}, "640"),
         ({"train.py": "import torch\nheight = 480\nwidth = 832\nloss.backward()\n"}, "480x832"),
         ({"train.py": "import torch\nfrom torchvision import transforms\nt = transforms.RandomResizedCrop(224)\nloss.backward()\n"}, "224"),
+        ({"train.py": "import torch\nfrom a import RandomResize\nscales = [480, 800]\nt = RandomResize(scales, max_size=1333)\nloss.backward()\n"}, "800x1333"),
         ({"train.py": "import torch\nloss.backward()\n", "README.md": "```\npython train.py --resolution 1024\n```\n"}, "1024"),
     ],
 )  # fmt: skip
@@ -176,7 +177,10 @@ def test_image_size_is_read(checkout: Build, files: Mapping[str, str], size: str
         ("from torchvision.models import vgg16\nnet = vgg16()", "vgg16"),
         ("import timm\nnet = timm.create_model('vit_base_patch16_224')", "vit_base_patch16_224"),
         ("from ultralytics import YOLO\nnet = YOLO('yolov8m.pt')", "yolov8m"),
-        ("import segmentation_models_pytorch as smp\nnet = smp.Unet(encoder_name='resnet34')", "unet-64"),
+        (
+            "import segmentation_models_pytorch as smp\nnet = smp.DeepLabV3Plus(encoder_name='resnet34')",
+            "deeplabv3_resnet50",
+        ),
         ("from tensorflow.keras.applications import ResNet50\nnet = ResNet50(weights=None)", "resnet50"),
     ],
 )

@@ -50,6 +50,35 @@ def test_named_model_wins_over_the_family(checkout):
     assert not any("family" in gap for gap in analysis.not_understood)
 
 
+def test_class_for_any_model_is_no_family_where_its_call_names_the_model(checkout):
+    code = "from transformers import AutoModelForCausalLM as A, AutoModelForCausalLM\nNAMES = {'small': 'openai-community/gpt2'}\n"
+    tree = checkout({"main.py": code + "m = AutoModelForCausalLM.from_pretrained(NAMES['small'])\nm.generate()\n"})
+    assert values(tree, "model.family") == []
+
+
+def test_text_encoder_is_not_the_video_model_whose_files_say_their_family(checkout):
+    tree = checkout({
+        "demo.py": "from mochi_preview.pipelines import Pipeline\nimport torch\nPipeline().generate()\n",
+        "mochi_preview/pipelines.py": "from transformers import T5EncoderModel\nt5_model = 'google/t5-v1_1-xxl'\n"
+        "class Pipeline:\n    def __init__(self):\n        self.t5 = T5EncoderModel.from_pretrained(t5_model)\n",
+        "mochi_preview/__init__.py": "",
+    })  # fmt: skip
+    need = analyze(tree)
+    assert need.spec.hardware.vram_required_gb >= 40
+    assert any("mochi" in gap for gap in need.not_understood)
+
+
+def test_main_module_of_a_package_is_beside_nothing_though_its_name_says_so(checkout):
+    main = "from transformers import BlipForConditionalGeneration as B\nB.from_pretrained('Salesforce/blip-image-captioning-large')\n"
+    tree = checkout({
+        "run.py": "from clip_teller import clip_teller\nimport torch\nif __name__ == '__main__':\n    clip_teller.model.generate(1)\n",
+        "clip_teller/__init__.py": "",
+        "clip_teller/clip_teller.py": main,
+    })  # fmt: skip
+    found = [f for f in detect_all(tree) if f.field == "model.id"]
+    assert [(f.value, f.confidence.name) for f in found] == [("Salesforce/blip-image-captioning-large", "MEDIUM")]
+
+
 def test_encoder_of_an_imported_file_is_not_the_model(checkout):
     tree = checkout({
         "demo.py": "from model import Chat\nimport torch\nchat = Chat()\nchat.generate()\n",

@@ -183,6 +183,54 @@ STYLES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         },
         {"model.layers": "16", "model.hidden_size": "2048", "training.batch_size": "4", "hardware.gpu_count": "8"},
     ),
+    "a configuration that lies ready for accelerate": (
+        {
+            "src/sft.py": f"{HEAD}if __name__ == '__main__':\n{TRAIN.format(name=repr('Qwen/Qwen2.5-7B'))}",
+            "accelerate/ddp.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nmachine_rank: 0\nnum_processes: 8\n",
+            "accelerate/zero3.yaml": "compute_environment: LOCAL_MACHINE\ndeepspeed_config:\n  zero_stage: 3\ndistributed_type: DEEPSPEED\nnum_machines: 2\nnum_processes: 8\n",
+        },
+        {"model.id": "Qwen/Qwen2.5-7B", "hardware.gpu_count": "4", "training.sharding": "zero-3"},
+    ),
+    "a configuration whose name a script puts together": (
+        {
+            "slurm/train.slurm": 'MODEL="$2"\nTASK="$3"\nCONFIG=recipes/$MODEL/$TASK/config.yaml\naccelerate launch src/$TASK.py --config $CONFIG\n',
+            "src/sft.py": f"{HEAD}if __name__ == '__main__':\n{TRAIN.format(name='args.model')}",
+            "recipes/one/eval/config.yaml": "model_name_or_path: Qwen/Qwen2.5-32B\n",
+            "recipes/two/sft/config.yaml": "model_name_or_path: Qwen/Qwen2.5-1.5B\nper_device_train_batch_size: 16\n",
+        },
+        {"model.id": "Qwen/Qwen2.5-1.5B", "training.batch_size": "16"},
+    ),
+    "modules of folders that are no packages, above the program": (
+        {
+            "exp/bin/train.py": f"import torch\nfrom nets import small\nif __name__ == '__main__':\n    net = small.build().cuda()\n{STEP}",
+            "exp/nets/small.py": "def build():\n    return GPT(n_layer=5, n_embd=320, vocab_size=1000)\n",
+        },
+        {"model.layers": "5", "model.hidden_size": "320", "model.vocabulary": "1000"},
+    ),
+    "a relative import of two folders above": (
+        {
+            "lab/__init__.py": "",
+            "lab/run/__init__.py": "",
+            "lab/run/train.py": f"import torch\nfrom ..nets.gpt import GPT\nif __name__ == '__main__':\n    net = GPT().cuda()\n{STEP}",
+            "lab/nets/gpt.py": "class GPT:\n    def __init__(self, n_layer=7, n_embd=448):\n        pass\n",
+        },
+        {"model.layers": "7", "model.hidden_size": "448"},
+    ),
+    "a JSON read through a module of its own": (
+        {
+            "train.py": f"import torch\nfrom config import load\nif __name__ == '__main__':\n    net = build(load()).cuda()\n{STEP}",
+            "config.py": "import json\nPATH = 'settings.json'\ndef load():\n    return json.load(open(PATH))\n",
+            "settings.json": '{"network": [{"num_layers": 10, "hidden_size": 640}], "batch_size": 21}',
+        },
+        {"model.layers": "10", "model.hidden_size": "640", "training.batch_size": "21"},
+    ),
+    "a text encoder beside the network": (
+        {
+            "train.py": f"import torch\nfrom conditioners import Text\nif __name__ == '__main__':\n    net = Net(Text()).cuda()\n{STEP}",
+            "conditioners.py": "from transformers import AutoModel\nclass Text:\n    m = AutoModel.from_pretrained('google/flan-t5-xxl')\n",
+        },
+        {"workload": "training"},
+    ),
     "a server that a program starts": (
         {
             "worker.py": "import subprocess\nMODEL = 'Qwen/Qwen2.5-7B-Instruct'\ndef start():\n"
@@ -234,3 +282,31 @@ def test_an_option_of_the_command_hides_the_programs_default(checkout: Build) ->
     assert not [
         f for f in detect_run(tree, primary_run(tree)) if f.field == "model.id" and f.confidence is Confidence.HIGH
     ]
+
+
+def test_what_a_module_beside_the_model_loads_is_only_a_hint(checkout: Build) -> None:
+    files, _ = STYLES["a text encoder beside the network"]
+    tree = checkout(files)
+    found = best(detect_run(tree, primary_run(tree)), "model.id")
+    assert found is not None
+    assert found.confidence is Confidence.LOW
+
+
+def test_a_dictionary_is_no_registry_where_its_parts_are_unlike_each_other(checkout: Build) -> None:
+    tree = checkout(
+        {
+            "train.py": "import torch\nCONFIG = {'model': {'n_layer': 9, 'n_embd': 576}, 'data': {'path': 'x'}, 'optim': {'batch_size': 17}}\n"
+            f"if __name__ == '__main__':\n    net = build(CONFIG).cuda()\n{STEP}",
+        }
+    )
+    findings = detect_run(tree, primary_run(tree))
+    assert [found.value for field in ("model.layers", "training.batch_size") if (found := best(findings, field))] == [
+        "9",
+        "17",
+    ]
+
+
+def test_names_made_of_names_without_end_take_no_time(checkout: Build) -> None:
+    doubled = "".join(f"w{n} = f'" + ("{w" + str(n + 1) + "}") * 12 + "'\n" for n in range(40))
+    tree = checkout({"train.py": f"import torch\n{doubled}w40 = w0\ncall(model=w0, arch=w1)\n{STEP}"})
+    assert not [f for f in detect_run(tree, primary_run(tree)) if f.field == "model.id"]

@@ -46,6 +46,13 @@ def test_estimate_is_near_published_figures(question: VramQuestion, published_gi
     assert gib(question) == pytest.approx(published_gib, rel=within)
 
 
+def test_patches_of_two_latents_halve_what_a_clip_keeps() -> None:
+    said = {"is_checkpointing": True, "image_height": 480, "image_width": 720, "frames": 49, "precision": "bf16"}
+    plain = gib(ask("THUDM/CogVideoX-5b", Method.LORA, **said), "activations")
+    doubled = gib(ask("THUDM/CogVideoX1.5-5B", Method.LORA, **said), "activations")
+    assert 0.45 * plain < doubled < 0.65 * plain  # 13 positions along time, and 7
+
+
 @pytest.mark.parametrize(
     ("name", "network"),
     [

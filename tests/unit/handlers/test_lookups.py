@@ -16,7 +16,8 @@ from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.handlers.lookups import Lookups, consult
+from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from tests.support.web import Said, Seen, Web, said_json, web_server
 from tests.unit.handlers.conftest import Bench
@@ -312,3 +313,21 @@ def test_a_language_model_is_not_asked_about_forks_unless_the_policy_says_so(ask
     assert "changed this proposal" not in propose(asking, Policy())
     assert llm_web.seen == []
     assert "changed this proposal" in propose(asking, Policy(may_forks_ask_llm=True))
+
+
+def test_the_runs_beside_the_first_have_the_hubs_size_too(tmp_path: Path, hub_web: Web) -> None:
+    hub_web.script = pages({
+        "/api/models/acme/secret-sauce": said_json(INFO),
+        "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
+    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    (tmp_path / "train.py").write_text(TRAIN.replace("MODEL", "meta-llama/Llama-3.2-1B"))
+    (tmp_path / "serve.py").write_text(
+        'from vllm import LLM\nif __name__ == "__main__":\n    LLM(model="acme/secret-sauce").generate("x")\n'
+    )
+    (tmp_path / "requirements.txt").write_text("torch\ntransformers\nvllm\n")
+    (profile,) = consult(read_checkout(tmp_path), Lookups()).profiles
+    assert profile.name == "serve"
+    assert profile.breakdown is None
+    (profile,) = consult(read_checkout(tmp_path), Lookups(hub(hub_web))).profiles
+    assert profile.breakdown is not None
+    assert "9 B parameters" in " ".join(term.basis for term in profile.breakdown.terms)

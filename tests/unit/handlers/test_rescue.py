@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.domain.environment import SshEndpoint, State, Tombstone
+from gpu_lol_action.domain.environment import Requester, SshEndpoint, State, Tombstone
 from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.rescue import Kept
 from gpu_lol_action.errors import TransientError
@@ -102,6 +102,17 @@ def test_restore_without_anything_saved_rents_nothing(bench: Bench, vault: Memor
     outcome = handle_up(bench.context, bench.order("/gpu-lol up --restore", is_restoring=True))
     assert (outcome.decision, outcome.reason_code) == ("denied", "nothing_saved")
     assert not bench.cloud.running
+
+
+def test_saved_work_comes_back_to_nobody_else(bench: Bench, vault: MemoryVault) -> None:
+    """It is encrypted to who had the machine; a colleague's command must not be a way around that."""
+    handle_up(bench.context, bench.order())
+    end(bench)
+    order = replace(bench.order("/gpu-lol up --restore", is_restoring=True), requester=Requester("grace", 8))
+    outcome = handle_up(bench.context, order)
+    assert (outcome.decision, outcome.reason_code) == ("denied", "saved_for_another")
+    assert not bench.cloud.running
+    assert "--share grace" in bench.texts[-1]
 
 
 def test_a_lease_that_is_over_saves_too(bench: Bench, vault: MemoryVault) -> None:

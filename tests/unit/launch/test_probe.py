@@ -19,6 +19,7 @@ from gpu_lol_action.domain.environment import Check, CheckStatus
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.launch import probe
 from gpu_lol_action.launch.probe import ProbeReading, ProbeRequest, build_probe_script, merge_repair, parse_probe_output
+from gpu_lol_action.launch.probe_facts import shown
 from gpu_lol_action.launch.probe_gpu import _is_rented, _serves
 
 NONCE = "nonce12345"
@@ -212,6 +213,12 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 PATHS = [path for path in _paths(RIGHT) if path]
+
+
+def test_nothing_unprintable_hides_a_secret_or_reaches_a_sentence() -> None:
+    secret = "hf_" + "a1B2" * 9
+    assert secret not in shown(f"{secret[:9]}\U00018d09{secret[9:]}")
+    assert shown("A\U00018d0940") == "A40"
 
 
 @given(st.lists(st.tuples(st.sampled_from(PATHS), json_values), max_size=4), st.sampled_from([1, 2, 8]))

@@ -1,0 +1,51 @@
+"""How many parameters a document says that the model has: the last resort where neither a name nor code tells its size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+
+MAX_LINES = 400
+MAX_LINE_CHARACTERS = 2000
+_SIZE = re.compile(
+    r"(?<![\w.])(\d{1,4}(?:\.\d{1,2})?)[\s-]?(B|billion|M|million)\b[\s-]{1,2}(?:\w+[\s-]){0,1}?param(?:eter)?s?\b",
+    re.IGNORECASE,
+)
+# Another model, beside which this one is shown.
+_COMPARES = re.compile(
+    r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|competitive|rival\w*|larger|smaller)\b", re.IGNORECASE
+)
+
+
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return ``documented.parameters_b`` of a run that infers: the first number that a README near the root states."""
+    if run is None or run.behavior is not Behavior.INFERS:
+        return []
+    readmes = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if s.name.startswith("readme")]
+    for source in sorted(readmes, key=lambda s: (s.depth, s.path))[:2]:
+        for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+            found = _SIZE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
+            if found is None or _COMPARES.search(line):
+                continue
+            size = float(found[1]) / (1 if found[2][0].lower() == "b" else 1000)
+            if 0.01 <= size <= 2000:
+                why = f"the documentation says {found[0].strip()}"
+                return [
+                    Finding("documented.parameters_b", f"{size:g}", why, Confidence.LOW, Evidence(source.path, number))
+                ]
+    return []
+
+
+def documented_model(findings: Iterable[Finding]) -> ModelFacts | None:
+    """Return a model of the size that a document states, in the shape of the nearest one that is known."""
+    stated = next((finding for finding in findings if finding.field == "documented.parameters_b"), None)
+    facts = find_model(f"documented/model-{stated.value}b") if stated is not None else None
+    return replace(facts, name="the documented model") if facts is not None else None

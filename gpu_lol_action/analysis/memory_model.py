@@ -1,0 +1,87 @@
+"""Which model a run is about, and how large it is: named, looked up, built by the code, or the usual one of its family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gpu_lol_action.analysis.documented_sizes import documented_model
+from gpu_lol_action.analysis.media_question import media_model, whole_network
+from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
+
+# A published figure over so many times the estimate is not explained by the model that was recognized.
+EXPLAINS = 4
+_TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
+
+
+def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> ModelFacts | None:
+    """Return the facts of the model that is surest; a shape that the code builds wins over a name that is only a hint.
+
+    A model that only some other program of the checkout loads is no evidence where it is known what is started.
+    """
+    named = best(findings, "model.id")
+    method = best(findings, "training.method")
+    builds = method is not None and method.value == "pretrain"
+    trains = method is not None
+    unsized = best(findings, "model.unsized_id")
+    if unsized is not None and (named is None or unsized.confidence > named.confidence):
+        return known.get(unsized.value)
+    hinted = None
+    if named is not None and named.confidence is Confidence.LOW:
+        named, hinted = None, _only_one(findings) if trains and not builds else None
+    if (own := whole_network(findings, named, known)) is not None:
+        return own
+    shape = _shape(findings)
+    layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
+    # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
+    is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
+    is_meant = trains or is_whole
+    is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
+    if shape is not None and is_meant and is_nearer:
+        return shape
+    if named is None or _is_only_a_helper(findings, named):
+        family = best(findings, "model.family")
+        if family is not None:
+            return find_model(family.value)
+    if named is None:
+        own = media_model(findings) or (find_model(hinted) if hinted is not None else None)
+        return own or documented_model(findings)
+    return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+
+
+def _only_one(findings: tuple[Finding, ...]) -> str | None:
+    """Return the only model that other programs of the checkout load: what a fine-tuning script takes from a path of its user's."""
+    named = {finding.value for finding in findings if finding.field == "model.id"}
+    return next(iter(named)) if len(named) == 1 else None
+
+
+def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
+    """Whether the named model is an encoder beside the main one: named in an imported file, far smaller than the family."""
+    family = best(findings, "model.family")
+    if family is None or named.confidence is Confidence.HIGH:
+        return False
+    model, usual = find_model(named.value), find_model(family.value)
+    if model is None or usual is None:
+        return False
+    if usual.kind.startswith("diffusion") and model.kind in _TEXT_ENCODERS:
+        return True
+    far = EXPLAINS if model.kind == usual.kind else 1.5
+    return usual.parameters_b > far * model.parameters_b
+
+
+def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
+    numbers = {}
+    for field in ("model.layers", "model.hidden_size", "model.vocabulary", "model.attention_heads"):
+        found = best(findings, field)
+        numbers[field] = int(float(found.value)) if found else 0
+    if not numbers["model.layers"] or not numbers["model.hidden_size"]:
+        return None
+    if not numbers["model.vocabulary"] and best(findings, "media.image_size") is not None:
+        facts = shape_model("own vision transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
+                            vocabulary=0, heads=numbers["model.attention_heads"])  # fmt: skip
+        return replace(facts, kind="vision")
+    vocabulary = numbers["model.vocabulary"] or 50_304  # GPT-2's, padded
+    return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
+                       vocabulary=vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip

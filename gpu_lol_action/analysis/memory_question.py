@@ -1,0 +1,93 @@
+"""Findings to the question that the memory model is asked: method, numbers, batch, length, sharding."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.media_question import with_media
+from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.context_lengths import context_length
+from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion
+
+DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
+DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
+DEFAULT_TRAINING_LENGTH = 1024
+MOST_TOKENS_AT_ONCE = 65_536  # of a small model that is trained from scratch, on a card of 80 GB
+DEFAULT_INFERENCE_LENGTH = 2048
+LONGEST_REQUEST = 32_768  # that a server keeps room for, where the model's family is not known
+
+
+def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: ModelFacts) -> VramQuestion:
+    """Return what is asked: what the findings say, and the usual where they say nothing."""
+    trains = workload is WorkloadType.TRAINING
+    method = Method.INFERENCE
+    if trains:
+        named = best(findings, "training.method")
+        method = Method(named.value) if named else Method.FULL
+    precision = value_of_best(findings, "training.precision") or (
+        "fp32" if method in {Method.FULL, Method.PRETRAIN} else "bf16"
+    )
+    bits = int(
+        value_of_best(findings, "model.weight_bits")
+        or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
+    )
+    default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)
+    engine = value_of_best(findings, "serving.engine")
+    if engine is not None:
+        default = context_length(model.name) or LONGEST_REQUEST
+    length = int(value_of_best(findings, "training.sequence_length") or default)
+    if model.kind in {"vision", "vision-text"}:
+        length = default  # a number of tokens in code is a text's, not an image's
+    sharding = value_of_best(findings, "training.sharding")
+    checkpointing = value_of_best(findings, "training.gradient_checkpointing")
+    batch = _batch_size(findings, length) if trains else int(value_of_best(findings, "training.batch_size") or 1)
+    question = VramQuestion(
+        model=model,
+        method=method,
+        precision=precision,
+        weight_bits=16 if bits == 32 and method is Method.LORA else bits,
+        optimizer=value_of_best(findings, "training.optimizer") or "adamw",
+        batch_size=batch * (2 if trains and best(findings, "training.pairs") is not None else 1),
+        sequence_length=max(1, length // int(value_of_best(findings, "training.sequence_parallel") or 1)),
+        is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
+        sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
+        is_loss_chunked=best(findings, "training.chunked_loss") is not None,
+        has_reference=method.trains_everything and best(findings, "training.reference_model") is not None,
+        runtime=engine or "",
+        lora_rank=int(value_of_best(findings, "training.lora_rank") or 16),
+        is_optimizer_offloaded=trains and value_of_best(findings, "training.offload") in {"optimizer", "parameters"},
+        is_parameters_offloaded=trains and value_of_best(findings, "training.offload") == "parameters",
+    )
+    return with_media(question, findings)
+
+
+def _batch_size(findings: tuple[Finding, ...], length: int) -> int:
+    """Return the samples that a card holds at a time: what is said, a step's tokens over the cards, or the usual number.
+
+    Steps of more tokens than a card holds are taken in several passes.
+    """
+    said, tokens = value_of_best(findings, "training.batch_size"), value_of_best(findings, "training.batch_tokens")
+    if said is not None or tokens is None:
+        return int(said or DEFAULT_BATCH)
+    each = int(tokens) / (stated_count(findings) or 1)
+    while each > MOST_TOKENS_AT_ONCE:
+        each /= 2
+    return max(1, round(each / length))
+
+
+def has_batch(findings: tuple[Finding, ...]) -> bool:
+    """Return whether anything says how much a card holds at a time."""
+    return best(findings, "training.batch_size") is not None or best(findings, "training.batch_tokens") is not None
+
+
+def stated_count(findings: tuple[Finding, ...]) -> int | None:
+    """Return the GPU count that something says: the run itself, or the documentation where the run shards over an unsaid number."""
+    found = best(findings, "hardware.gpu_count")
+    if found is not None:
+        return max(1, int(found.value))
+    sharding = best(findings, "training.sharding")
+    documented = best(findings, "documented.gpu_count")
+    if documented is not None and sharding is not None:
+        return min(int(documented.value), 8)
+    return None

@@ -1,0 +1,243 @@
+"""Expressions of other people's programs to values, as far as they are constant, arithmetic, or build and call networks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from gpu_lol_action.analysis.network_machine import MAX_LIST, Frame, Machine
+from gpu_lol_action.analysis.network_objects import attribute
+from gpu_lol_action.analysis.network_operators import binary, compared, items_of, truth, unary
+from gpu_lol_action.analysis.network_tensors import index_tensor
+from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value
+
+MAX_TEXT = 400
+_PLAIN = (int, float, str, bool, type(None))
+
+
+def evaluate(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    """Return what an expression stands for; ``UNKNOWN`` where only running the program would tell."""
+    handler = _HANDLERS.get(type(node))
+    return handler(machine, frame, node) if handler is not None else UNKNOWN
+
+
+def _name(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    name = node.id if isinstance(node, ast.Name) else ""
+    for names in (frame.names, frame.around):
+        if name in names:
+            return names[name]
+    return global_value(machine, frame, name)
+
+
+def global_value(machine: Machine, frame: Frame, name: str) -> Value:
+    """Return a module's value of that name, computed when it is first asked, else what ``Machine.find`` knows."""
+    program = frame.program
+    ran = machine.modules.get(program.source.path, {})
+    if name in ran and ran[name] is not UNKNOWN:
+        return ran[name]
+    key = (program.source.path, f"={name}")
+    if name in program.values and name not in program.classes and name not in program.functions:
+        if key not in machine.known:
+            machine.known[key] = UNKNOWN  # what refers to itself
+            value = evaluate(machine, Frame(program), program.values[name])
+            machine.known[key] = value
+        value = machine.known[key]
+        return value if value is not UNKNOWN else machine.option(name)
+    found = machine.find(name, program)
+    if isinstance(found, Named) and name in program.imports:
+        for other in machine.programs:
+            if other is not program and other.stem in found.name.split(".") and found.last in other.values:
+                return global_value(machine, Frame(other), found.last)
+    return found
+
+
+def _attribute(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    return (
+        attribute(machine, evaluate(machine, frame, node.value), node.attr)
+        if isinstance(node, ast.Attribute)
+        else UNKNOWN
+    )
+
+
+def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    if not isinstance(node, ast.Call):
+        return UNKNOWN
+    machine.step()
+    if isinstance(node.func, ast.Name) and node.func.id == "super" and frame.home is not None:
+        return machine.call(Named("super"), [frame.owner, frame.home], {})
+    target = evaluate(machine, frame, node.func)
+    places: list[Value] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            value = evaluate(machine, frame, argument.value)
+            places.extend(items_of(value)[:MAX_LIST] if value is not UNKNOWN else ())
+        else:
+            places.append(evaluate(machine, frame, argument))
+    named: dict[str, Value] = {}
+    for word in node.keywords:
+        value = evaluate(machine, frame, word.value)
+        if word.arg is not None:
+            named[word.arg] = value
+        elif isinstance(value, dict):
+            named.update({key: item for key, item in value.items() if isinstance(key, str)})
+    if not machine.building and not machine.running:
+        machine.line, machine.program = node.lineno, frame.program
+    return machine.call(target, places, named)
+
+
+def _sequence(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    found: list[Value] = []
+    for item in node.elts[:MAX_LIST] if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []:
+        if isinstance(item, ast.Starred):
+            found.extend(items_of(evaluate(machine, frame, item.value))[:MAX_LIST])
+        else:
+            found.append(evaluate(machine, frame, item))
+    return found[:MAX_LIST]
+
+
+def _dictionary(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    found: dict[Any, Value] = {}
+    if isinstance(node, ast.Dict):
+        for key, value in list(zip(node.keys, node.values, strict=True))[:MAX_LIST]:
+            held = evaluate(machine, frame, value)
+            name = evaluate(machine, frame, key) if key is not None else None
+            if key is None and isinstance(held, dict):
+                found.update(held)
+            elif isinstance(name, (str, int, float)):
+                found[name] = held
+    return found
+
+
+def _comprehension(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    if not isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
+        return UNKNOWN
+    inner = Frame(frame.program, dict(frame.names), frame.around, frame.owner, frame.home)
+
+    def rounds(place: int) -> Iterator[None]:
+        if place == len(node.generators):
+            yield None
+            return
+        part = node.generators[place]
+        for value in items_of(evaluate(machine, inner, part.iter))[:MAX_LIST]:
+            machine.step()
+            machine.followed.assign(machine, inner, part.target, value)
+            if all(truth(evaluate(machine, inner, test)) is not False for test in part.ifs):
+                yield from rounds(place + 1)
+
+    if isinstance(node, ast.DictComp):
+        pairs = ((evaluate(machine, inner, node.key), evaluate(machine, inner, node.value)) for _ in rounds(0))
+        found = [(key, value) for key, value in pairs]
+        known = {key: value for key, value in found if isinstance(key, (str, int, float))}
+        return known if len(known) == len(found) or known else UNKNOWN
+    element = node.elt
+    return [evaluate(machine, inner, element) for _ in rounds(0)][:MAX_LIST]
+
+
+def _compare(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    if not isinstance(node, ast.Compare):
+        return UNKNOWN
+    left = evaluate(machine, frame, node.left)
+    for sign, other in zip(node.ops, node.comparators, strict=True):
+        right = evaluate(machine, frame, other)
+        holds = compared(sign, left, right)
+        if holds is not True:
+            return UNKNOWN if holds is None else False
+        left = right
+    return True
+
+
+def _joined(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    value: Value = UNKNOWN
+    for part in node.values if isinstance(node, ast.BoolOp) else []:
+        value = evaluate(machine, frame, part)
+        holds = truth(value)
+        if isinstance(node, ast.BoolOp) and holds is isinstance(node.op, ast.Or) and holds is not None:
+            return value
+        if holds is None and isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            rest = [truth(evaluate(machine, frame, other)) for other in node.values]
+            return False if False in rest else UNKNOWN
+        if holds is None and value is not UNKNOWN:
+            return value
+    return value
+
+
+def _other(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    """Return constants, conditional and unary expressions, subscripts, lambdas, and texts that are put together."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, _PLAIN) else UNKNOWN
+    if isinstance(node, ast.BinOp):
+        return binary(machine, node.op, evaluate(machine, frame, node.left), evaluate(machine, frame, node.right))
+    if isinstance(node, ast.IfExp):
+        holds = truth(evaluate(machine, frame, node.test))
+        value = evaluate(machine, frame, node.orelse if holds is False else node.body)
+        other = evaluate(machine, frame, node.orelse) if holds is None and value is UNKNOWN else None
+        return other if other is not None else value
+    if isinstance(node, ast.UnaryOp):
+        return unary(node.op, evaluate(machine, frame, node.operand))
+    if isinstance(node, ast.Subscript):
+        return _item(machine, frame, node)
+    if isinstance(node, ast.Lambda):
+        return Function(node, frame.program, {**frame.around, **frame.names}, None, frame.home)
+    if isinstance(node, ast.JoinedStr):
+        parts = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
+        values = [evaluate(machine, frame, part) for part in parts]
+        known = all(isinstance(value, (str, int, float)) for value in values)
+        return "".join(str(value) for value in values)[:MAX_TEXT] if known else UNKNOWN
+    if isinstance(node, ast.NamedExpr):
+        frame.names[node.target.id] = evaluate(machine, frame, node.value)
+        return frame.names[node.target.id]
+    return evaluate(machine, frame, node.value) if isinstance(node, ast.Await) else UNKNOWN
+
+
+def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
+    owner = evaluate(machine, frame, node.value)
+    if isinstance(owner, Tensor):
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return index_tensor(owner, [_bounds(machine, frame, part) for part in parts])
+    held = owner.items if isinstance(owner, Instance) and owner.items else owner
+    if isinstance(held, Instance):
+        held = held.attributes
+    if isinstance(node.slice, ast.Slice) and isinstance(held, (list, str)):
+        bounds = _bounds(machine, frame, node.slice)
+        if isinstance(bounds, slice):
+            part = held[bounds]
+            return (
+                Instance(None, owner.kind, True, {}, part)
+                if isinstance(owner, Instance) and isinstance(part, list)
+                else part
+            )
+        return held
+    index = evaluate(machine, frame, node.slice)
+    if isinstance(held, list):
+        return held[index] if isinstance(index, int) and -len(held) <= index < len(held) else UNKNOWN
+    if isinstance(held, dict):
+        if isinstance(index, str) and index not in held and (entered := machine.registered(index)) is not None:
+            return entered
+        return held.get(index, UNKNOWN) if isinstance(index, (str, int, float)) else UNKNOWN
+    if isinstance(owner, Named) and owner.last in {"__dict__", "modules"} and isinstance(index, str):
+        return global_value(machine, frame, index) if index.isidentifier() else UNKNOWN
+    if isinstance(owner, Counted):
+        return owner
+    return machine.option(index) if isinstance(index, str) and owner is UNKNOWN else UNKNOWN
+
+
+def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    """Return an index, or a slice of known bounds."""
+    if not isinstance(node, ast.Slice):
+        return evaluate(machine, frame, node)
+    ends = [evaluate(machine, frame, end) if end is not None else None for end in (node.lower, node.upper, node.step)]
+    return (
+        slice(*ends)
+        if all(end is None or (isinstance(end, int) and not isinstance(end, bool)) for end in ends)
+        else UNKNOWN
+    )
+
+
+_HANDLERS: Mapping[type[ast.expr], Callable[[Machine, Frame, ast.expr], Value]] = {
+    ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.List: _sequence, ast.Tuple: _sequence, ast.Set: _sequence,
+    ast.Dict: _dictionary, ast.ListComp: _comprehension, ast.GeneratorExp: _comprehension, ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension, ast.Compare: _compare, ast.BoolOp: _joined, ast.Constant: _other, ast.BinOp: _other,
+    ast.IfExp: _other, ast.UnaryOp: _other, ast.Subscript: _other, ast.Lambda: _other, ast.JoinedStr: _other,
+    ast.NamedExpr: _other, ast.Await: _other,
+}  # fmt: skip

@@ -1,0 +1,181 @@
+"""Calls of libraries: layers, containers, counted networks, configurations that name a class, and what nothing is known of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gpu_lol_action.analysis.network_blueprints import blueprint_of
+from gpu_lol_action.analysis.network_builtins import BUILTINS, HELPERS, Asked
+from gpu_lol_action.analysis.network_layers import build_layer
+from gpu_lol_action.analysis.network_machine import MAX_LIST, Kept, Machine, Root
+from gpu_lol_action.analysis.network_objects import CONTAINERS, call_function
+from gpu_lol_action.analysis.network_tensors import FUNCTIONS, call_tensor_function
+from gpu_lol_action.analysis.network_values import (
+    UNKNOWN,
+    Class,
+    Counted,
+    Function,
+    Instance,
+    Layer,
+    Named,
+    Super,
+    Tensor,
+    Value,
+)
+from gpu_lol_action.estimation.media_facts import find_network
+
+_LIBRARIES = (
+    "torchvision",
+    "timm",
+    "pretrainedmodels",
+    "keras.applications",
+    "tensorflow.keras.applications",
+    "efficientnet_pytorch",
+)
+_BY_NAME = frozenset({"create_model", "get_model", "load", "from_name", "from_pretrained"})
+_INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
+
+
+def call_named(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Call something of a library: a layer, a container, a counted network, a function of tensors, one of Python's own."""
+    last = target.last
+    if last == "super" and len(places) == 2:
+        return Super(places[0], places[1]) if isinstance(places[0], Instance) else UNKNOWN
+    if last in _INSTANTIATE or last == "get_obj_from_str":
+        return instantiate(machine, places[0] if places else UNKNOWN, named)
+    if target.name in BUILTINS:
+        return BUILTINS[target.name](Asked(machine, places, named))
+    if last in HELPERS:
+        return HELPERS[last](Asked(machine, places, named))
+    if last in CONTAINERS:
+        return _container(machine, last, places)
+    drawn = blueprint_of(target)
+    if drawn is not None:
+        return machine.call(drawn, places, named)
+    network = _library_network(target, places, named)
+    if network is not None:
+        return network
+    layer = build_layer(target, places, named)
+    if layer is not None:
+        return layer
+    if last == "checkpoint" and places:
+        return _checkpointed(machine, places)
+    if last == "Model" and not machine.running and not machine.building and machine.kept.used:
+        return _functional(machine)
+    return _call_other(machine, target, places, named)
+
+
+def _call_other(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Call a function of tensors, one of the checkout's by its module, or what nothing is known of."""
+    last = target.last
+    if last in FUNCTIONS:
+        return call_tensor_function(machine, last, places, named)
+    if (
+        "." in target.name
+        and isinstance(found := machine.find(last, None), (Class, Function))
+        and _is_near(target, found)
+    ):
+        return machine.call(found, places, named)
+    return unknown_call(machine, places, named)
+
+
+def _functional(machine: Machine) -> Instance:
+    """Return the network of the layers that were called so far: Keras names what goes in and what comes out."""
+    kept, machine.kept = machine.kept, Kept()
+    made = Instance(None, "Model", is_network=True, items=list(kept.used.values()))
+    if machine.program is not None:
+        machine.roots.append(Root(made, machine.program, machine.line, kept))
+    return made
+
+
+def _is_near(target: Named, found: Class | Function) -> bool:
+    """Whether a dotted name is of one of the checkout's own modules (``models_vit.vit_large``)."""
+    return found.program.stem in target.name.split(".")
+
+
+def _container(machine: Machine, last: str, places: Sequence[Value]) -> Instance:
+    items = list(places)
+    if len(items) == 1 and isinstance(items[0], (list, dict)):
+        items = list(items[0]) if isinstance(items[0], list) else list(items[0].values())
+    items = [item[-1] if isinstance(item, list) and item else item for item in items]
+    made = Instance(None, last, is_network=True, items=items[:MAX_LIST])
+    if last == "ModuleDict" and places and isinstance(places[0], dict):
+        made.attributes.update({str(key): value for key, value in places[0].items()})
+        made.items = []
+    if last == "Sequential" and not machine.building and not machine.running and machine.program is not None:
+        machine.roots.append(Root(made, machine.program, machine.line))
+    return made
+
+
+def _library_network(target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Counted | None:
+    """Return a network of torchvision, timm or Keras whose layers were counted."""
+    if not target.name.startswith(_LIBRARIES) and target.last != "create_model":
+        return None
+    given = next((value for value in (*places, *named.values()) if isinstance(value, str)), "")
+    network = find_network(given if target.last in _BY_NAME else target.last)
+    if network is None or network.family in {"unet", "dit"}:
+        return None
+    return Counted(network)
+
+
+def instantiate(machine: Machine, config: Value, named: Mapping[str, Value]) -> Value:
+    """Build what a configuration of ``target`` and ``params`` names; a text alone is the class itself."""
+    if isinstance(config, str):
+        return machine.find(config.rpartition(".")[2], None)
+    if not isinstance(config, dict):
+        return UNKNOWN
+    target = next((config[key] for key in ("target", "_target_") if isinstance(config.get(key), str)), None)
+    if target is None:
+        return UNKNOWN
+    inner = config.get("params")
+    params = inner if isinstance(inner, dict) else {k: v for k, v in config.items() if k not in {"target", "_target_"}}
+    found = machine.find(target.rpartition(".")[2], None)
+    words = {key: value for key, value in {**params, **named}.items() if isinstance(key, str)}
+    return machine.call(found if not isinstance(found, Named) else Named(target), (), words)
+
+
+def _checkpointed(machine: Machine, places: Sequence[Value]) -> Value:
+    """Run a part whose layers are computed again in the backward pass: only what goes in and comes out is kept."""
+    saved = machine.kept.saved
+    given = [item for value in places[1:] for item in (value if isinstance(value, list) else [value])]
+    result = machine.call(places[0], given, {})
+    if result is UNKNOWN or (len(places) > 3 and places[3] is False):
+        return result
+    machine.kept.saved = saved
+    return machine.kept.keep(result) if isinstance(result, Tensor) else result
+
+
+def unknown_call(machine: Machine, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Return the first tensor or network of a call that nothing is known of: most wrap what they are given.
+
+    Functions that it is given are entered once (``app.run(main)``).
+    """
+    values = [*places, *named.values()]
+    if not machine.running and (entered := _from_registry(machine, values)) is not None:
+        return entered
+    for value in values:
+        if isinstance(value, Function) and id(value.node) not in machine.called and not machine.running:
+            call_function(machine, value, (), {})
+    for value in values:
+        if isinstance(value, list) and len(value) > 1 and all(isinstance(item, Tensor) for item in value):
+            return value[0]
+    kinds = (Tensor, Layer, Counted)
+    return next((v for v in values if isinstance(v, kinds) or (isinstance(v, Instance) and v.is_network)), UNKNOWN)
+
+
+def _from_registry(machine: Machine, values: Sequence[Value]) -> Value | None:
+    """Return what a registry has under a name that is asked for (``MODELS.get("a")``), or builds from settings with a ``type``."""
+    first = values[0] if values else None
+    if isinstance(first, str):
+        return machine.registered(first)
+    kind = (
+        next((first[key] for key in ("type", "name", "NAME") if isinstance(first.get(key), str)), None)
+        if isinstance(first, dict)
+        else None
+    )
+    found = machine.registered(kind) if kind is not None else None
+    if found is None or not isinstance(first, dict):
+        return None
+    return machine.call(
+        found, (), {key: value for key, value in first.items() if isinstance(key, str) and value is not kind}
+    )

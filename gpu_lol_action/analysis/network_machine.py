@@ -1,0 +1,220 @@
+"""The state of a reader that follows a program as far as its networks: names, budget, what layers keep. Nothing is executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gpu_lol_action.analysis.network_programs import Program
+from gpu_lol_action.analysis.network_values import (
+    UNKNOWN,
+    Class,
+    Function,
+    Instance,
+    Layer,
+    Named,
+    Tensor,
+    Value,
+)
+from gpu_lol_action.analysis.settings import as_number
+
+MAX_DEPTH = 28
+"""Of calls in each other; each takes a dozen of Python's own."""
+MAX_LIST = 512
+MOST_FORWARD = 240_000  # steps of running networks once, all together
+MOST_STEPS = 60_000  # statements, calls and loops of all networks of a run together
+
+
+class OutOfStepsError(Exception):
+    """The program is longer than what is followed."""
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """The names of one body, those around it, and the object and class that it belongs to."""
+
+    program: Program
+    names: dict[str, Value] = field(default_factory=dict)
+    around: Mapping[str, Value] = field(default_factory=dict)
+    owner: Value = None
+    home: Class | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """What the layers of a network that is run once keep: numbers saved for the backward pass, and most at work at once."""
+
+    saved: float = 0.0
+    at_work: float = 0.0
+    unknown: int = 0
+    is_sequence: bool = False
+    last: Tensor | None = None
+    used: dict[int, Value] = field(default_factory=dict)
+
+    def keep(self, tensor: Tensor, times: float = 1.0) -> Tensor:
+        """Note a tensor that a layer puts out, and how many of its size are saved; return it."""
+        if tensor.numel is not None:
+            self.saved += times * tensor.numel
+            before = self.last.numel if self.last is not None and self.last.numel is not None else 0.0
+            self.at_work = max(self.at_work, 2 * tensor.numel + before)
+            self.last = tensor
+        return tensor
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """A network that is built outside of any other, and the line of its program."""
+
+    network: Value
+    program: Program
+    line: int
+    kept: Kept | None = None  # where its layers were called as it was built (Keras)
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How statements, expressions and calls are followed: each asks for the others, so that they are handed on."""
+
+    run: Callable[[Machine, Function, Frame], Value]
+    evaluate: Callable[[Machine, Frame, ast.expr], Value]
+    assign: Callable[[Machine, Frame, ast.expr, Value], None]
+    call: Callable[[Machine, Value, Sequence[Value], Mapping[str, Value]], Value]
+
+
+@dataclass(slots=True, eq=False)
+class Machine:
+    """Programs, options and what was built."""
+
+    programs: Sequence[Program]
+    options: Mapping[str, str]
+    size: int
+    length: int
+    followed: Following
+    steps: int = MOST_STEPS
+    tries: int = 0
+    forward_left: int = MOST_FORWARD
+    is_size_open: bool = False
+    has_latents: bool = False
+    depth: int = 0
+    building: int = 0  # constructors of networks that are open
+    running: int = 0  # networks that are run
+    kept: Kept = field(default_factory=Kept)
+    roots: list[Root] = field(default_factory=list)
+    called: set[int] = field(default_factory=set)  # functions that were entered, by the identity of their nodes
+    line: int = 0
+    program: Program | None = None
+    known: dict[tuple[str, str], Value] = field(default_factory=dict)
+    modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
+    asked: dict[str, Value] = field(default_factory=dict)
+    registry: dict[str, tuple[Program, str]] | None = None
+
+    def call(self, target: Value, places: Sequence[Value] = (), named: Mapping[str, Value] | None = None) -> Value:
+        """Return what a call returns."""
+        return self.followed.call(self, target, places, named or {})
+
+    def evaluate(self, frame: Frame, node: ast.expr) -> Value:
+        """Return what an expression stands for."""
+        return self.followed.evaluate(self, frame, node)
+
+    def step(self, count: int = 1) -> None:
+        """Count down; raise where nothing is left."""
+        self.steps -= count
+        if self.steps < 0:
+            raise OutOfStepsError
+
+    def find(self, name: str, program: Program | None) -> Value:
+        """Return the class, function or value of that name: the program's own, what it imports, then any other program's."""
+        if program is not None and (found := self._own(name, program)) is not None:
+            return found
+        origin = program.imports.get(name) if program is not None else None
+        last = origin.rpartition(".")[2] if origin else name
+        near = [other for other in self.programs if origin and other.stem in origin.split(".")]
+        for other in near:
+            if (found := self._own(last, other)) is not None:
+                return found
+        for other in self.programs:
+            if last in other.classes or last in other.functions:
+                return self._own(last, other)
+        return Named(origin or name)
+
+    def _own(self, name: str, program: Program) -> Value | None:
+        key = (program.source.path, name)
+        if key not in self.known:
+            if name in program.classes:
+                self.known[key] = Class(program.classes[name], program)
+            elif name in program.functions:
+                self.known[key] = Function(program.functions[name], program)
+            else:
+                return None
+        return self.known[key]
+
+    def registered(self, name: str) -> Value | None:
+        """Return the class or function that a decorator puts into a registry under that name, or its own; None without one."""
+        if self.registry is None:
+            self.registry = {}
+            for program in self.programs:
+                for node in (*program.classes.values(), *program.functions.values()):
+                    for key in _registered_names(node):
+                        self.registry.setdefault(key, (program, node.name))
+        found = self.registry.get(name)
+        return self._own(found[1], found[0]) if found is not None else None
+
+    def option(self, name: str) -> Value:
+        """Return what an option of that name is given or starts with; ``UNKNOWN`` where nothing says it."""
+        if name not in self.asked:
+            self.asked[name] = self._option(name)
+        return self.asked[name]
+
+    def _option(self, name: str) -> Value:
+        said = self.options.get(name, self.options.get(name.lower()))
+        if said is not None:
+            return parse_value(said)
+        for program in self.programs:
+            code = program.source.code
+            default = code.default(name) if code is not None else None
+            if default is not None:
+                return parse_value(default.text)
+        return UNKNOWN
+
+
+def _registered_names(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return under which names decorators register something: those that they are given, else its own."""
+    found: list[str] = []
+    for decorator in node.decorator_list[:6]:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        word = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+        if "register" not in word.lower():
+            continue
+        given = [*decorator.args, *(w.value for w in decorator.keywords)] if isinstance(decorator, ast.Call) else []
+        found += [g.value for g in given if isinstance(g, ast.Constant) and isinstance(g.value, str)] or [node.name]
+    return found
+
+
+def parse_value(text: str) -> Value:
+    """Return a setting's text as Python would have it: a number, a switch, a list of numbers, else the text."""
+    bare = text.strip().strip("\"'")
+    if bare.lower() in {"true", "false"}:
+        return bare.lower() == "true"
+    if bare.lower() in {"none", "null"}:
+        return None
+    if "," in bare:
+        parts = [_number(part) for part in bare.strip("[]() ").split(",") if part.strip()]
+        return parts if all(part is not None for part in parts) else bare
+    number = _number(bare)
+    return number if number is not None else bare
+
+
+def _number(text: str) -> float | int | None:
+    whole = as_number(text)
+    if whole is not None:
+        return whole
+    try:
+        return float(text) if len(text) < 24 else None
+    except ValueError:
+        return None
+
+
+def is_module(instance: Value) -> bool:
+    """Whether a value is a network or a layer."""
+    return isinstance(instance, Layer) or (isinstance(instance, Instance) and instance.is_network)

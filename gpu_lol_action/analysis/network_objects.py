@@ -1,0 +1,215 @@
+"""Objects and classes of other people's programs: how they are built, what their attributes are, how parameters are bound."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from gpu_lol_action.analysis.network_layers import build_layer
+from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, Root
+from gpu_lol_action.analysis.network_tensors import features_of
+from gpu_lol_action.analysis.network_values import (
+    UNKNOWN,
+    Class,
+    Counted,
+    Function,
+    Instance,
+    Layer,
+    Method,
+    Named,
+    Super,
+    Tensor,
+    Value,
+)
+from gpu_lol_action.analysis.network_weights import layer_number
+
+_BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
+          "MessagePassing", "ModelMixin", "Network")  # fmt: skip
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "CondSequential"})
+SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "apply", "double", "share_memory",
+                  "compile"})  # fmt: skip
+
+
+def call_function(machine: Machine, function: Function, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Bind a function's parameters and run it; a parameter that nobody gives may be an option of that name."""
+    if machine.depth >= MAX_DEPTH:
+        return next((value for value in places if isinstance(value, Tensor)), UNKNOWN)
+    frame = Frame(function.program, {}, function.around, function.owner, function.home)
+    given = [function.owner, *places] if function.owner is not None else list(places)
+    frame.names.update(bind(machine, function, frame, given, named))
+    return machine.followed.run(machine, function, frame)
+
+
+def bind(
+    machine: Machine, function: Function, frame: Frame, places: Sequence[Value], named: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Return a function's names as its call begins."""
+    signature = function.node.args
+    parameters = [*signature.posonlyargs, *signature.args]
+    start = len(parameters) - len(signature.defaults)
+    defaults: dict[str, ast.expr] = {p.arg: d for p, d in zip(parameters[start:], signature.defaults, strict=True)}
+    defaults |= {p.arg: d for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d is not None}
+    names = dict(zip((p.arg for p in parameters), places, strict=False))
+    for parameter in [*parameters, *signature.kwonlyargs]:
+        name = parameter.arg
+        if name in named:
+            names[name] = named[name]
+        if names.get(name, UNKNOWN) is UNKNOWN:  # not given, or given what only running the program would tell
+            said = machine.option(name) if name not in defaults or name in names else UNKNOWN
+            names[name] = machine.evaluate(frame, defaults[name]) if said is UNKNOWN and name in defaults else said
+    if signature.vararg is not None:
+        names[signature.vararg.arg] = list(places[len(parameters) :])[:MAX_LIST]
+    if signature.kwarg is not None:
+        names[signature.kwarg.arg] = {key: value for key, value in named.items() if key not in names}
+    return names
+
+
+def line_of(machine: Machine, home: Value) -> list[Value]:
+    """Return a class and what it inherits from, nearest first; libraries' classes by name."""
+    found: list[Value] = []
+    pending = [home]
+    while pending and len(found) < 12:
+        each = pending.pop(0)
+        if any(each is other for other in found):
+            continue
+        found.append(each)
+        if isinstance(each, Class):
+            pending += [machine.evaluate(Frame(each.program), base) for base in each.node.bases[:6]]
+    return found
+
+
+def construct(machine: Machine, home: Class, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Build an object of a class of the checkout; a network that stands in no other is noted."""
+    line = line_of(machine, home)
+    libraries = [each.last for each in line if isinstance(each, Named)]
+    is_network = any(name.endswith(_BASES) for name in libraries)
+    kind = next((name for name in libraries if name in CONTAINERS), home.node.name)
+    made = Instance(home, kind, is_network)
+    place = (machine.program, machine.line)
+    machine.building += is_network
+    before = machine.depth
+    try:
+        _initialize(machine, made, line, places, named)
+    finally:
+        machine.building -= is_network
+        machine.depth = before
+        made.is_network = is_network or "__base__" in made.attributes
+        if made.is_network and not machine.building and not machine.running and place[0] is not None:
+            machine.roots.append(Root(made, place[0], place[1]))
+    return made
+
+
+def _initialize(
+    machine: Machine, made: Instance, line: Sequence[Value], places: Sequence[Value], named: Mapping[str, Value]
+) -> None:
+    start = method_of(made, "__init__", line)
+    if start is not None:
+        call_function(machine, start, places, named)
+    else:
+        fields = [
+            f
+            for each in reversed(line)
+            if isinstance(each, Class)
+            for f in each.node.body
+            if isinstance(f, ast.AnnAssign)
+        ]
+        names = [f.target.id for f in fields if isinstance(f.target, ast.Name)]
+        made.attributes.update(dict(zip(names, places, strict=False)))
+        made.attributes.update(dict(named.items()))
+        if made.kind in CONTAINERS:
+            made.items.extend(places)
+        library = next((each for each in line if isinstance(each, Named)), None)
+        if library is not None and (layer := build_layer(library, places, named)) is not None:
+            made.attributes["__base__"] = layer
+    for name in ("setup", "build"):
+        later = method_of(made, name, line) if made.is_network else None
+        if later is not None:
+            call_function(machine, later, (), {})
+
+
+def method_of(owner: Instance, name: str, line: Sequence[Value]) -> Function | None:
+    """Return a method of an object, from the nearest class that has it."""
+    for each in line:
+        if isinstance(each, Class):
+            for item in reversed(each.node.body):  # a later definition stands
+                if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) and item.name == name:
+                    return Function(item, each.program, {}, owner, each)
+    return None
+
+
+def attribute(machine: Machine, owner: Value, name: str) -> Value:
+    """Return an attribute: an object's own, its class's, what a layer or tensor says of itself; else an option of that name."""
+    if isinstance(owner, Instance):
+        return _of_instance(machine, owner, name)
+    if isinstance(owner, Super):
+        line = line_of(machine, owner.owner.home)
+        place = next(
+            (place for place, each in enumerate(line) if isinstance(each, Class) and each.node is owner.home.node), -1
+        )
+        found = method_of(owner.owner, name, line[place + 1 :])
+        return found if found is not None else Method(owner, name)
+    if isinstance(owner, Class):
+        return _of_class(machine, owner, name)
+    if isinstance(owner, Tensor):
+        return features_of(owner, name)
+    if isinstance(owner, Layer):
+        number = layer_number(owner, name)
+        return number if number is not None else Method(owner, name)
+    if isinstance(owner, Counted):
+        return owner if not name.startswith(("in_", "out_", "num_", "embed", "hidden")) else machine.option(name)
+    if isinstance(owner, dict) and name in owner:
+        return owner[name]
+    if isinstance(owner, Named) and owner.last in {"FLAGS", "args", "cfg", "opt"}:
+        return machine.option(name)
+    if isinstance(owner, Named) and owner.name == "string" and name.startswith("ascii_"):
+        return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
+    if isinstance(owner, Named):
+        return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
+    if owner is UNKNOWN:
+        return machine.option(name)
+    return Method(owner, name)
+
+
+def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
+    if name in owner.attributes:
+        return owner.attributes[name]
+    line = line_of(machine, owner.home) if owner.home is not None else []
+    function = method_of(owner, name, line)
+    if function is not None:
+        words = {d.attr if isinstance(d, ast.Attribute) else d.id for d in function.node.decorator_list if isinstance(d, (ast.Name, ast.Attribute))} if not isinstance(function.node, ast.Lambda) else set()  # fmt: skip
+        if words & {"property", "cached_property"}:
+            return call_function(machine, function, (), {})
+        if "staticmethod" in words:
+            function.owner = None
+        return function
+    if name == "training":
+        return True
+    for each in line:
+        if isinstance(each, Class):
+            found = _of_class(machine, each, name)
+            if found is not UNKNOWN:
+                return found
+    option = machine.option(name) if not owner.is_network or name not in SAME else UNKNOWN
+    return option if option is not UNKNOWN else Method(owner, name)
+
+
+def _of_class(machine: Machine, home: Class, name: str) -> Value:
+    for item in home.node.body:
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) and item.name == name:
+            is_of_class = any(isinstance(d, ast.Name) and d.id == "classmethod" for d in item.decorator_list)
+            return Function(item, home.program, {}, home if is_of_class else None, home)
+        targets = (
+            item.targets if isinstance(item, ast.Assign) else [item.target] if isinstance(item, ast.AnnAssign) else []
+        )
+        value = item.value if isinstance(item, (ast.Assign, ast.AnnAssign)) else None
+        if value is not None and any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            machine.step()
+            return machine.evaluate(Frame(home.program), value)
+    return home.node.name if name == "__name__" else UNKNOWN
+
+
+def assign_attribute(owner: Value, name: str, value: Value) -> None:
+    """Give an object an attribute; the rest have none that we keep."""
+    if isinstance(owner, Instance) and len(owner.attributes) < 4 * MAX_LIST:
+        owner.attributes[name] = value

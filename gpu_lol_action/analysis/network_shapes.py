@@ -1,0 +1,94 @@
+"""Shapes after functions that only change the form of a tensor; None where they cannot be told."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Shape = tuple[float, ...] | None
+MAX_SIDES = 12
+NEAR = 0.1  # sides are padded to multiples of a window
+
+
+def reshaped(name: str, shape: Shape, numel: float, places: Sequence[Any]) -> Shape:
+    """Return the shape after ``view``, ``permute``, ``flatten`` and their kin."""
+    if name in {"view", "reshape"}:
+        return _viewed(shape, numel, places)
+    if shape is None:
+        return None
+    whole = [place for place in places if isinstance(place, int) and not isinstance(place, bool)]
+    flat = [item for place in places for item in (place if isinstance(place, list) else [place])]
+    if (
+        name == "permute"
+        and len(flat) == len(shape)
+        and all(isinstance(p, int) and -len(shape) <= p < len(shape) for p in flat)
+    ):
+        return tuple(shape[place] for place in flat)
+    if (
+        name in {"transpose", "swapaxes"}
+        and len(whole) == 2
+        and all(-len(shape) <= place < len(shape) for place in whole)
+    ):
+        swapped = list(shape)
+        swapped[whole[0]], swapped[whole[1]] = swapped[whole[1]], swapped[whole[0]]
+        return tuple(swapped)
+    if name == "flatten":
+        start, end = (whole[0] if whole else 0), (whole[1] if len(whole) > 1 else -1)
+        start, end = start % len(shape), end % len(shape)
+        return (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]) if start <= end else None
+    if name == "unsqueeze" and whole:
+        place = whole[0] % (len(shape) + 1)
+        return (*shape[:place], 1.0, *shape[place:])
+    return shape if name in {"contiguous", "to"} else None
+
+
+def _viewed(shape: Shape, numel: float, places: Sequence[Any]) -> Shape:
+    sides = list(places[0]) if len(places) == 1 and isinstance(places[0], list) else list(places)
+    if not 0 < len(sides) <= MAX_SIDES:
+        return None
+    known = [float(side) if isinstance(side, (int, float)) else None for side in sides]
+    if known[0] is None:
+        known[0] = shape[0] if shape else 1.0  # the first side is the batch's
+    open_places = [place for place, side in enumerate(known) if side is None or side < 0]
+    if len(open_places) > 1:
+        return None
+    product = math.prod(side for side in known if side is not None and side >= 0)
+    if open_places:
+        if not product:
+            return None
+        known[open_places[0]] = numel / product
+        product = numel
+    found = tuple(side for side in known if side is not None)
+    return found if abs(product - numel) <= NEAR * max(numel, 1.0) else None
+
+
+def rearranged(shape: Shape, pattern: str, sizes: Mapping[str, float]) -> Shape:
+    """Return the shape after a pattern of einops (``b c h w -> b (h w) c``)."""
+    inner, _, outer = pattern.partition("->")
+    if shape is None:
+        return None
+    groups = _groups(inner)
+    if len(groups) != len(shape):
+        return None
+    sides = dict(sizes)
+    for words, side in zip(groups, shape, strict=True):
+        known = math.prod(sides[word] for word in words if word in sides)
+        missing = [word for word in words if word not in sides]
+        if len(missing) > 1 or (missing and not known):
+            return None
+        if missing:
+            sides[missing[0]] = side / known
+    found = []
+    for words in _groups(outer):
+        if any(word not in sides for word in words):
+            return None
+        found.append(math.prod(sides[word] for word in words))
+    return tuple(found)
+
+
+def _groups(side: str) -> list[list[str]]:
+    """Return the axes of one side of a pattern, those in brackets together; a plain 1 is no axis by name."""
+    found = re.findall(r"\(([^()]*)\)|(\S+)", side[:200])
+    return [[word for word in (inner or single).split() if word != "1"] for inner, single in found]

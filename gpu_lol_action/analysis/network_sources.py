@@ -1,0 +1,58 @@
+"""Which files a reader of networks follows: what the run imports, then what those import that may hold layers, however deep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.import_graph import import_closure, local_imports
+
+MAX_SOURCES = 48
+STEPS = 5
+_ABOVE = re.compile(r"^[ \t]*from[ \t]+(\.{2,4})([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)", re.MULTILINE)
+
+
+@remembered
+def network_sources(checkout: Checkout, script: Source) -> tuple[Source, ...]:
+    """Return the script, then imported programs that may hold layers, the nearest first, then the others that it imports."""
+    near = import_closure(checkout, script)
+    holders = dict.fromkeys(source for source in near[1:] if may_hold_layers(source))
+    level = list(near)
+    for _ in range(STEPS):
+        inner = [
+            found for source in level for found in (*local_imports(checkout, source), *_from_above(checkout, source))
+        ]
+        level = [
+            source
+            for source in dict.fromkeys(inner)
+            if source not in holders and source not in near and may_hold_layers(source)
+        ]
+        holders.update(dict.fromkeys(level))
+        if not level or len(holders) > MAX_SOURCES:
+            break
+    rest = [source for source in near[1:] if source not in holders]
+    return (script, *holders, *rest)[:MAX_SOURCES]
+
+
+@remembered
+def may_hold_layers(source: Source) -> bool:
+    """Whether a program's text has words of layers in it."""
+    text = source.text
+    return any(word in text for word in ("nn.", "keras", "Dense(", "Linear(", "Conv2d("))
+
+
+def _from_above(checkout: Checkout, source: Source) -> Iterator[Source]:
+    """Yield what a program imports from the packages above it (``from ..modules import x``)."""
+    for found in _ABOVE.finditer(source.text) if source.code is not None else ():
+        folders = source.folder.split("/") if source.folder else []
+        up = len(found[1]) - 1
+        if up > len(folders):
+            continue
+        base = "/".join([*folders[: len(folders) - up], *found[2].split(".")]).strip("/")
+        names = [base, *(f"{base}/{name.strip()}".strip("/") for name in found[3].split(",")[:20] if name.strip())]
+        for name in names:
+            for end in (".py", "/__init__.py"):
+                if (inner := checkout.find(f"{name}{end}")) is not None:
+                    yield inner

@@ -1,0 +1,168 @@
+"""Statements of other people's programs, followed in order: loops over what is known, the likelier branch of what is not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from gpu_lol_action.analysis.network_expressions import evaluate
+from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine
+from gpu_lol_action.analysis.network_objects import assign_attribute
+from gpu_lol_action.analysis.network_operators import binary, items_of, truth
+from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Layer, Value
+
+Signal = tuple[str, Value] | None
+"""What ends a body before its last statement: ``return`` with a value, ``break``, ``continue``, ``raise``."""
+MAX_WHILE = 64
+
+
+def run_body(machine: Machine, function: Function, frame: Frame) -> Value:
+    """Run a function's statements; return what it returns. Too deep: ``UNKNOWN``."""
+    if machine.depth >= MAX_DEPTH:
+        return UNKNOWN
+    machine.depth += 1
+    machine.called.add(id(function.node))
+    try:
+        if isinstance(function.node, ast.Lambda):
+            return evaluate(machine, frame, function.node.body)
+        signal = execute(machine, frame, function.node.body)
+        return signal[1] if signal is not None and signal[0] == "return" else None
+    finally:
+        machine.depth -= 1
+
+
+def execute(machine: Machine, frame: Frame, body: Sequence[ast.stmt]) -> Signal:
+    """Run statements in order until one ends the body."""
+    for node in body:
+        machine.step()
+        signal = _statement(machine, frame, node)
+        if signal is not None:
+            return signal
+    return None
+
+
+def _statement(machine: Machine, frame: Frame, node: ast.stmt) -> Signal:
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        _assign_statement(machine, frame, node)
+    elif isinstance(node, ast.Expr):
+        evaluate(machine, frame, node.value)
+    elif isinstance(node, ast.Return):
+        return "return", evaluate(machine, frame, node.value) if node.value is not None else None
+    elif isinstance(node, ast.If):
+        return _branch(machine, frame, node)
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        return _loop(machine, frame, node)
+    elif isinstance(node, ast.While):
+        return _while(machine, frame, node)
+    elif isinstance(node, (ast.With, ast.AsyncWith, ast.Try)):
+        return _block(machine, frame, node)
+    return _jump(frame, node)
+
+
+def _block(machine: Machine, frame: Frame, node: ast.With | ast.AsyncWith | ast.Try) -> Signal:
+    if not isinstance(node, ast.Try):
+        for item in node.items:
+            value = evaluate(machine, frame, item.context_expr)
+            if item.optional_vars is not None:
+                assign(machine, frame, item.optional_vars, value)
+        return execute(machine, frame, node.body)
+    signal = execute(machine, frame, node.body)
+    if signal is not None and signal[0] == "raise":
+        signal = execute(machine, frame, node.handlers[0].body) if node.handlers else None
+    return signal or execute(machine, frame, [*node.orelse, *node.finalbody])
+
+
+def _jump(frame: Frame, node: ast.stmt) -> Signal:
+    """Note what a definition names, or return how a statement leaves its body."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        frame.names[node.name] = Function(node, frame.program, {**frame.around, **frame.names}, None, frame.home)
+    elif isinstance(node, ast.ClassDef):
+        frame.names[node.name] = Class(node, frame.program)
+    if isinstance(node, ast.Raise):
+        return "raise", None
+    if isinstance(node, ast.Break):
+        return "break", None
+    return ("continue", None) if isinstance(node, ast.Continue) else None
+
+
+def _assign_statement(machine: Machine, frame: Frame, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
+    if node.value is None:
+        return
+    machine.line = node.lineno
+    value = evaluate(machine, frame, node.value)
+    if isinstance(node, ast.AugAssign):
+        before = evaluate(machine, frame, node.target)
+        assign(machine, frame, node.target, binary(machine, node.op, before, value))
+        return
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        assign(machine, frame, target, value)
+
+
+def _branch(machine: Machine, frame: Frame, node: ast.If) -> Signal:
+    """Run the branch that holds; of an unknown condition the first, but for one that only leaves."""
+    holds = truth(evaluate(machine, frame, node.test))
+    if holds is None and isinstance(node.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+        return execute(machine, frame, node.orelse)
+    return execute(machine, frame, node.orelse if holds is False else node.body)
+
+
+def _loop(machine: Machine, frame: Frame, node: ast.For | ast.AsyncFor) -> Signal:
+    for value in items_of(evaluate(machine, frame, node.iter))[:MAX_LIST]:
+        machine.step()
+        assign(machine, frame, node.target, value)
+        signal = execute(machine, frame, node.body)
+        if signal is not None and signal[0] == "break":
+            return None
+        if signal is not None and signal[0] != "continue":
+            return signal
+    return execute(machine, frame, node.orelse)
+
+
+def _while(machine: Machine, frame: Frame, node: ast.While) -> Signal:
+    for turn in range(MAX_WHILE):
+        holds = truth(evaluate(machine, frame, node.test))
+        if holds is False or (turn and holds is None):
+            break
+        signal = execute(machine, frame, node.body)
+        if signal is not None and signal[0] == "break":
+            return None
+        if signal is not None and signal[0] != "continue":
+            return signal
+    return None
+
+
+def assign(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> None:
+    """Bind a name, an attribute, an item, or several of them to a value."""
+    if isinstance(target, ast.Name):
+        frame.names[target.id] = value
+    elif isinstance(target, ast.Attribute):
+        assign_attribute(evaluate(machine, frame, target.value), target.attr, value)
+    elif isinstance(target, ast.Subscript):
+        owner, index = evaluate(machine, frame, target.value), evaluate(machine, frame, target.slice)
+        _put(owner, index, value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        _unpack(machine, frame, target.elts, value)
+    elif isinstance(target, ast.Starred):
+        assign(machine, frame, target.value, value)
+
+
+def _put(owner: Value, index: Value, value: Value) -> None:
+    if isinstance(owner, dict):
+        if isinstance(index, (str, int)) and len(owner) < MAX_LIST:
+            owner[index] = value
+    elif isinstance(owner, list) and isinstance(index, int) and -len(owner) <= index < len(owner):
+        owner[index] = value
+
+
+def _unpack(machine: Machine, frame: Frame, targets: Sequence[ast.expr], value: Value) -> None:
+    whole = isinstance(value, (list, tuple)) or (isinstance(value, Layer) is False and value is not UNKNOWN)
+    values = items_of(value) if whole else []
+    star = next((place for place, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+    if star is not None and len(values) >= len(targets) - 1:
+        behind = len(targets) - star - 1
+        middle = values[star : len(values) - behind]
+        values = [*values[:star], middle, *values[len(values) - behind :]]
+    if len(values) != len(targets):
+        values = [UNKNOWN] * len(targets)
+    for target, item in zip(targets, values, strict=True):
+        assign(machine, frame, target, item)

@@ -1,0 +1,210 @@
+"""Functions and methods of tensors: how many numbers come out per sample, and whether the backward pass keeps them.
+
+Most change the form and not the count (``view``, ``permute``, ``rearrange``), so that a count is known where a shape is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from gpu_lol_action.analysis.network_forms import joined, numel_of, parts_of, resized, shrunk
+from gpu_lol_action.analysis.network_machine import Machine
+from gpu_lol_action.analysis.network_shapes import rearranged, reshaped
+from gpu_lol_action.analysis.network_values import UNKNOWN, Method, Tensor, Value
+
+# What comes out is saved besides what goes in.
+_SAVES = frozenset({"gelu", "silu", "swish", "mish", "sigmoid", "tanh", "elu", "hardswish", "softplus", "exp", "stack", "cat",
+                    "concat", "concatenate", "layer_norm", "group_norm", "batch_norm", "rms_norm", "instance_norm", "pixel_shuffle"})  # fmt: skip
+_SAME = frozenset({"pad", "relu", "relu_", "leaky_relu", "contiguous", "clone", "detach", "float", "half", "bfloat16", "to", "cuda", "type", "type_as", "dropout",
+                   "normalize", "softmax", "log_softmax", "add", "add_", "mul", "mul_", "div", "sub", "masked_fill", "masked_fill_", "clamp", "roll", "flip",
+                   "expand_as", "requires_grad_", "sqrt", "pow", "square", "abs", "log", "sin", "cos", "tril", "triu", "relu6",
+                   "dropout2d", "where", "zeros_like", "ones_like", "randn_like", "rand_like", "squeeze", "expand", "repeat"})  # fmt: skip
+_MADE = frozenset(
+    {"zeros", "ones", "randn", "rand", "empty", "full", "Parameter", "tensor", "normal", "randint", "arange"}
+)
+_PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", "einsum", "dot"})
+_MEANS = frozenset({"mean", "sum", "amax", "amin", "max", "min", "logsumexp", "argmax", "norm"})
+_DICTIONARY = frozenset({"items", "values", "keys"})
+FUNCTIONS = frozenset({*_SAVES, *_SAME, *_MADE, *_PRODUCTS, *_MEANS, "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
+                       "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
+                       "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d",
+                       "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "conv2d", "conv1d", "linear", "movedim",
+                       "unfold", "numel", "size", "dim"})  # fmt: skip
+
+
+def features_of(tensor: Tensor, name: str) -> Value:
+    """Return an attribute of a tensor: its shape where it is known."""
+    if name == "shape":
+        return list(tensor.shape) if tensor.shape is not None else UNKNOWN
+    if name == "ndim":
+        return len(tensor.shape) if tensor.shape is not None else UNKNOWN
+    if name in {"T", "mT", "data"}:
+        return Tensor(tensor.numel, (*tensor.shape[:-2], tensor.shape[-1], tensor.shape[-2])) if name != "data" and tensor.shape and len(tensor.shape) > 1 else tensor  # fmt: skip
+    if (
+        name in {"tensors", "tensor", "images", "pixel_values", "last_hidden_state", "sample", "logits"}
+        or name in _DICTIONARY
+    ):
+        return tensor if name not in _DICTIONARY else Method(tensor, name)
+    return UNKNOWN if name in {"device", "dtype", "grad", "requires_grad", "is_cuda"} else Method(tensor, name)
+
+
+def combine(left: Value, right: Value) -> Tensor:
+    """Return what arithmetic of a tensor and something gives: as many numbers as the larger has."""
+    tensors = [value for value in (left, right) if isinstance(value, Tensor)]
+    known = [tensor for tensor in tensors if tensor.numel is not None]
+    largest = max(known, key=lambda tensor: tensor.numel or 0.0, default=tensors[0])
+    return Tensor(largest.numel, largest.shape, name=largest.name)
+
+
+def matrix_product(left: Tensor, right: Tensor) -> Tensor:
+    """Return the product of two matrices, or stacks of them; of unknown shapes as many numbers as the smaller has."""
+    if (
+        left.shape
+        and right.shape
+        and left.numel is not None
+        and len(left.shape) > 1
+        and len(right.shape) > 1
+        and left.shape[-1]
+    ):
+        shape = (*left.shape[:-1], right.shape[-1])
+        return Tensor(numel_of(shape), shape)
+    known = [tensor.numel for tensor in (left, right) if tensor.numel is not None]
+    return Tensor(min(known) if known else None)
+
+
+def index_tensor(tensor: Tensor, parts: Sequence[Value]) -> Tensor:
+    """Return a part of a tensor; of an unknown shape as many numbers as before."""
+    if tensor.shape is None or tensor.numel is None or any(part is Ellipsis for part in parts):
+        return Tensor(tensor.numel, None, name=tensor.name)
+    shape: list[float] = []
+    place = 0
+    for part in parts:
+        if part is None:
+            shape.append(1.0)
+            continue
+        if place >= len(tensor.shape):
+            return Tensor(tensor.numel)
+        side = tensor.shape[place]
+        if isinstance(part, slice):
+            shape.append(float(len(range(*part.indices(int(min(side, 1e7)))))))
+        elif not isinstance(part, (int, float)) or isinstance(part, bool):
+            shape.append(side)
+        place += 1
+    shape += tensor.shape[place:]
+    return Tensor(numel_of(shape), tuple(shape))
+
+
+def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Return what a function of tensors gives, and note what it keeps."""
+    machine.step()
+    if name in _MADE:
+        return _made(name, places)
+    flat = [item for value in [*places, *named.values()] for item in (value if isinstance(value, list) else [value])]
+    tensors = [value for value in flat if isinstance(value, Tensor)]
+    if not tensors:
+        return UNKNOWN
+    first = tensors[0]
+    if name in _DICTIONARY:  # features by name
+        return [["0", first]] if name == "items" else [first] if name == "values" else ["0"]
+    if name in {"size", "numel", "dim"}:
+        return _asked(first, name, places)
+    if first.numel is None:
+        return first
+    if name in {"cat", "concat", "concatenate", "stack", "hstack"}:
+        return machine.kept.keep(joined(tensors, places, named))
+    if name in _SAVES:
+        return machine.kept.keep(Tensor(first.numel, first.shape))
+    if name in _SAME:
+        return combine(
+            first, tensors[1] if len(tensors) > 1 and name in {"add", "mul", "sub", "div", "add_", "mul_"} else None
+        )
+    if name in _PRODUCTS:
+        return machine.kept.keep(_product(name, places, tensors))
+    if name.endswith("attention") or name.startswith("flash"):
+        return machine.kept.keep(Tensor(first.numel, first.shape))
+    return _formed(machine, name, first, places, named)
+
+
+def _formed(machine: Machine, name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    numel = first.numel or 0.0
+    if name in {"chunk", "split", "tensor_split", "unbind"}:
+        return parts_of(name, first, places, named)
+    if name in {"interpolate", "upsample", "resize"}:
+        return machine.kept.keep(resized(first, places, named))
+    if "pool" in name:
+        if name.startswith("adaptive"):
+            sides = places[1] if len(places) > 1 else 1
+            target = float(sides) ** 2 if isinstance(sides, (int, float)) else 1.0
+            return Tensor(first.shape[1] * target, (1.0, first.shape[1], *(math.sqrt(target),) * 2)) if first.shape and len(first.shape) == 4 else Tensor(numel)  # fmt: skip
+        step = (
+            named.get("stride")
+            or (places[2] if len(places) > 2 else None)
+            or named.get("kernel_size")
+            or (places[1] if len(places) > 1 else 2)
+        )
+        return machine.kept.keep(
+            shrunk(first, step if isinstance(step, (int, float)) and step else 2, int(name[-2])), 3.0
+        )
+    if name in _MEANS:
+        axis = places[1] if len(places) > 1 else named.get("dim", named.get("axis"))
+        axes = [a for a in (axis if isinstance(axis, list) else [axis]) if isinstance(a, int)]
+        if axis is None or not first.shape or not all(-len(first.shape) <= a < len(first.shape) for a in axes):
+            return Tensor(1.0, (1.0,)) if axis is None else Tensor(numel)
+        taken = {a % len(first.shape) for a in axes}
+        keeps = named.get("keepdim") is True or named.get("keepdims") is True
+        shape = tuple(1.0 if p in taken else s for p, s in enumerate(first.shape) if keeps or p not in taken)
+        return Tensor(numel_of(shape), shape)
+    if name == "rearrange":
+        pattern = places[1] if len(places) > 1 else None
+        sizes = {key: float(value) for key, value in named.items() if isinstance(value, (int, float))}
+        return Tensor(numel, rearranged(first.shape, pattern, sizes) if isinstance(pattern, str) else None)
+    if name in {"conv2d", "conv1d", "linear"} and len(places) > 1 and isinstance(places[1], Tensor) and places[1].shape:
+        ratio = places[1].shape[0] / max(places[1].shape[1] if len(places[1].shape) > 1 else 1.0, 1.0)
+        return machine.kept.keep(Tensor(numel * ratio))
+    return Tensor(numel, reshaped(name, first.shape, numel, list(places[1:])))
+
+
+def _made(name: str, places: Sequence[Value]) -> Value:
+    first = places[0] if places else UNKNOWN
+    if name == "Parameter":
+        return Tensor(first.numel, first.shape, is_parameter=True) if isinstance(first, Tensor) else UNKNOWN
+    sides = first if isinstance(first, list) else list(places)
+    if name in {"tensor", "arange", "normal", "randint"}:
+        sides = [len(first)] if isinstance(first, list) else [first]
+    if sides and all(isinstance(side, (int, float)) and side >= 0 for side in sides):
+        shape = tuple(float(side) for side in sides)
+        return Tensor(min(numel_of(shape), 1e12), shape)
+    return UNKNOWN
+
+
+def _asked(tensor: Tensor, name: str, places: Sequence[Value]) -> Value:
+    if name == "numel":
+        return int(tensor.numel) if tensor.numel is not None else UNKNOWN
+    if tensor.shape is None:
+        return UNKNOWN
+    if name == "dim":
+        return len(tensor.shape)
+    axis = places[1] if len(places) > 1 else None
+    if isinstance(axis, int):
+        return int(tensor.shape[axis]) if -len(tensor.shape) <= axis < len(tensor.shape) else UNKNOWN
+    return [int(side) for side in tensor.shape]
+
+
+def _product(name: str, places: Sequence[Value], tensors: Sequence[Tensor]) -> Tensor:
+    if name == "einsum" and places and isinstance(places[0], str) and "->" in places[0]:
+        inner, _, outer = places[0].partition("->")
+        sides: dict[str, float] = {}
+        is_spaced = " " in inner.replace(", ", ",").strip()
+        for words, tensor in zip(inner.split(","), tensors, strict=False):
+            letters = words.split() if is_spaced else list(words.strip())
+            if tensor.shape is not None and len(letters) == len(tensor.shape):
+                sides.update(zip(letters, tensor.shape, strict=True))
+        wanted = outer.split() if is_spaced else list(outer.strip())
+        if all(letter in sides for letter in wanted):
+            shape = tuple(sides[letter] for letter in wanted)
+            return Tensor(numel_of(shape), shape)
+    offset = 1 if name == "baddbmm" and len(tensors) > 2 else 0
+    if len(tensors) - offset < 2:
+        return Tensor(tensors[0].numel)
+    return matrix_product(tensors[offset], tensors[offset + 1])

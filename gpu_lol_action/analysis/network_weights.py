@@ -1,0 +1,106 @@
+"""Weights of layers, from their arguments by place and name: in x out x kernel, and a bias."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from gpu_lol_action.analysis.network_attention import ATTENTION, attention_parameters
+from gpu_lol_action.analysis.network_values import UNKNOWN, Layer, Tensor, Value
+
+CONV = re.compile(
+    r"^(?:Lazy|Causal|EqualizedLR)?Conv(Transpose)?([123])[dD]$|^Conv([123])D(Transpose)?$|^(?:SeparableConv2D|DepthwiseConv2D|Conv|ConvTranspose|Conv2dNormActivation|ConvNormActivation|ConvModule)$"
+)
+POOL = re.compile(r"^(Adaptive|Global)?(?:Max|Avg|Average)_?[Pp]ool(?:ing)?_?([123])?[dD]?$|^(?:max|avg)_pool$")
+RECURRENT = {"LSTM": 4, "GRU": 3, "RNN": 1, "SimpleRNN": 1, "LSTMCell": 4, "GRUCell": 3, "RNNCell": 1}
+NORM = re.compile(
+    r"^(?:Lazy)?(?:Batch|Layer|Group|Instance|RMS|Sync)\w*Norm(?:alization)?(?:[123][dD])?$|^FrozenBatchNorm2d$"
+)
+DENSE = frozenset({"Linear", "LazyLinear", "Dense", "NonDynamicallyQuantizableLinear", "Linear8bitLt", "DenseGeneral"})
+
+
+def number(layer: Layer, place: int, *names: str, default: float | None = None) -> float | None:
+    """Return an argument as a number, by one of its names or its place."""
+    value = next((layer.named[name] for name in names if name in layer.named), UNKNOWN)
+    if value is UNKNOWN and 0 <= place < len(layer.places):
+        value = layer.places[place]
+    value = value[0] if isinstance(value, list) and value else value
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
+
+
+def layer_number(layer: Layer, name: str) -> Value:
+    """Return what a layer says of its own sizes, its weights as a tensor; None for anything else."""
+    if name in {"in_features", "in_channels"}:
+        return number(layer, 0, name)
+    if name in {"out_features", "out_channels", "embedding_dim"}:
+        return number(layer, 1, name)
+    if name == "weight":
+        return Tensor(layer.parameters)
+    return UNKNOWN if name in {"bias", "kernel_size", "stride", "padding"} else None
+
+
+def weights_of(layer: Layer) -> float | None:
+    """Return a layer's weights; None where its arguments are not known, or only what goes in will tell."""
+    kind = layer.kind
+    if CONV.match(kind):
+        inner, outer = number(layer, 0, "in_channels"), number(layer, 1, "out_channels")
+        return None if layer.is_last or not inner or not outer else conv_weights(layer, inner, outer, shift=2)
+    if kind in DENSE:
+        if kind in {"Dense", "LazyLinear", "DenseGeneral"} or layer.is_last:
+            return None
+        inner, outer = number(layer, 0, "in_features"), number(layer, 1, "out_features")
+        return inner * outer + (0.0 if layer.named.get("bias") is False else outer) if inner and outer else None
+    if kind in {"Embedding", "EmbeddingBag", "Embed"}:
+        rows = number(layer, 0, "num_embeddings", "input_dim")
+        width = number(layer, 1, "embedding_dim", "output_dim", "features")
+        return rows * width if rows and width else None
+    if kind in ATTENTION:
+        return attention_parameters(layer, number)
+    if kind in RECURRENT and not layer.is_last:
+        return recurrent_weights(layer, number(layer, 0, "input_size"))
+    if NORM.match(kind):
+        shape = layer.places[0] if layer.places else next(iter(layer.named.values()), UNKNOWN)
+        width = number(
+            layer, 1 if kind == "GroupNorm" else 0, "num_channels", "num_features", "normalized_shape", "dim"
+        )
+        if isinstance(shape, list) and kind == "LayerNorm":
+            return 2 * math.prod(side for side in shape if isinstance(side, (int, float)))
+        return 2 * width if width else 0.0
+    return 0.0
+
+
+def conv_weights(layer: Layer, inner: float, outer: float, *, shift: int) -> float:
+    """Return the weights of a convolution."""
+    rank = rank_of(layer)
+    groups = number(layer, 6 if not layer.is_last else -1, "groups", "feature_group_count", default=1.0) or 1.0
+    if layer.kind == "DepthwiseConv2D":
+        groups, outer = inner, inner
+    sides = layer.named.get("kernel_size", layer.places[shift] if len(layer.places) > shift else 3)
+    kernel = math.prod(sides) if isinstance(sides, list) and all(isinstance(s, (int, float)) for s in sides) and len(sides) == rank else (first_number(sides) or 3.0) ** rank  # fmt: skip
+    bias = 0.0 if layer.named.get("bias") is False or layer.named.get("use_bias") is False else outer
+    return inner * outer / max(groups, 1.0) * kernel + bias
+
+
+def first_number(value: Value) -> float | None:
+    """Return a number, or the first of several."""
+    value = value[0] if isinstance(value, list) and value else value
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def rank_of(layer: Layer) -> int:
+    """Return over how many sides a convolution goes."""
+    found = re.search(r"[123]", layer.kind)
+    sides = layer.named.get("kernel_size", layer.places[1] if len(layer.places) > 1 else None)
+    return int(found[0]) if found else len(sides) if isinstance(sides, list) and sides else 2
+
+
+def recurrent_weights(layer: Layer, inner: float | None) -> float | None:
+    """Return the weights of a recurrent layer; None where its width is not known."""
+    width = number(layer, 0, "units", "features") if layer.is_last else number(layer, 1, "hidden_size")
+    layers = (number(layer, 2, "num_layers", default=1.0) or 1.0) if not layer.is_last else 1.0
+    ways = 2.0 if layer.named.get("bidirectional") is True else 1.0
+    if not width:
+        return None
+    gates = RECURRENT[layer.kind]
+    first = ways * gates * width * ((inner or width) + width + 2)
+    return first + (layers - 1) * ways * gates * width * (ways * width + width + 2)

@@ -1,0 +1,50 @@
+"""Whether a document shows a model at work before it tells how to train it: then running it is what the repository is for.
+
+A README opens with what most of its readers come for. Under ``Quick start`` or ``Demo`` a repository that publishes weights
+runs them, and a chapter on training follows for the few; one that is made for training begins with that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
+
+_SHOWS = re.compile(
+    r"\b(?:quick|demos?|get(?:ting)? started|usage|try|play|inference|infer|web ?ui|gradio|app|generat\w*|how to (?:use|run)|"
+    r"run(?:ning)?\b(?! train)|command[- ]line|cli|pre-?trained|predict\w*|animat\w*|image|video|audio|speech|text)\b"
+    r"|快速|推理|演示|使用",
+    re.IGNORECASE,
+)
+# A step of a longer way, or what may be left out, is not what a document opens with.
+_NOT_THE_OPENING = re.compile(
+    r"train|tun(?:e|ing)\b|\bstep\s*\d|stage\s*\d|optional|可选|训练|data(?:set)?s?\b|eval|annotat|prepar|benchmark|CPU|Colab",
+    re.IGNORECASE,
+)
+
+
+def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str | None:
+    """Return the path of the document whose first command runs a model, where it trains further down; None elsewhere.
+
+    ``runs`` are those of documents of one level, in the order in which a reader meets them. The program that is shown has to
+    be the repository's own and to lie (``level_of`` its path) no deeper than the one that trains: else it is a sample.
+    """
+    told = [run for run in runs if run.command is not None and not is_beside(run)]
+    first = next((run for run in told if not is_variant(run)), None)
+    if first is None or first.command is None or first.script is None or first.behavior is not Behavior.INFERS:
+        return None
+    section = first.command.section
+    if not _SHOWS.search(section) or _NOT_THE_OPENING.search(section):
+        return None
+    said = first.command.said
+    trained = [
+        run for run in told if run.behavior is Behavior.TRAINS and run.command and run.command.said.path == said.path
+    ]
+    lines = [run.command.said.line for run in trained if run.command is not None]
+    levels = [level_of(run.script.path) for run in trained if run.script is not None]
+    if not lines or min(lines) < said.line or any(level < level_of(first.script.path) for level in levels):
+        return None
+    return said.path

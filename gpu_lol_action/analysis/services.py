@@ -1,0 +1,79 @@
+"""Programs that define a service around a model: what the framework's own server starts, and no main guard shows.
+
+Each framework has a word that only a served model has: a decorator, a base class, functions of given names, or the call that
+hands the program to the server. Such a program answers requests: it runs a model and does not train it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gpu_lol_action.analysis.behavior import GPU_MODULES
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.paths import Form
+
+MAX_TEXT = 200_000
+_TRUSS = "Truss"
+# By framework: the module that is imported ("" where the framework imports the program, and not the other way round), and
+# what all stands in the definition of a service, as each framework's documentation shows it.
+_DEFINITIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("BentoML", "bentoml", (r"^@(?:bentoml\.)?(?:service|runnable)\b|\bbentoml\.(?:Service|Runner)\(",)),
+    ("LitServe", "litserve", (r"\bLitServer\(|^class \w+\([^)\n]*\bLitAPI\b",)),
+    ("Ray Serve", "ray", (r"^@(?:serve|ray\.serve)\.deployment\b|\bserve\.run\(|\bbuild_openai_app\(",)),
+    ("Triton", "triton_python_backend_utils", (r"^class TritonPythonModel\b",)),
+    ("PyTriton", "pytriton", (r"\bTriton\(",)),
+    ("Cog", "cog", (r"^class \w+\([^)\n]*\bBase(?:Predictor|Runner)\b",)),
+    ("RunPod", "runpod", (r"\brunpod\.serverless\.start\(",)),
+    ("KServe", "kserve", (r"^class \w+\([^)\n]*\bModel\b|\bModelServer\(",)),
+    ("TorchServe", "ts", (r"^class \w+\([^)\n]*Handler\b",)),
+    ("MLServer", "mlserver", (r"^class \w+\([^)\n]*\bMLModel\b",)),
+    ("Mosec", "mosec", (r"^class \w+\([^)\n]*Worker\b",)),
+    ("Jina", "jina", (r"^class \w+\([^)\n]*\bExecutor\b",)),
+    ("Potassium", "potassium", (r"\bPotassium\(",)),
+    ("Beam", "beam", (r"^@(?:beam\.)?(?:endpoint|asgi|task_queue|realtime)\b",)),
+    ("Modal", "modal", (r"^\s*@modal\.(?:fastapi_endpoint|web_endpoint|asgi_app|web_server|wsgi_app)\b",)),
+    ("Inference Endpoints", "", (r"^class EndpointHandler\b",)),
+    ("SageMaker", "", (r"^def model_fn\(", r"^def (?:predict_fn|transform_fn)\(")),
+    (_TRUSS, "", (r"^class Model\b", r"^[ \t]+def load\(", r"^[ \t]+(?:async )?def predict\(")),
+)
+_COMPILED = tuple(
+    (name, module, tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns))
+    for name, module, patterns in _DEFINITIONS
+)
+# What says that the service wants a GPU where the program itself imports nothing that uses one.
+_ON_GPU = re.compile(
+    r"\bvllm\b|\bsglang\b|\bcuda\b|[\"']?\b(?:num_)?gpus?(?:_type|_count)?[\"']?\s*[=:]", re.IGNORECASE
+)
+
+
+@remembered
+def service_of(checkout: Checkout, source: Source) -> str | None:
+    """Return the framework whose GPU service a program defines; None for every other program."""
+    if source.form is not Form.PYTHON or source.code is None:
+        return None
+    text = source.text[:MAX_TEXT]
+    for name, module, patterns in _COMPILED:
+        if (module and module not in text) or not _all_stand(patterns, text):
+            continue
+        if (module and module not in source.code.imported()) or (
+            name == _TRUSS and not _lies_in_a_truss(checkout, source)
+        ):
+            continue
+        if _ON_GPU.search(text) or any(
+            s.code and s.code.imported() & GPU_MODULES for s in import_closure(checkout, source)
+        ):
+            return name
+    return None
+
+
+def _all_stand(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+    return all(pattern.search(text) for pattern in patterns)
+
+
+def _lies_in_a_truss(checkout: Checkout, source: Source) -> bool:
+    """Whether the model's configuration lies where Truss looks for it: beside the folder of the program."""
+    above = source.folder.rpartition("/")[0]
+    return bool(source.folder) and checkout.find(f"{above}/config.yaml" if above else "config.yaml") is not None

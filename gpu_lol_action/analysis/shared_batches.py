@@ -1,0 +1,52 @@
+"""Whether a run's batch is one for all cards together: its name says so, or the program divides it by their count."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.settings import Scope, as_number, look_up_number
+from gpu_lol_action.domain.finding import Evidence, Finding
+
+PER_CARD = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
+            "per_gpu_train_batch_size", "batch_size_per_gpu", "batch_size_per_device", "samples_per_gpu", "imgs_per_gpu")  # fmt: skip
+TOGETHER = ("global_batch_size", "total_batch_size", "batch_size_total", "overall_batch_size", "ims_per_batch")
+_ONE = ("train_batch_size", "batch_size", "batch", "bs")
+MOST = 65_536
+MAX_PROGRAMS = 16
+_DIVIDED = re.compile(
+    r"\bbatch_?(?:size)?\s*\)?\s*(?://?|%)\s*(?:\w{1,30}\.){0,3}(?:n_?gpus?\w{0,12}|num_gpus?\w{0,12}|gpu_count|world_size|n_?devices|num_devices"
+    r"|device_count\(|local_device_count\(|get_world_size\(|num_replicas\w{0,12})"
+)
+
+
+def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
+    """Return ``training.batch_size`` where only a batch of all cards is said, and ``training.batch_spread`` where it is divided."""
+    if run is None or look_up_number(scope, PER_CARD, 1, 4096) is not None:
+        return []
+    one, together = look_up_number(scope, _ONE, 1, MOST), look_up_number(scope, TOGETHER, 1, MOST)
+    if together is not None and (one is None or together.confidence >= one.confidence):
+        why = f"`{together.setting.key}` is {together.text}, for all cards together"
+        found = Finding(
+            "training.batch_size", str(as_number(together.text)), why, together.confidence, together.evidence
+        )
+        return [found, Finding("training.batch_spread", "all", why, together.confidence, together.evidence)]
+    if one is None or run.script is None:
+        return []
+    for source in import_closure(checkout, run.script)[:MAX_PROGRAMS]:
+        where = _division(source)
+        if where is not None:
+            why = "the program divides its batch by the number of cards"
+            return [Finding("training.batch_spread", "all", why, one.confidence, where)]
+    return []
+
+
+@remembered
+def _division(source: Source) -> Evidence | None:
+    """Return where a program divides a batch by the number of cards."""
+    if source.code is None or "batch" not in source.text:
+        return None
+    found = _DIVIDED.search(source.text)
+    return Evidence(source.path, source.text.count("\n", 0, found.start()) + 1) if found is not None else None

@@ -1,0 +1,34 @@
+"""What a run may ask from outside; apart from who asks it, so that a first reaction does not wait for the analyzer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.policy import Policy
+    from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
+
+
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """What may be asked from outside. ``is_hub_asked``: by this run's input; the policy may ask for it as well."""
+
+    hub: ModelHub | None = None
+    llm: LanguageModel | None = None
+    is_hub_asked: bool = False
+
+    def allowed(self, policy: Policy, *, is_fork: bool) -> Lookups:
+        """Return what may be asked about this code.
+
+        A stranger who picks a model's name must not see what only our token may, nor spend our money on a model that
+        reads what he wrote.
+        """
+        hub = self.hub if self.is_hub_asked or policy.asks_hub else None
+        if not is_fork:
+            return Lookups(hub, self.llm, self.is_hub_asked)
+        llm = self.llm if policy.may_forks_ask_llm else None
+        return Lookups(hub.anonymous() if hub is not None else None, llm, self.is_hub_asked)
+
+
+NO_LOOKUPS = Lookups()

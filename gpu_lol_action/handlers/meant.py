@@ -1,0 +1,54 @@
+"""Which machine a command is about: the one that runs here, or the one that is named; nothing is done by guessing."""
+
+from __future__ import annotations
+
+from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint, State
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.request import Deny, Outcome
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.down import entries_meant
+from gpu_lol_action.handlers.refuse import deny
+
+
+def machine_meant(context: Context, order: Order, example: str) -> Entry | Deny:
+    """Return the one open environment that is meant. ``example`` is the command as it would be given, without profile."""
+    entries = entries_meant(context, order)
+    found = [entry for entry in entries if isinstance(entry, Entry)]
+    if len(found) > 1:
+        names = ", ".join(f"`{entry.record.profile or 'default'}`" for entry in found)
+        ready = next((e.record.profile for e in found if e.record.profile and e.record.state is State.READY), "NAME")
+        return Deny(
+            "several_environments",
+            f"{len(found)} machines run here",
+            f"their profiles: {names}.",
+            f"/gpu-lol {example} --profile {ready}",
+        )
+    if found:
+        return found[0]
+    if entries:
+        return Deny("record_held", "its record cannot be read", "it counts as running until it can.", "/gpu-lol status")
+    return Deny("nothing_running", "no machine runs here", "it is rented by `up`.", "/gpu-lol up")
+
+
+def ready_machine(context: Context, order: Order, example: str) -> tuple[Entry, SshEndpoint] | Deny:
+    """Return the machine that is meant with its address, where it is ready and its lease is not over."""
+    entry = machine_meant(context, order, example)
+    if isinstance(entry, Deny):
+        return entry
+    record = entry.record
+    if record.state is State.READY and record.ssh is not None and not record.lease.is_over(context.clock.now()):
+        return entry, record.ssh
+    state = "its lease is over" if record.state is State.READY else f"it is {record.state.value}"
+    return Deny("not_ready", f"`{record.name}` cannot be used", f"{state}.", "/gpu-lol status")
+
+
+def deny_meant(context: Context, order: Order, denial: Deny) -> Outcome:
+    """Answer that it cannot be told which machine is meant, or that it cannot be used; what runs is still billing."""
+    entries = entries_meant(context, order)
+    running = next((entry.record for entry in entries if isinstance(entry, Entry)), None)
+    return deny(context, order, denial, running)
+
+
+def may_log_in(record: EnvironmentRecord, login: str) -> bool:
+    """Whether somebody's keys are on the machine; GitHub tells no case apart in logins."""
+    return login.lower() in {each.lower() for each in (record.requester.login, *record.shared)}

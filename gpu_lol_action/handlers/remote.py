@@ -1,0 +1,85 @@
+"""``run`` and ``logs``: a command on the machine for those who could log in anyway, and what was logged there."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+
+from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
+from gpu_lol_action.domain.request import Deny, Outcome
+from gpu_lol_action.errors import TransientError
+from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
+from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.launch.code import folder_name
+from gpu_lol_action.launch.command import Output, build_logs_script, build_run_script, parse_command_output
+from gpu_lol_action.render import comments
+
+CONNECTING = timedelta(minutes=1)
+LOGS_TIMEOUT = timedelta(minutes=1)
+
+
+def handle_run(context: Context, order: Order) -> Outcome:
+    """Run a command in the checkout and show its exit status and the end of its output."""
+    meant = ready_machine(context, order, "run -- COMMAND")
+    if isinstance(meant, Deny):
+        return deny_meant(context, order, meant)
+    record, endpoint = meant[0].record, meant[1]
+    if not may_log_in(record, order.requester.login):
+        denial = Deny(
+            "not_on_machine",
+            f"only who can log in to `{record.name}` runs commands on it",
+            f"these are its requester `{record.requester.login}` and whom it is shared with.",
+            f"/gpu-lol share @{order.requester.login}",
+        )
+        return deny(context, order, denial, record)
+    box = min(order.policy.timeouts.run, record.lease.remaining(context.clock.now()))
+    nonce = secrets.token_hex(16)
+    script = build_run_script(order.command.script, folder_name(record.repository), box, nonce)
+    context.progress.phase(f"running a command on {record.name}")
+    found = _ask(context, endpoint, script, nonce, box)
+    if isinstance(found, str):
+        raise _failed(context, "The command could not be run.", found)
+    text = _say(context, order, record, found)
+    return Outcome("done", "ran", {"environment": record.name, "exit_code": str(found.exit_code)}, text=text)
+
+
+def handle_logs(context: Context, order: Order) -> Outcome:
+    """Show the end of what set-up, or the last command, has said."""
+    which = order.command.topic or "setup"
+    meant = ready_machine(context, order, f"logs {which}")
+    if isinstance(meant, Deny):
+        return deny_meant(context, order, meant)
+    record, endpoint = meant[0].record, meant[1]
+    nonce = secrets.token_hex(16)
+    found = _ask(context, endpoint, build_logs_script(which, nonce), nonce, LOGS_TIMEOUT)
+    if isinstance(found, str):
+        denial = Deny("no_log", f"there is no log of `{which}` to show", f"{context.redact(found)}.")
+        return deny(context, order, denial, record)
+    text = _say(context, order, record, found)
+    return Outcome("done", "logs_shown", {"environment": record.name}, text=text)
+
+
+def _ask(context: Context, endpoint: SshEndpoint, script: str, nonce: str, box: timedelta) -> Output | str:
+    # The machine keeps the time box, so that the output of what it stops arrives; ours is only for a machine that hangs.
+    output = context.shell().run(endpoint, script, timeout=box + CONNECTING)
+    return parse_command_output(output.stdout, box, nonce)
+
+
+def _say(context: Context, order: Order, record: EnvironmentRecord, found: Output) -> str:
+    body = comments.output(
+        record=record,
+        command=context.redact(order.command.script) or order.command.topic or "setup",
+        # Redacted before it is laid out: a line that was cut or escaped may hide the shape of a key.
+        text=context.redact(found.text),
+        found=found,
+        now=context.clock.now(),
+        reply_to=order.reply_to,
+    )
+    answers.reply(context, order.pull_request.number, body)
+    return body
+
+
+def _failed(context: Context, what: str, why: str) -> TransientError:
+    return TransientError("command_not_run", what, why=context.redact(why), fix="/gpu-lol status")

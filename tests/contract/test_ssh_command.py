@@ -1,0 +1,115 @@
+"""Commands and logs on a real machine: where they run, what they see, how they end, and what stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from gpu_lol_action.adapters.ssh import OpenSsh
+from gpu_lol_action.launch.command import (
+    MOST_BYTES,
+    Output,
+    build_logs_script,
+    build_run_script,
+    parse_command_output,
+)
+from tests.fixtures.machines.machine import Machine, running_machine
+
+NONCE = "0123456789abcdef"
+BOX = timedelta(seconds=60)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    with running_machine(tmp_path_factory.mktemp("machine")) as started:
+        yield started
+
+
+@pytest.fixture
+def shell(machine: Machine) -> Iterator[OpenSsh]:
+    shell = OpenSsh(machine.private_key)
+    shell.run(machine.endpoint, "mkdir -p ~/.gpu-lol ~/train && echo 'export HF_HOME=/data/hub' > ~/.gpu-lol/env")
+    yield shell
+    shell.run(machine.endpoint, "rm -rf ~/.gpu-lol ~/train")
+    shell.close()
+
+
+def run(shell: OpenSsh, machine: Machine, command: str, box: timedelta = BOX) -> Output:
+    output = shell.run(machine.endpoint, build_run_script(command, "train", box, NONCE), timeout=box + BOX)
+    found = parse_command_output(output.stdout, box, NONCE)
+    assert isinstance(found, Output), output
+    return found
+
+
+def logs(shell: OpenSsh, machine: Machine, which: str) -> Output | str:
+    output = shell.run(machine.endpoint, build_logs_script(which, NONCE))
+    return parse_command_output(output.stdout, BOX, NONCE)
+
+
+def test_command_runs_in_the_checkout_with_its_environment(machine: Machine, shell: OpenSsh) -> None:
+    found = run(shell, machine, 'basename "$PWD"; echo "$HF_HOME"; umask; echo err >&2; exit 7')
+    assert (found.exit_code, found.text) == (7, "train\n/data/hub\n0022\nerr\n")
+    assert not found.is_timed_out
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("printf '%s|' 'a   b' \"$0\" \"$#\"", "a   b|bash|0|"),
+        ("echo '; touch ~/broken'; echo $(echo sub) `echo tick` | tr a-z A-Z", "; touch ~/broken\nSUB TICK\n"),
+        ("echo ${nonce:-none} ${script:-none} ${seconds:-none}", "none none none\n"),
+        ("cat", ""),
+        ("printf '\\377\\000x'", "\ufffd\x00x"),
+        (f"echo '::gpu-lol-command {NONCE} exit 0'; exit 3", f"::gpu-lol-command {NONCE} exit 0\n"),
+    ],
+)
+def test_command_is_data_until_the_machines_shell_has_it(
+    machine: Machine, shell: OpenSsh, command: str, text: str
+) -> None:
+    found = run(shell, machine, command)
+    assert found.text == text
+    assert found.exit_code == (3 if "exit 3" in command else 0)
+    assert shell.run(machine.endpoint, "ls ~/broken 2> /dev/null").stdout == ""
+
+
+def test_command_that_takes_too_long_is_stopped_and_what_it_said_is_there(machine: Machine, shell: OpenSsh) -> None:
+    found = run(shell, machine, "echo begun; sleep 60; echo never", timedelta(seconds=2))
+    assert found.text == "begun\n"
+    assert found.is_timed_out
+    assert shell.run(machine.endpoint, "pgrep -x sleep").stdout == ""
+
+
+def test_what_stays_in_the_background_keeps_no_connection(machine: Machine, shell: OpenSsh) -> None:
+    found = run(shell, machine, "sleep 30 & echo $!")
+    assert found.exit_code == 0
+    assert found.took < timedelta(seconds=10)
+    assert shell.run(machine.endpoint, f"kill {found.text.strip()} && echo was there").stdout == "was there\n"
+
+
+def test_long_output_arrives_from_its_end(machine: Machine, shell: OpenSsh) -> None:
+    found = run(shell, machine, "seq 1 100000")
+    assert found.is_cut
+    assert found.text.endswith("99999\n100000\n")
+    assert len(found.text) == MOST_BYTES
+
+
+def test_logs_are_of_set_up_or_of_the_last_command(machine: Machine, shell: OpenSsh) -> None:
+    assert isinstance(logs(shell, machine, "setup"), str)
+    assert isinstance(logs(shell, machine, "run"), str)
+    shell.run(machine.endpoint, "echo installed > ~/.gpu-lol/setup.log; touch -d '9 minutes ago' ~/.gpu-lol/setup.log")
+    run(shell, machine, "echo first")
+    run(shell, machine, "sleep 1; echo second")
+    setup, last = logs(shell, machine, "setup"), logs(shell, machine, "run")
+    assert isinstance(setup, Output)
+    assert isinstance(last, Output)
+    assert (setup.text, last.text) == ("installed\n", "second\n")
+    assert timedelta(minutes=8) < setup.age < timedelta(minutes=10)
+    assert last.exit_code is None
+
+
+def test_only_the_last_runs_are_kept(machine: Machine, shell: OpenSsh) -> None:
+    shell.run(machine.endpoint, "mkdir -p ~/.gpu-lol/runs; for n in $(seq 30); do echo > ~/.gpu-lol/runs/2020$n; done")
+    run(shell, machine, "true")
+    assert shell.run(machine.endpoint, "ls ~/.gpu-lol/runs | wc -l").stdout.strip() == "20"

@@ -1,0 +1,47 @@
+"""What a document opens with is what the repository is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.runs import all_runs, primary_run
+
+Build = Callable[[Mapping[str, str]], Checkout]
+TRAIN = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
+INFER = "import torch\nif __name__ == '__main__':\n    model.cuda().generate(x)\n"
+
+
+def readme(*chapters: tuple[str, str]) -> str:
+    return "".join(f"## {title}\n```\npython {program}\n```\n" for title, program in chapters)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (readme(("Quick start", "infer.py"), ("Training", "train.py")), "python infer.py"),
+        (readme(("🎮 Web Demo", "infer.py"), ("🏋️ Training", "train.py")), "python infer.py"),
+        (readme(("推理", "infer.py"), ("训练", "train.py")), "python infer.py"),
+        # Training is shown first: that is what most readers come for.
+        (readme(("Training", "train.py"), ("Inference", "infer.py")), "python train.py"),
+        # A step of a way that ends in training, what may be left out, and what is only looked at.
+        (readme(("Step 1: Generation", "infer.py"), ("Step 2: Training", "train.py")), "python train.py"),
+        (readme(("Web demo (optional)", "infer.py"), ("Training", "train.py")), "python train.py"),
+        (readme(("Evaluation", "infer.py"), ("Training", "train.py")), "python train.py"),
+        # A sample deeper than what trains.
+        (readme(("Demo", "samples/webcam.py"), ("Training", "train.py")), "python train.py"),
+    ],
+)  # fmt: skip
+def test_the_opening_of_the_readme_decides(checkout: Build, text: str, shown: str) -> None:
+    tree = checkout({"README.md": text, "train.py": TRAIN, "infer.py": INFER, "samples/webcam.py": INFER})
+    run = primary_run(tree)
+    assert run is not None
+    assert run.shown == shown
+
+
+def test_training_stays_a_choice(checkout: Build) -> None:
+    text = readme(("Quick start", "infer.py"), ("Training", "train.py"))
+    tree = checkout({"README.md": text, "train.py": TRAIN, "infer.py": INFER})
+    assert [run.shown for run in all_runs(tree)] == ["python infer.py", "python train.py"]

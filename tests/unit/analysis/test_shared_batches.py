@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.training import detect
+
+Build = Callable[[Mapping[str, str]], Checkout]
+PROGRAM = """
+import argparse
+import torch
+import timm
+import torch.distributed as dist
+p = argparse.ArgumentParser()
+p.add_argument("{key}", type=int, default={size})
+args = p.parse_args()
+model = timm.create_model("vit_large_patch16_224").cuda()
+loader = torch.utils.data.DataLoader(data, batch_size={batch})
+optimizer = torch.optim.AdamW(model.parameters())
+loss.backward()
+optimizer.step()
+"""
+
+
+def tree(checkout: Build, key: str, batch: str, size: int = 1024) -> Checkout:
+    return checkout({"train.py": PROGRAM.format(key=key, batch=batch, size=size)})
+
+
+@pytest.mark.parametrize(
+    ("key", "batch", "is_spread"),
+    [
+        ("--global-batch-size", "int(args.global_batch_size // dist.get_world_size())", True),
+        ("--batch-size", "args.batch_size // torch.cuda.device_count()", True),
+        ("--batch-size", "int(args.batch_size / ngpus_per_node)", True),
+        ("--batch-size", "args.batch_size", False),
+        ("--micro_batch_size", "args.micro_batch_size", False),
+        ("--batch-size", "args.batch_size // args.accumulation", False),
+    ],
+)
+def test_a_batch_of_all_cards_is_told_from_one_card_s(checkout: Build, key: str, batch: str, is_spread: bool) -> None:
+    files = tree(checkout, key, batch)
+    found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
+    assert found["training.batch_size"] == "1024"
+    assert ("training.batch_spread" in found) is is_spread
+
+
+def test_a_spread_batch_is_shared_by_as_many_cards_as_hold_it(checkout: Build) -> None:
+    spread = analyze(tree(checkout, "--global-batch-size", "args.global_batch_size // dist.get_world_size()"))
+    small = analyze(tree(checkout, "--global-batch-size", "args.global_batch_size // dist.get_world_size()", size=64))
+    assert spread.spec.hardware.gpu_count > 1
+    assert (spread.spec.hardware.vram_required_gb or 0) <= 80
+    assert small.spec.hardware.gpu_count == 1
