@@ -5,6 +5,7 @@ Two of these launch a whole machine; the others end before one boots. Each ends 
 
 from __future__ import annotations
 
+import re
 import secrets
 import signal
 from decimal import Decimal
@@ -80,8 +81,11 @@ def assert_no_credential_on_machine(story: Story, planted: Planted) -> None:
     place = "/opt/control"
     story._ssh(f"echo {control} > {place}; CONTROL={control} nohup sleep 600 > /dev/null 2>&1 &")
     found = story._ssh(search_script(values), seconds=400)
-    assert "files: 0" in found, found[-2000:]
-    seen = [line for line in found.splitlines() if not line.startswith(("files: ", "processes: "))]
+    # 2: all was looked at but what could not be opened, such as a socket; 124 would be: time was up.
+    assert "files: 0" in found or "files: 2" in found, found[-2000:]
+    unread = [line for line in found.splitlines() if line.startswith("unread: ")]
+    assert [line for line in unread if re.search(r" /(?:root|home|etc|opt|tmp|var|usr|workspace)/", line)] == []
+    seen = [line for line in found.splitlines() if not line.startswith(("files: ", "processes: ", "unread: "))]
     assert f"{place}:{control}" in seen, "the search finds what is in a file"
     assert any(line.startswith("/proc/") and line.endswith(f"environ:{control}") for line in seen), (
         "the search finds what is in a process"

@@ -42,8 +42,9 @@ VARIABLES = (
 )
 _SEARCH = r"""
 values() {{ printf %s {encoded} | base64 -d; }}
-values | timeout {seconds} grep -raoF --devices=skip --exclude-dir=proc --exclude-dir=sys -f - / 2>/dev/null
+values | timeout {seconds} grep -raoF --devices=skip --exclude-dir=proc --exclude-dir=sys -f - / 2> /dev/shm/unread
 echo "files: $?"
+sed 's/^/unread: /' /dev/shm/unread
 for place in environ cmdline; do
   for file in /proc/[0-9]*/$place; do
     values | grep -aoF -f - "$file" /dev/null 2>/dev/null
