@@ -186,11 +186,11 @@ def launching(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     now: datetime,
     worst_case_usd: Decimal,
     worst_case_at: datetime,
+    is_swept: bool = True,
 ) -> str:
     """Return the status comment while a machine is on its way; it is edited in place."""
-    return render_comment(
-        "launching", launching_view(record, phase, detail_lines, WorstCase(worst_case_at, worst_case_usd), now)
-    )
+    worst = WorstCase(worst_case_at, worst_case_usd, is_swept)
+    return render_comment("launching", launching_view(record, phase, detail_lines, worst, now))
 
 
 def ready(  # noqa: PLR0913 - keyword-only, fixed with the handlers

@@ -604,6 +604,7 @@ CASES: Mapping[str, Callable[[], str]] = {
         )
     ),
     "launching": _launching,
+    "launching_unswept": lambda: _launching(is_swept=False),
     "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),
     "launching_hostile": lambda: _launching(
         record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)
