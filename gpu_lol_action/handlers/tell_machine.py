@@ -30,7 +30,7 @@ def tell_lease(context: Context, record: EnvironmentRecord, lease: Lease, policy
         return "no address is known"
     nonce = secrets.token_hex(16)
     price_usd_per_hour = record.price_usd_per_hour or policy.max_price_usd_per_hour
-    grace = worst_case(price_usd_per_hour, lease, policy).ends_by - lease.expires_at
+    grace = worst_case(price_usd_per_hour, lease, policy, None).ends_by - lease.expires_at
     watch = Watch(lease, folder_name(record.repository), record.sha, grace)
     script = build_lease_script(watch, context.clock.now(), nonce)
     try:
