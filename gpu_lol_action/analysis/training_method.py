@@ -56,7 +56,9 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     switch = look_up(scope, ("use_peft", "use_lora", "use_peft_lora", "lora"))
     if switch is not None and switch.text.strip().lower() in {"false", "0", "no"}:
         return None
-    kind = look_up(scope, ("adapter", "finetuning_type", "train_type", "training_type", "tuning_type", "tuner_type", "peft_type"))
+    kind = look_up(
+        scope, ("adapter", "finetuning_type", "train_type", "training_type", "tuning_type", "tuner_type", "peft_type")
+    )
     if kind is not None:
         if "lora" not in kind.text.lower():
             return None
