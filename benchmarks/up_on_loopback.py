@@ -1,8 +1,9 @@
 """`/gpu-lol up` against a bare `sky launch` of the same task, interleaved, on the loopback cloud (needs root).
 
 Each pair runs our action from the comment to "ready" and, beside it in the same run, SkyPilot's own command from an empty
-home to the same point: a machine that has the spec's packages and answers on SSH. Prints the phases of `up`, both medians,
-and the ratio.
+home to the same point: a machine that has the spec's packages and answers on SSH. Then `/gpu-lol down`, from a fresh runner,
+and `sky down`, by whose server still runs: the seconds until the provider lists no machine. Prints the phases of `up`, the
+medians, and the ratios.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import os
 import statistics
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -32,8 +36,36 @@ meta: {name: bench, workload_type: training}
 """
 
 
-def up(stage: Stage, number: int) -> tuple[float, dict[str, float]]:
-    """Return the seconds from the comment to ready, and those of each phase."""
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """What one side took: until ready, until the provider's empty answer, until its command had ended."""
+
+    up: float
+    gone: float
+    down: float
+
+
+def ended(stage: Stage, end: Callable[[], object]) -> tuple[float, float]:
+    """Return after how many seconds the provider listed nothing, and after how many `end` was over."""
+    began, gone, over = time.perf_counter(), [float("inf")], threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.1):
+            if not stage.open_cloud().pods():
+                gone[0] = time.perf_counter() - began
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    end()
+    seconds = time.perf_counter() - began
+    over.set()
+    watcher.join()
+    return gone[0], seconds
+
+
+def up(stage: Stage, number: int) -> tuple[Seconds, dict[str, float]]:
+    """Return the seconds from the comment to ready and to gone, and those of each phase."""
     event = stage.hub.comment(number, stage.hub.maintainer, "/gpu-lol up")
     stage.hub.forget_requests()
     began = time.perf_counter()
@@ -46,11 +78,11 @@ def up(stage: Stage, number: int) -> tuple[float, dict[str, float]]:
     entries = [e for e in RecordLedger(GitRefStore(client)).entries() if isinstance(e, Entry) and e.record.is_open]
     phases = {phase.name: phase.seconds for phase in entries[0].record.phases}
     phases["light step"] = round(run.decide.seconds, 1)
-    stage.run_action(stage.hub.comment(number, stage.hub.maintainer, "/gpu-lol down"))
-    return seconds, phases
+    event = stage.hub.comment(number, stage.hub.maintainer, "/gpu-lol down")
+    return Seconds(seconds, *ended(stage, lambda: stage.run_action(event))), phases
 
 
-def bare(stage: Stage, folder: Path) -> float:
+def bare(stage: Stage, folder: Path) -> Seconds:
     """Return the seconds of `sky launch` (and one login) from an empty home; SkyPilot's server starts within them."""
     cloud = stage.open_cloud()
     home = folder / "home"
@@ -88,7 +120,8 @@ def bare(stage: Stage, folder: Path) -> float:
             "true",
         ]
         _run(login, environment, folder)
-        return time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        return Seconds(seconds, *ended(stage, lambda: _run([sky, "down", "-y", "bare"], environment, folder)))
     finally:
         subprocess.run([sky, "down", "-y", "bare"], env=environment, cwd=folder, capture_output=True, check=False)
         subprocess.run([sky, "api", "stop"], env=environment, cwd=folder, capture_output=True, check=False)
@@ -105,8 +138,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=5)
     pairs = parser.parse_args().pairs
-    ours: list[float] = []
-    theirs: list[float] = []
+    ours: list[Seconds] = []
+    theirs: list[Seconds] = []
     phases: list[dict[str, float]] = []
     with Stage() as stage:
         stage.open_cloud()
@@ -123,12 +156,16 @@ def main() -> None:
             folder.mkdir()
             theirs.append(bare(stage, folder))
             print(
-                f"pair {pair + 1}: up {ours[-1]:.1f} s {json.dumps(found)}, sky launch {theirs[-1]:.1f} s", flush=True
+                f"pair {pair + 1}: up {ours[-1].up:.1f} s {json.dumps(found)}, sky launch {theirs[-1].up:.1f} s; "
+                f"gone after {ours[-1].gone:.1f} s (certificate after {ours[-1].down:.1f} s), "
+                f"sky down {theirs[-1].gone:.1f} s ({theirs[-1].down:.1f} s)",
+                flush=True,
             )
     for name in phases[0]:
         print(f"  {name:<14} median {statistics.median(p.get(name, 0.0) for p in phases):.1f} s")
-    mine, bare_median = statistics.median(ours), statistics.median(theirs)
-    print(f"up {mine:.1f} s, sky launch {bare_median:.1f} s, ratio {mine / bare_median:.2f} (medians of {pairs} pairs)")
+    for mine, bare_name, name in (("up", "sky launch", "up"), ("down until gone", "sky down until gone", "gone")):
+        own, other = (statistics.median(getattr(each, name) for each in side) for side in (ours, theirs))
+        print(f"{mine} {own:.1f} s, {bare_name} {other:.1f} s, ratio {own / other:.2f} (medians of {pairs} pairs)")
 
 
 if __name__ == "__main__":

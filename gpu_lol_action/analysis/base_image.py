@@ -156,7 +156,10 @@ def _compilers(checkout: Checkout) -> list[Finding]:
     run = primary_run(checkout)
     sources = import_closure(checkout, run.script) if run and run.script else ()
     for source in sources:
-        for call in source.code.calls_named("load", "load_inline", "compile") if source.code else ():
+        # Words that many programs call otherwise: no tree is built for them alone.
+        loads = ("load", "load_inline") if source.mentions("cpp_extension") else ()
+        words = (*loads, *(("compile",) if source.mentions("torch.compile") else ()))
+        for call in source.code.calls_named(*words) if source.code and words else ():
             if call.name.endswith(("cpp_extension.load", "cpp_extension.load_inline")):
                 why = "an extension is compiled while the program runs"
                 where = Evidence(source.path, call.line)

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
+from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -77,8 +78,16 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 
 def documented_runs(checkout: Checkout) -> list[Run]:
-    """Return the runs of all commands, in the order in which a reader meets them."""
-    return [run for command in launch_commands(checkout) if (run := _of_command(checkout, command)) is not None]
+    """Return all commands that start something of this checkout, in the order in which a reader meets them.
+
+    What they do is not looked up yet (``looked_up``): to look into every program is most of what a large tree costs.
+    """
+    found = []
+    for command in launch_commands(checkout):
+        script = _script(checkout, command)
+        if script is not None or not _is_elsewhere(checkout, command):
+            found.append(Run(Behavior.TRAINS, command.evidence, command, script, (), command.options))
+    return found
 
 
 def configured_runs(checkout: Checkout) -> list[Run]:
@@ -94,41 +103,53 @@ def programs(checkout: Checkout) -> tuple[Source, ...]:
     return tuple(source for source in ordered[:MAX_PROGRAMS] if source.code is not None)
 
 
-def program_runs(checkout: Checkout, sources: Iterable[Source]) -> list[Run]:
-    """Return the runs of those programs that train or infer, in their order."""
-    started = {source for module in console_scripts(checkout).values() if (source := module_source(checkout, module))}
-    found: list[Run] = []
-    for source in sources:
-        if source.code is None:
-            continue
-        is_entry = source.code.has_main or source in started or source.name == "__main__.py"
-        is_entry = is_entry or service_of(checkout, source) is not None
-        behavior, call = behavior_of(source.code)
-        if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
-            behavior = program_behavior(checkout, source)
-        if behavior is not Behavior.NEITHER:
-            where = Evidence(source.path, call.line if call else 0)
-            found.append(Run(behavior, where, None, source, own_configs(checkout, source)))
-    return found
+def program_runs(sources: Iterable[Source]) -> list[Run]:
+    """Return programs as runs, in their order; what they do is not looked up yet (``looked_up``)."""
+    return [Run(Behavior.TRAINS, Evidence(source.path), None, source) for source in sources if source.code is not None]
+
+
+@remembered
+def looked_up(checkout: Checkout, run: Run) -> Run | None:
+    """Return a run with what it does and what configures it; None where it neither trains nor infers."""
+    if run.command is not None:
+        return _of_command(checkout, run, run.command)
+    return _of_program(checkout, run.script) if run.script is not None else run
+
+
+def _of_program(checkout: Checkout, source: Source) -> Run | None:
+    if source.code is None:
+        return None
+    is_entry = source.code.has_main or source in _console_programs(checkout) or source.name == "__main__.py"
+    is_entry = is_entry or service_of(checkout, source) is not None
+    behavior, call = behavior_of(source.code)
+    if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
+        behavior = program_behavior(checkout, source)
+    if behavior is Behavior.NEITHER:
+        return None
+    where = Evidence(source.path, call.line if call else 0)
+    return Run(behavior, where, None, source, own_configs(checkout, source))
+
+
+@remembered
+def _console_programs(checkout: Checkout) -> frozenset[Source]:
+    modules = console_scripts(checkout).values()
+    return frozenset(source for module in modules if (source := module_source(checkout, module)) is not None)
 
 
 def is_started(checkout: Checkout, source: Source) -> bool:
     """Whether a program is made to be started: a main guard, a service, a console script, a notebook, or code at the root that does it."""
-    modules = console_scripts(checkout).values()
     return (
         source.form is Form.NOTEBOOK
         or bool(source.code and source.code.has_main)
         or source.name == "__main__.py"
         or service_of(checkout, source) is not None
-        or any(module_source(checkout, module) is source for module in modules)
+        or source in _console_programs(checkout)
     )
 
 
-def _of_command(checkout: Checkout, command: LaunchCommand) -> Run | None:
+def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | None:
     """Return the run of a command that trains or infers; None for everything else (data preparation, other people's files)."""
-    script = _script(checkout, command)
-    if script is None and _is_elsewhere(checkout, command):
-        return None
+    script = run.script
     word = script.name.rpartition(".")[0] if script is not None else ""
     found = [source for name in command.configs if (source := _config(checkout, name, word)) is not None]
     configs = tuple(source for source in dict.fromkeys(found) if source is not script)
@@ -156,11 +177,8 @@ def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:
         return first
     # A small launcher of the repository's own is told which program to start (`python run.py train.py -c x.yml`).
     inner = [s for word in command.words if word.endswith(".py") and (s := checkout.find_named(word)) is not None]
-    own = behavior_of(first.code)[0]
-    for source in inner:
-        if source is not first and own is Behavior.NEITHER and source.code is not None and source.code.has_main:
-            return source
-    return first
+    started = [s for s in inner if s is not first and s.code is not None and s.code.has_main]
+    return started[0] if started and behavior_of(first.code)[0] is Behavior.NEITHER else first
 
 
 def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
@@ -210,16 +228,23 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS:
         return own
-    options = {default.name for default in script.code.defaults if default.is_option}
-    if uses_gpu and _SERVING_TARGET.search(script.name) and not options & _TRAINING_OPTIONS:
+    if uses_gpu and _SERVING_TARGET.search(script.name) and not _has_training_options(script):
         return Behavior.INFERS
     # Asked only as far as the answer needs it: each may have to be parsed.
-    may_train = own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path) or options & _TRAINING_OPTIONS
+    may_train = own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path) or _has_training_options(script)
     if may_train and any(_behavior(source) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and any(_behavior(source) is Behavior.INFERS for source in closure[1:]):
         return Behavior.INFERS
     return own
+
+
+@remembered
+def _has_training_options(script: Source) -> bool:
+    """Whether a program has an option of one that trains; not parsed where no such name stands in its text."""
+    if script.code is None or not any(may_give(script.content, name) for name in sorted(_TRAINING_OPTIONS)):
+        return False
+    return any(default.is_option and default.name in _TRAINING_OPTIONS for default in script.code.defaults)
 
 
 @remembered
@@ -260,6 +285,7 @@ __all__ = [
     "import_closure",
     "is_started",
     "local_imports",
+    "looked_up",
     "program_runs",
     "programs",
 ]

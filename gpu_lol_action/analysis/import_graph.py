@@ -70,12 +70,15 @@ def is_imported(checkout: Checkout, source: Source) -> bool:
     """Whether another program of this checkout imports it.
 
     Its neighbors are looked at first, for they import most; and only files in which the module's name stands somewhere. What a
-    package itself defines is imported without its name.
+    package itself defines is imported without its name, but only from within.
     """
     stem = source.path.rpartition("/")[2].removesuffix(".py")
+    inside = ""
+    if stem == "__init__" and source.folder:
+        stem, inside = source.folder.rpartition("/")[2], f"{source.folder}/"
     return any(
         other is not source
-        and (stem == "__init__" or other.mentions(stem))
+        and (stem == "__init__" or other.mentions(stem) or (inside and other.path.startswith(inside)))
         and source in local_imports(checkout, other)
         for other in itertools.chain(_neighbors(checkout, source.folder), checkout.of(Form.PYTHON))
     )

@@ -139,9 +139,9 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
 @remembered
 def _first_of(source: Source, owners: tuple[str, ...]) -> Call | None:
     """Return a program's first call whose name begins with one of these words."""
-    return next(
-        (call for call in (source.code.calls if source.code else ()) if call.name.split(".")[0] in owners), None
-    )
+    if source.code is None or not any(source.mentions(owner) for owner in owners):
+        return None
+    return next((call for call in source.code.calls if call.name.split(".")[0] in owners), None)
 
 
 def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:
@@ -256,7 +256,8 @@ def _own(scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> l
 @remembered
 def _policy_of(source: Source) -> tuple[Finding, ...]:
     """Return the network of the first policy that a program starts an agent with."""
-    for call in source.code.calls if source.code else ():
+    may_start = source.code is not None and any(source.mentions(policy) for policy in _POLICY_PARAMETERS)
+    for call in source.code.calls if source.code is not None and may_start else ():
         first = call.arguments[0].text if call.arguments else None
         if first is not None and _POLICIES.match(first):
             where = Evidence(source.path, call.line)

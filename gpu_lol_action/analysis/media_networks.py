@@ -54,6 +54,7 @@ _STARTS = frozenset(
         "launch",
     }
 )
+_STARTING = re.compile(rf"\bdef\s+(?:{'|'.join(sorted(_STARTS))})\b")
 _METHODS = _STARTS | {"__call__", "setup_model", "configure_model", "_build_model", "init_model"}
 _LATENTS = re.compile(r"AutoencoderKL|first_stage|latent_size|vae\.encode")
 _LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
@@ -86,7 +87,7 @@ def own_network(
         programs, options or {}, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
     )
     machine.is_size_open = not image_size
-    machine.has_latents = any(_LATENTS.search(program.source.text) for program in programs[:12])
+    machine.has_latents = any(program.defines_any(_LATENTS) and not program.is_broken for program in programs[:12])
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):
         before = len(machine.roots)
@@ -115,11 +116,12 @@ def configured_network(
 
 def _programs(sources: Sequence[Source]) -> list[Program]:
     left = MAX_TOGETHER
-    programs = []
+    programs: list[Program] = []
     for source in sources:
         program = program_of(source)
         left -= program.cost if program is not None else 0
-        if program is not None and left >= 0:
+        # The first one is followed from its top, so that it has to be whole; the others are parsed as they are needed.
+        if program is not None and left >= 0 and (programs or not program.is_broken):
             programs.append(program)
     return programs
 
@@ -130,7 +132,7 @@ def _follow(machine: Machine, program: Program, *, whole: bool) -> None:
         frame = Frame(program)
         machine.modules[program.source.path] = frame.names
         _tried(machine, lambda: execute(machine, frame, program.body))
-    for name, node in program.functions.items():
+    for name, node in program.functions.items() if whole or program.defines_any(_STARTING) else ():
         is_likely = name in _STARTS or (whole and not machine.roots)  # else factories that nobody asks for
         if id(node) not in machine.called and is_likely:
             _tried(machine, partial(call, machine, Function(node, program), (), {}))

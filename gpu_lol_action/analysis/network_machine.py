@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +25,10 @@ MAX_DEPTH = 28
 MAX_LIST = 512
 MOST_FORWARD = 240_000  # steps of running networks once, all together
 MOST_STEPS = 60_000  # statements, calls and loops of all networks of a run together
+
+
+_REGISTERS = re.compile(r"@[^\n]*register", re.IGNORECASE)
+"""Of programs that may put something into a registry: a decorator says so."""
 
 
 class OutOfStepsError(Exception):
@@ -107,6 +112,10 @@ class Machine:
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
+    homes: dict[str, Program | None] = field(
+        default_factory=dict
+    )  # the first program with a class or function of that name
+    registering: list[Program] | None = None
     registry: dict[str, tuple[Program, str]] | None = None
 
     def call(self, target: Value, places: Sequence[Value] = (), named: Mapping[str, Value] | None = None) -> Value:
@@ -133,27 +142,31 @@ class Machine:
         for other in near:
             if (found := self._own(last, other)) is not None:
                 return found
-        for other in self.programs:
-            if last in other.classes or last in other.functions:
-                return self._own(last, other)
-        return Named(origin or name)
+        if last not in self.homes:
+            self.homes[last] = next((other for other in self.programs if other.defines(last)), None)
+        home = self.homes[last]
+        return self._own(last, home) if home is not None else Named(origin or name)
 
     def _own(self, name: str, program: Program) -> Value | None:
         key = (program.source.path, name)
         if key not in self.known:
+            if not program.defines(name):
+                return None
             if name in program.classes:
                 self.known[key] = Class(program.classes[name], program)
-            elif name in program.functions:
-                self.known[key] = Function(program.functions[name], program)
             else:
-                return None
+                self.known[key] = Function(program.functions[name], program)
         return self.known[key]
 
     def registered(self, name: str) -> Value | None:
         """Return the class or function that a decorator puts into a registry under that name, or its own; None without one."""
         if self.registry is None:
+            if self.registering is None:
+                self.registering = [program for program in self.programs if program.defines_any(_REGISTERS)]
+            if not any(program.source.mentions(name) for program in self.registering):
+                return None
             self.registry = {}
-            for program in self.programs:
+            for program in self.registering:
                 for node in (*program.classes.values(), *program.functions.values()):
                     for key in _registered_names(node):
                         self.registry.setdefault(key, (program, node.name))

@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
+from gpu_lol_action.analysis.texts import may_define
 
 MAX_CHARACTERS = 200_000
 MAX_KEPT = 64
 """Programs that are kept for the next run that imports them: no more than one run may have."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """What a program's tree says; ``is_broken`` where there is none."""
+
+    body: Sequence[ast.stmt] = ()
+    classes: Mapping[str, ast.ClassDef] = field(default_factory=dict)
+    functions: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef] = field(default_factory=dict)
+    values: Mapping[str, ast.expr] = field(default_factory=dict)
+    imports: Mapping[str, str] = field(default_factory=dict)
+    is_broken: bool = False
+
+
+@dataclass(slots=True, eq=False)
 class Program:
     """One program: its statements, and by name its classes, functions, assigned values, and what it imports.
 
-    ``imports`` has the dotted origin of each name. ``cost`` is what parsing took, in bytes of ordinary code.
+    It is parsed when it is first asked for one of these: of the programs that a run imports most never are. ``cost`` is what
+    parsing takes, in bytes of ordinary code.
     """
 
     source: Source
-    body: Sequence[ast.stmt]
-    classes: Mapping[str, ast.ClassDef]
-    functions: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]
-    values: Mapping[str, ast.expr]
-    imports: Mapping[str, str]
     cost: int
+    _outline: _Outline | None = None
 
     @property
     def stem(self) -> str:
@@ -36,16 +47,65 @@ class Program:
         stem = self.source.name.rpartition(".")[0]
         return self.source.folder.rpartition("/")[2] if stem == "__init__" else stem
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether it cannot be parsed: then it has nothing."""
+        return self._outlined().is_broken
+
+    @property
+    def body(self) -> Sequence[ast.stmt]:
+        """Its statements."""
+        return self._outlined().body
+
+    @property
+    def classes(self) -> Mapping[str, ast.ClassDef]:
+        """Classes of the module by name."""
+        return self._outlined().classes
+
+    @property
+    def functions(self) -> Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Functions of the module by name."""
+        return self._outlined().functions
+
+    @property
+    def values(self) -> Mapping[str, ast.expr]:
+        """Assigned values of the module by name."""
+        return self._outlined().values
+
+    @property
+    def imports(self) -> Mapping[str, str]:
+        """The dotted origin of each name that is imported."""
+        return self._outlined().imports
+
+    def defines(self, name: str) -> bool:
+        """Whether the module has a class or function of that name; not parsed where none may be."""
+        if self._outline is None and not may_define(self.source.content, name):
+            return False
+        return name in self.classes or name in self.functions
+
+    def defines_any(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the program may define something that way: a look at its text."""
+        return pattern.search(self.source.text) is not None
+
+    def _outlined(self) -> _Outline:
+        if self._outline is None:
+            self._outline = _outline_of(self.source.text)
+        return self._outline
+
 
 @functools.lru_cache(maxsize=MAX_KEPT)
 def program_of(source: Source) -> Program | None:
-    """Return a program's outline; None where it is too long or cannot be parsed."""
+    """Return a program to be asked; None where it is too long."""
     text = source.text
     if source.code is None or len(text) > MAX_CHARACTERS:
         return None
+    return Program(source, parse_cost(text))
+
+
+def _outline_of(text: str) -> _Outline:
     tree = parse_program(text)
     if isinstance(tree, str):
-        return None
+        return _Outline(is_broken=True)
     classes: dict[str, ast.ClassDef] = {}
     functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
     values: dict[str, ast.expr] = {}
@@ -63,7 +123,7 @@ def program_of(source: Source) -> Program | None:
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     values[target.id] = node.value
-    return Program(source, tree.body, classes, functions, values, imports, parse_cost(text))
+    return _Outline(tree.body, classes, functions, values, imports)
 
 
 def _statements(body: Sequence[ast.stmt], depth: int = 0) -> list[ast.stmt]:

@@ -6,10 +6,13 @@ import re
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports
 from gpu_lol_action.analysis.paths import Form
 
 _CONFIG_FILE = re.compile(r"^[^\s{}]{1,200}\.(?:ya?ml|json|toml)$")
+_KINDS = ("yaml", "yml", "json", "toml")
+_QUOTED_END = re.compile(r"(?:ya?ml|json|toml)['\"]")
 _HYDRA = ("main", "hydra_runner", "hydra_task_runner", "compose", "initialize")
 _LOADS_CONFIG = (
     "open",
@@ -32,15 +35,15 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
     """Return the configuration files that a program starts with: what its options, its loaders or its Hydra decorator name."""
     if script is None or script.code is None:
         return ()
-    named = [default.text for default in script.code.defaults if _CONFIG_FILE.search(default.text)]
-    for call in script.code.calls_named(*_HYDRA):
+    named = _defaults(script)
+    for call in script.code.calls_named(*(_HYDRA if script.mentions("hydra") else _HYDRA[1:])):
         if call.last == "main" and call.name != "hydra.main":
             continue
         path = script.code.resolve(call.keyword("config_path")) or ""
         name = script.code.resolve(call.keyword("config_name")) or "config"
         base = f"{script.folder}/{path}".strip("/") if script.folder else path
         named.append(f"{plain_path(base)}/{name}".lstrip("/") + ("" if name.endswith((".yaml", ".yml")) else ".yaml"))
-    for call in script.code.calls_named(*_LOADS_CONFIG):
+    for call in script.code.calls_named(*_LOADS_CONFIG) if _names_file(script) else ():
         texts = [script.code.resolve(value, call.owner) for value in call.arguments[:2]]
         named += [text for text in texts if text is not None and _CONFIG_FILE.search(text)]
     for call in script.code.calls_named(
@@ -49,12 +52,24 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
         named += [text for value in call.arguments[1:2] if (text := script.code.resolve(value)) is not None]
     if not named:
         # A module of its own often reads the configuration.
-        inner = [source.code for source in local_imports(checkout, script)[:12] if source.code is not None]
-        named = [d.text for code in inner for d in code.defaults if _CONFIG_FILE.search(d.text)]
+        named = [text for source in local_imports(checkout, script)[:12] for text in _defaults(source)]
     found = [source for name in named if (source := checkout.find_named(name)) is not None and source is not script]
     return tuple(dict.fromkeys(s for s in found if s.code is not None or read_settings(s)))[:3] or _likely(
         checkout, script
     )
+
+
+def _defaults(source: Source) -> list[str]:
+    """Return the configuration files that a program's values are; not parsed where no text ends like one."""
+    if source.code is None or not _names_file(source):
+        return []
+    return [default.text for default in source.code.defaults if _CONFIG_FILE.search(default.text)]
+
+
+@remembered
+def _names_file(source: Source) -> bool:
+    """Whether a text of a program may end like a configuration file's name."""
+    return any(source.mentions(kind) for kind in _KINDS) and _QUOTED_END.search(source.text) is not None
 
 
 def _likely(checkout: Checkout, script: Source) -> tuple[Source, ...]:

@@ -19,7 +19,7 @@ from gpu_lol_action.analysis.python_scan import (
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
 from gpu_lol_action.analysis.python_tree import Facts, read_block, read_tree
 from gpu_lol_action.analysis.python_values import Value
-from gpu_lol_action.analysis.texts import text_of
+from gpu_lol_action.analysis.texts import may_give, text_of
 
 __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_python"]
 
@@ -157,7 +157,12 @@ class PythonCode:
         return tuple(calls[place] for place in sorted(place for word in words for place in by_word[word]))
 
     def default(self, name: str) -> Default | None:
-        """Return the default of that name: an option's (parser, dataclass) before a plain assignment."""
+        """Return the default of that name: an option's (parser, dataclass) before a plain assignment.
+
+        No tree is built where the name stands nowhere.
+        """
+        if self._first is None and self._facts is None and not may_give(self._content, name):
+            return None
         if self._first is None:
             first: dict[str, Default] = {}
             for item in self.defaults:

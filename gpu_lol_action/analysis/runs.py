@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.entry_points import (
     configured_runs,
     documented_runs,
     is_started,
+    looked_up,
     program_runs,
     programs,
 )
@@ -107,14 +108,34 @@ def _ranked(checkout: Checkout) -> list[_Rank]:
     for source in programs(checkout):
         if source not in commanded:
             (library if _is_library(checkout, levels, source) else made).append(source)
-    runs += program_runs(checkout, made)
-    ranks = [_rank(checkout, levels, run, order) for order, run in enumerate(runs)]
+    runs += program_runs(made)
+    ranks = _near(checkout, levels, runs)
     # Modules of the library lie so far behind that they matter where nothing is made to be started; to look into each of
     # them is most of what a large library would cost.
     if not any(not rank.is_beside and rank.level + MAX_DEEPER < LIBRARY for rank in ranks):
-        runs += program_runs(checkout, library)
-        ranks = [_rank(checkout, levels, run, order) for order, run in enumerate(runs)]
-    return _with_depth(ranks, levels)
+        ranks = _near(checkout, levels, [*runs, *program_runs(library)])
+    return ranks
+
+
+def _near(checkout: Checkout, levels: _Levels, runs: Sequence[Run]) -> list[_Rank]:
+    """Return the ranks of what trains or infers, looked up from the first rank on as far as runs behind could be chosen.
+
+    Whether it is a step beside the run, its level, and whether it is a bare program are known before what it does.
+    """
+    groups: dict[tuple[bool, int, bool], list[tuple[int, Run]]] = {}
+    for order, run in enumerate(runs):
+        rank = _rank(checkout, levels, run, order)
+        groups.setdefault((rank.is_beside, rank.level, rank.kind == _PROGRAM), []).append((order, run))
+    ranks: list[_Rank] = []
+    for is_beside_all, level, is_program in sorted(groups):
+        chosen = _distinct(checkout, sorted(_with_depth(ranks, levels), key=lambda rank: rank.key))
+        first = chosen[0] if chosen and not chosen[0].is_beside else None
+        if first is not None and (is_beside_all or level > first.level + MAX_DEEPER or len(chosen) >= MAX_RUNS):
+            break
+        for order, run in groups[is_beside_all, level, is_program]:
+            known = looked_up(checkout, run)
+            ranks += [_rank(checkout, levels, known, order)] if known is not None else []
+    return _with_depth(sorted(ranks, key=lambda rank: rank.order), levels)
 
 
 def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
@@ -212,7 +233,7 @@ def _fame(script: Source) -> int:
 
 def _submits(script: Source) -> bool:
     """Whether a program hands another one of the checkout to a cluster: then it is the one that is started."""
-    return script.code is not None and "submitit" in script.code.imported()
+    return script.code is not None and script.mentions("submitit") and "submitit" in script.code.imported()
 
 
 def _distinct(checkout: Checkout, ranks: Sequence[_Rank]) -> list[_Rank]:

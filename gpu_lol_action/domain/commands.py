@@ -67,7 +67,7 @@ class CommandSpec:
 
     ``settings`` are words of the form ``name=value``; a command that has any takes at least one. ``is_positional_needed``:
     there is no command without its argument. ``is_once``: an old run of it, started again by another, does nothing.
-    ``words_behind`` names what has to stand behind ``--``, as it is written.
+    ``ships_code``: it brings the pull request's code to a machine, so a fork's has to be named. ``words_behind`` names what has to stand behind ``--``, as it is written.
     """
 
     name: str
@@ -85,6 +85,7 @@ class CommandSpec:
     is_positional_needed: bool = False
     is_once: bool = False
     words_behind: str = ""
+    ships_code: bool = False
 
     def usage(self, door: DoorKind) -> str:
         """Return the command with the arguments that it takes at this door, without the door's prefix."""
@@ -98,6 +99,11 @@ class CommandSpec:
         if self.words_behind:
             words.append(f"-- {self.words_behind}")
         return " ".join(words)
+
+    def examples_at(self, door: DoorKind) -> tuple[str, ...]:
+        """Return the examples as this door takes them: what backticks hold together in Markdown, quotes do in a shell."""
+        is_shell = door is DoorKind.TERMINAL
+        return tuple(example.replace("`", "'") if is_shell else example for example in self.examples)
 
     def options_at(self, door: DoorKind) -> tuple[Option, ...]:
         """Return the options that can be given at this door."""
@@ -259,6 +265,19 @@ COMMANDS: tuple[CommandSpec, ...] = (
         is_once=True,
     ),
     CommandSpec(
+        "sync",
+        "Bring the new commits to the machine, without touching unsaved work",
+        Permission.COMMAND_ROLES,
+        options=(
+            WHICH,
+            Option("--sha", OptionKind.SHA, "only if this is still the head", "abc1234", DoorKind.COMMENT),
+        ),
+        examples=("sync",),
+        needs_cloud=True,
+        is_once=True,
+        ships_code=True,
+    ),
+    CommandSpec(
         "share",
         "Let another GitHub user log in to the machine too",
         Permission.COMMAND_ROLES,
@@ -283,11 +302,19 @@ COMMANDS: tuple[CommandSpec, ...] = (
         is_once=True,
     ),
     CommandSpec(
+        "validate",
+        "Check the running machine again: driver, GPU, packages, disk, credentials",
+        Permission.COMMAND_ROLES,
+        options=(WHICH,),
+        examples=("validate",),
+        needs_cloud=True,
+    ),
+    CommandSpec(
         "run",
         "Run a command in the checkout on the machine, and show its output",
         Permission.COMMAND_ROLES,
         options=(WHICH,),
-        examples=("run -- nvidia-smi -L", "run -- `python train.py --steps 10 | tail`"),
+        examples=("run -- nvidia-smi -L", "run -- python train.py --steps 10"),
         needs_cloud=True,
         is_once=True,
         words_behind="COMMAND",

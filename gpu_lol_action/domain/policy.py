@@ -60,6 +60,9 @@ class Policy:
         return login.lower() in {name.lower() for name in self.users}
 
 
+MAX_SWEEP_AGE = timedelta(hours=26)
+"""A schedule of once an hour that GitHub skipped for a whole day is no safety net any more."""
+
 PROPOSAL_MODES = ("comment", "suggest", "commit")
 POLICY_PATH = ".github/gpu-lol.yml"
 SPEC_PATH = ".gpu-lol.yaml"

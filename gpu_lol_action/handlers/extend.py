@@ -17,7 +17,7 @@ from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, reread
 from gpu_lol_action.handlers.tell_machine import tell_lease
 from gpu_lol_action.intake.extension import ExtensionFacts, check_second_person, decide_extension, is_dear
 from gpu_lol_action.intake.spending_gates import SpendingFacts
-from gpu_lol_action.pricing.budget import month_start, spending, worst_case
+from gpu_lol_action.pricing.budget import month_start, spending, sweep_gap, worst_case
 from gpu_lol_action.render import comments
 
 DEFAULT_EXTENSION = timedelta(hours=1)
@@ -52,7 +52,7 @@ def handle_extend(context: Context, order: Order) -> Outcome:
 def _grant(context: Context, order: Order, entry: Entry, lease: Lease) -> Outcome:
     before = entry.record
     entry = _write(context, entry, lease)
-    why = tell_lease(context, before.ssh, lease) if before.ssh else "no address is known"
+    why = tell_lease(context, before, lease, order.policy)
     if why is not None:
         # Its own timer would end it at the old time, in spite of what the comment said.
         _write(context, entry, before.lease)
@@ -63,7 +63,9 @@ def _grant(context: Context, order: Order, entry: Entry, lease: Lease) -> Outcom
             fix=order.command.line,
         )
     now = context.clock.now()
-    worst = worst_case(before.price_usd_per_hour, lease, order.policy) if before.price_usd_per_hour else None
+    gap = sweep_gap(context.ledger.last_sweep(), order.policy, now)
+    price = before.price_usd_per_hour
+    worst = worst_case(price, lease, order.policy, gap) if price else None
     body = comments.extended(
         record=entry.record,
         before=before.lease,

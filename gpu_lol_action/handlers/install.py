@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.errors import TransientError, UserError
+from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.restore import restore_work
@@ -51,7 +52,7 @@ def install_and_validate(journal: Journal, plan: UpPlan) -> None:
         endpoint = _pin(journal)
     with journal.phase("keys"):
         _install_keys(journal, plan, endpoint)
-        _tell_lease(journal, endpoint)
+        _tell_lease(journal)
     with journal.phase("code"):
         code = _ship_code(journal, plan, endpoint)
     with journal.phase("set-up"):
@@ -86,27 +87,17 @@ def _install_keys(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None
         )
 
 
-def _tell_lease(journal: Journal, endpoint: SshEndpoint) -> None:
+def _tell_lease(journal: Journal) -> None:
     """Start the machine's own watch before anything long begins: it holds also where this run dies."""
-    why = tell_lease(journal.context, endpoint, journal.record.lease)
+    why = tell_lease(journal.context, journal.record, journal.record.lease, journal.order.policy)
     if why is not None:
         # One layer of several: the sweeper ends the lease all the same.
         journal.context.progress.warn(f"The machine does not watch its own lease: {why}")
 
 
 def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShipped:
-    context, order, nonce = journal.context, journal.order, secrets.token_hex(16)
-    commit = context.forge.commit(plan.sha)
-    request = CodeRequest(
-        repository=order.repository.full_name,
-        sha=plan.sha,
-        tree_id=commit.tree_id,
-        branch=order.pull_request.head_ref,
-        origin_url=build_origin_url(context.settings.server_url, order.repository.full_name),
-        commit_object=commit.content or b"",
-        gitlinks=commit.gitlinks,
-        may_fetch=not order.repository.is_private,
-    )
+    context, nonce = journal.context, secrets.token_hex(16)
+    request = code_request(context, journal.order, plan.sha)
     with tempfile.TemporaryDirectory(prefix="gpu-lol-code-") as folder:
         archive = context.forge.bundle(plan.sha, Path(folder) / "code.tar.gz")
         output = context.shell().run(endpoint, build_code_script(request, nonce), stdin=archive, timeout=CODE_TIMEOUT)
@@ -119,6 +110,21 @@ def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShi
             fix="/gpu-lol up",
         )
     return shipped
+
+
+def code_request(context: Context, order: Order, sha: str) -> CodeRequest:
+    """Return what a machine is to get of a commit, with the tree id that proves it."""
+    commit = context.forge.commit(sha)
+    return CodeRequest(
+        repository=order.repository.full_name,
+        sha=sha,
+        tree_id=commit.tree_id,
+        branch=order.pull_request.head_ref,
+        origin_url=build_origin_url(context.settings.server_url, order.repository.full_name),
+        commit_object=commit.content or b"",
+        gitlinks=commit.gitlinks,
+        may_fetch=not order.repository.is_private,
+    )
 
 
 def _set_up(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None:

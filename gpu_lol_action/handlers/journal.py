@@ -105,6 +105,7 @@ class Journal:
             now=self.context.clock.now(),
             worst_case_usd=self._worst_case.usd,
             worst_case_at=self._worst_case.ends_by,
+            is_swept=self._worst_case.sweep_gap is not None,
         )
 
     @property
@@ -114,7 +115,8 @@ class Journal:
 
     def count_on(self, price_usd_per_hour: Decimal) -> None:
         """Tell from now on the worst case of this offer, which may cost more than the one that was planned."""
-        self._worst_case = worst_case(price_usd_per_hour, self.record.lease, self.order.policy)
+        gap = self._worst_case.sweep_gap
+        self._worst_case = worst_case(price_usd_per_hour, self.record.lease, self.order.policy, gap)
 
     @contextmanager
     def watching_for_tombstone(self) -> Iterator[None]:

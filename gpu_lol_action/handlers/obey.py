@@ -19,14 +19,18 @@ from gpu_lol_action.handlers.remote import handle_logs, handle_run
 from gpu_lol_action.handlers.share import handle_share, handle_unshare
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
+from gpu_lol_action.handlers.sync import handle_sync
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
+from gpu_lol_action.handlers.validate import handle_validate
 
 DEFERRED = Outcome("deferred", "needs_cloud")
 # What is done on a machine that runs, with the key that only the step with the cloud can derive.
 ON_MACHINE: Mapping[str, Callable[[Context, Order], Outcome]] = {
     "extend": handle_extend,
+    "sync": handle_sync,
     "share": handle_share,
     "unshare": handle_unshare,
+    "validate": handle_validate,
     "run": handle_run,
     "logs": handle_logs,
 }

@@ -25,7 +25,7 @@ from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.setup import SetupRequest, check_setup
 from gpu_lol_action.launch.task import TaskRequest, build_task
-from gpu_lol_action.pricing.budget import WorstCase, month_start, spending, worst_case
+from gpu_lol_action.pricing.budget import WorstCase, month_start, spending, sweep_gap, worst_case
 
 WAITING = "confirmation_required"
 CLOUD_SECRETS: Mapping[str, str] = {"runpod": "RUNPOD_API_KEY", "lambda": "LAMBDA_API_KEY"}
@@ -142,8 +142,9 @@ def _gate_spending(
 ) -> UpPlan | AwaitsConfirmation | Deny:
     now = context.clock.now()
     lease = order.command.lease or order.policy.lease
-    worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy)
     survey, earlier = draft.survey, draft.survey.find(draft.name)
+    gap = sweep_gap(survey.swept_at, order.policy, now)
+    worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy, gap)
     records, open_records = survey.records, survey.open_records
     month = spending(survey.bills_usd(month_start(now)), open_records, order.policy, now)
     facts = SpendingFacts(
@@ -190,7 +191,8 @@ def _gate_spending(
 
 def _gate_candidate(facts: SpendingFacts, candidate: Candidate) -> Gate:
     price_usd_per_hour = candidate.price_usd_per_hour
-    worst = worst_case(price_usd_per_hour, Lease(facts.now, facts.now + facts.lease), facts.policy)
+    gap = sweep_gap(facts.last_sweep, facts.policy, facts.now)
+    worst = worst_case(price_usd_per_hour, Lease(facts.now, facts.now + facts.lease), facts.policy, gap)
     return spending_gate(replace(facts, price_usd_per_hour=price_usd_per_hour, worst_case_usd=worst.usd))
 
 

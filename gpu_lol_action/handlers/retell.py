@@ -17,7 +17,7 @@ from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.teardown import Ended
 from gpu_lol_action.launch.code import folder_name
-from gpu_lol_action.pricing.budget import worst_case
+from gpu_lol_action.pricing.budget import sweep_gap, worst_case
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.marker import COMMENT_PREFIX, parse_marker
 
@@ -46,21 +46,21 @@ def retell(context: Context, entries: Sequence[Entry], policy: Policy, last_swee
         if record.pull_request is None or not (is_over or is_ready):
             continue
         try:
-            if _retell_one(context, entry, policy, record.pull_request):
+            if _retell_one(context, entry, policy, last_sweep):
                 told.append(record.name)
         except GpuLolError as error:
             context.progress.line(f"comments of {record.name} could not be looked at: {error.explanation.what}")
     return told
 
 
-def _retell_one(context: Context, entry: Entry, policy: Policy, number: int) -> bool:
-    record = entry.record
+def _retell_one(context: Context, entry: Entry, policy: Policy, last_sweep: datetime | None) -> bool:
+    record, number = entry.record, entry.record.pull_request or 0
     ours = {posted.comment_id: posted for posted in context.forge.find_comments(number, COMMENT_PREFIX)}
     moments = [values for values in map(_moment, ours.values()) if values.get("run") == record.run_id]
     if record.is_open:
         if any(values.get("state") == State.READY.value for values in moments):
             return False
-        answers.reply(context, number, _ready(context, record, policy, number))
+        answers.reply(context, number, _ready(context, record, policy, last_sweep))
         return True
     is_certified = any(values.get("state") in _OVER and "of" not in values for values in moments)
     if not is_certified:
@@ -78,13 +78,14 @@ def _moment(posted: Posted) -> Mapping[str, str]:
     return marker.values if marker is not None and marker.kind == "environment" else {}
 
 
-def _ready(context: Context, record: EnvironmentRecord, policy: Policy, number: int) -> str:
+def _ready(context: Context, record: EnvironmentRecord, policy: Policy, last_sweep: datetime | None) -> str:
     price = record.price_usd_per_hour or policy.max_price_usd_per_hour
+    now = context.clock.now()
     return comments.ready(
         record=record,
         policy=policy,
-        now=context.clock.now(),
-        worst_case_at=worst_case(price, record.lease, policy).ends_by,
+        now=now,
+        worst_case_at=worst_case(price, record.lease, policy, sweep_gap(last_sweep, policy, now)).ends_by,
         repository_name=folder_name(record.repository),
-        head_ref=context.forge.pull_request(number).head_ref,
+        head_ref=context.forge.pull_request(record.pull_request or 0).head_ref,
     )

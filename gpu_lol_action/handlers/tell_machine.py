@@ -5,28 +5,36 @@ from __future__ import annotations
 import secrets
 from datetime import timedelta
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, SshEndpoint
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.machine import Look
+from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.lease import (
+    Watch,
     build_lease_script,
     build_look_script,
     parse_lease_output,
     parse_look_output,
 )
+from gpu_lol_action.pricing.budget import worst_case
 
 TELL_TIMEOUT = timedelta(seconds=45)
 LOOK_TIMEOUT = timedelta(seconds=60)
 
 
-def tell_lease(context: Context, endpoint: SshEndpoint, lease: Lease) -> str | None:
+def tell_lease(context: Context, record: EnvironmentRecord, lease: Lease, policy: Policy) -> str | None:
     """Tell the machine when its lease ends; return None when it knows, else why not."""
+    if record.ssh is None:
+        return "no address is known"
     nonce = secrets.token_hex(16)
-    script = build_lease_script(lease, context.clock.now(), nonce)
+    price_usd_per_hour = record.price_usd_per_hour or policy.max_price_usd_per_hour
+    grace = worst_case(price_usd_per_hour, lease, policy).ends_by - lease.expires_at
+    watch = Watch(lease, folder_name(record.repository), record.sha, grace)
+    script = build_lease_script(watch, context.clock.now(), nonce)
     try:
-        output = context.shell().run(endpoint, script, timeout=TELL_TIMEOUT)
+        output = context.shell().run(record.ssh, script, timeout=TELL_TIMEOUT)
     except GpuLolError as error:
         return error.explanation.what
     why = parse_lease_output(output.stdout, nonce)

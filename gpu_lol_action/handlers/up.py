@@ -62,6 +62,7 @@ def _rehearse(context: Context, order: Order, found: UpPlan | AwaitsConfirmation
         month_usd=plan.month_usd,
         worst_case_usd=plan.worst_case.usd,
         worst_case_at=plan.worst_case.ends_by,
+        is_swept=plan.worst_case.sweep_gap is not None,
         refusals=() if isinstance(found, UpPlan) else (f"{found.denial.what}: {found.denial.why}",),
         now=context.clock.now(),
         reply_to=order.reply_to,

@@ -8,9 +8,8 @@ from gpu_lol_action.domain.checkup import Account, CallerFacts, CheckupFacts, Di
 from gpu_lol_action.domain.durations import format_duration
 from gpu_lol_action.domain.installation import SECRETS
 from gpu_lol_action.domain.permissions import BOT, LEVELS, PROPOSE, TokenPermission, block
-from gpu_lol_action.domain.policy import POLICY_PATH
+from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, POLICY_PATH
 from gpu_lol_action.intake.callers import find_callers
-from gpu_lol_action.intake.spending_gates import MAX_SWEEP_AGE
 
 _SETS = {"propose": PROPOSE, "bot": BOT}
 _FEW_REQUESTS = 200

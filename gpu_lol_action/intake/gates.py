@@ -125,7 +125,7 @@ def check_rerun(facts: IdentityFacts) -> Gate:
 
 def check_pull_request_open(facts: IdentityFacts) -> Gate:
     """Refuse to spend for a pull request that is closed or merged."""
-    if not facts.spec.is_spending or facts.pull_request.state == "open":
+    if not (facts.spec.is_spending or facts.spec.ships_code) or facts.pull_request.state == "open":
         return Allow()
     state = "merged" if facts.pull_request.is_merged else "closed"
     return Deny(
@@ -141,7 +141,7 @@ def check_fork(facts: IdentityFacts) -> Gate:
 
     In full: whoever may push can find another commit with the same few first digits.
     """
-    if not facts.spec.is_spending or not facts.pull_request.is_fork(facts.repository):
+    if not (facts.spec.is_spending or facts.spec.ships_code) or not facts.pull_request.is_fork(facts.repository):
         return Allow()
     if not facts.policy.may_forks_launch:
         return Deny(

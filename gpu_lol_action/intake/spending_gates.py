@@ -11,11 +11,8 @@ from gpu_lol_action.domain.confirmation import is_same_person
 from gpu_lol_action.domain.durations import format_duration
 from gpu_lol_action.domain.environment import EnvironmentRecord, Requester
 from gpu_lol_action.domain.images import is_image_allowed
-from gpu_lol_action.domain.policy import POLICY_PATH, Policy
+from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, POLICY_PATH, Policy
 from gpu_lol_action.domain.request import Allow, Deny, Gate, PullRequest
-
-MAX_SWEEP_AGE = timedelta(hours=26)
-"""A schedule of once an hour that GitHub skipped for a whole day is no safety net any more."""
 
 
 @dataclass(frozen=True, slots=True)

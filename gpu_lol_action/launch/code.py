@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, marked_lines
 
+KEPT = frozenset({"changed", "commits", "untracked", "branch", "no_checkout"})
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH = re.compile(r"(?!-)[^\x00-\x20\x7f~^:?*\[\\]{1,200}")
 _ORIGIN = re.compile(r"(?:https://|ssh://|git@)[A-Za-z0-9.-]+(?::[0-9]+)?[:/][A-Za-z0-9._/-]+")
@@ -58,6 +59,26 @@ class CodeNotShipped:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class CodeKept:
+    """A checkout that was left as it is, because of ``count`` of these.
+
+    ``of``: ``changed`` files, local ``commits``, ``untracked`` files in the way, no ``branch``, or ``no_checkout``.
+    """
+
+    of: str
+    count: int
+
+
+def parse_sync_output(output: str, request: CodeRequest, nonce: str) -> CodeShipped | CodeKept | CodeNotShipped:
+    """Read what the machine said of moving on; the tree id is compared here, as for a new machine."""
+    for line in marked_lines(output, "code", nonce):
+        word, of, count = (*line.split(" "), "", "")[:3]
+        if word == "kept" and of in KEPT:
+            return CodeKept(of, int(count) if re.fullmatch(r"[0-9]{1,9}", count) else 0)
+    return parse_code_output(output, request, nonce)
+
+
 def folder_name(repository: str) -> str:
     """Return the folder under the home folder for ``owner/name``: letters, digits, ``._-``, no dot in front."""
     name = re.sub(r"[^A-Za-z0-9._-]", "-", repository.rpartition("/")[2])[:100].lstrip(".-")
@@ -75,6 +96,17 @@ def build_code_script(request: CodeRequest, nonce: str) -> str:
 
     Raises ValueError where an id is none: those come from GitHub's API, not from a person.
     """
+    return build_script("code", "code_place", values=_values(request, nonce))
+
+
+def build_sync_script(request: CodeRequest, before: str, nonce: str) -> str:
+    """Return the script that moves a checkout on from the commit ``before``, where no work is touched by that."""
+    if not _OBJECT_ID.fullmatch(before):
+        raise ValueError(f"{before[:80]!r} is no git object id")
+    return build_script("code", "code_sync", values={**_values(request, nonce), "before": before})
+
+
+def _values(request: CodeRequest, nonce: str) -> dict[str, str]:
     for value in (request.sha, *([request.tree_id] if request.tree_id else []), *request.gitlinks.values()):
         if not _OBJECT_ID.fullmatch(value):
             raise ValueError(f"{value[:80]!r} is no git object id")
@@ -83,7 +115,7 @@ def build_code_script(request: CodeRequest, nonce: str) -> str:
     for path in request.gitlinks:
         if path.startswith("/") or ".." in path.split("/") or ".git" in path.lower().split("/") or "\n" in path:
             raise ValueError(f"{path[:80]!r} is no path of a submodule")
-    values = {
+    return {
         "nonce": check_nonce(nonce),
         "folder": folder_name(request.repository),
         "sha": request.sha,
@@ -95,7 +127,6 @@ def build_code_script(request: CodeRequest, nonce: str) -> str:
         "gitlinks": "\n".join(f"{sha}\t{path}" for path, sha in sorted(request.gitlinks.items())),
         "may_fetch": "yes" if request.may_fetch else "no",
     }
-    return build_script("code", values=values)
 
 
 def parse_code_output(output: str, request: CodeRequest, nonce: str) -> CodeShipped | CodeNotShipped:

@@ -6,6 +6,7 @@ It is one layer of several and trusted by none of the others: whoever is root on
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gpu_lol_action.domain.environment import Lease
@@ -17,11 +18,27 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def build_lease_script(lease: Lease, now: datetime, nonce: str, *, watch_every: timedelta = WATCH_INTERVAL) -> str:
-    """Return the script that tells the machine when its lease ends and starts its watcher.
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a machine watches: its lease, and the checkout (a name in the home folder, the commit that was shipped).
+
+    ``grace``: so long after the lease it leaves work that is only there for the sweeper to save, before it ends itself.
+    """
+
+    lease: Lease
+    folder: str
+    sha: str
+    grace: timedelta
+
+
+def build_lease_script(watch: Watch, now: datetime, nonce: str, *, watch_every: timedelta = WATCH_INTERVAL) -> str:
+    """Return the script that tells the machine what to watch, and starts its watcher.
 
     The machine is told how long is left, not a time of day: its clock may be wrong.
     """
+    if not _OBJECT_ID.fullmatch(watch.sha):
+        raise ValueError(f"{watch.sha[:80]!r} is no commit")
+    lease = watch.lease
     return build_script(
         "lease",
         values={
@@ -29,6 +46,9 @@ def build_lease_script(lease: Lease, now: datetime, nonce: str, *, watch_every: 
             "left_seconds": str(int(lease.remaining(now).total_seconds())),
             "ends_text": f"{lease.expires_at:%Y-%m-%d %H:%M} UTC",
             "watch_seconds": str(max(int(watch_every.total_seconds()), 1)),
+            "grace_seconds": str(max(int(watch.grace.total_seconds()), 0)),
+            "checkout": watch.folder,
+            "sha": watch.sha,
             "watcher": read_remote("watch.sh"),
         },
     )

@@ -11,7 +11,7 @@ from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, cost_usd
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.offer import Candidate, Ladder
-from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, Policy
 
 # From the sweeper's start to the machine's end: GitHub's late schedules and the provider's answer.
 SWEEP_MARGIN = timedelta(minutes=7)
@@ -22,10 +22,15 @@ _DECISIVE = ("model.", "training.", "inference.", "hardware.", "workload")
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """When a machine is gone at the latest if nothing can reach it, and what it costs until then."""
+    """When a machine is gone at the latest if nothing can reach it, and what it costs until then.
+
+    ``sweep_gap`` is the time between two sweeps that this rests on; None where no sweep is known to come at all, and
+    both figures hold only if the schedule does what it says.
+    """
 
     ends_by: datetime
     usd: Decimal
+    sweep_gap: timedelta | None = None
 
 
 NOTICE_SHARE = Decimal("0.8")
@@ -81,10 +86,21 @@ class PriceChange:
         return labels[0] != labels[1] or self.usd_per_hour != 0
 
 
-def worst_case(price_usd_per_hour: Decimal, lease: Lease, policy: Policy) -> WorstCase:
+def sweep_gap(swept_at: datetime | None, policy: Policy, now: datetime) -> timedelta | None:
+    """Return how far apart sweeps must be expected here: the policy's interval, or longer where the last is older.
+
+    GitHub starts scheduled runs late and skips some. How long ago the last sweep was is what is known of that: the next
+    one may take as long. None where none was lately, or ever: then nothing is known to sweep.
+    """
+    if swept_at is None or now - swept_at > MAX_SWEEP_AGE:
+        return None
+    return max(policy.sweep_interval, now - swept_at)
+
+
+def worst_case(price_usd_per_hour: Decimal, lease: Lease, policy: Policy, gap: timedelta | None) -> WorstCase:
     """Return the worst case: the lease runs out just after a sweep, so the next one (plus a margin) ends it."""
-    ends_by = lease.expires_at + policy.sweep_interval + SWEEP_MARGIN
-    return WorstCase(ends_by, cost_usd(price_usd_per_hour, ends_by - lease.starts_at))
+    ends_by = lease.expires_at + (gap or policy.sweep_interval) + SWEEP_MARGIN
+    return WorstCase(ends_by, cost_usd(price_usd_per_hour, ends_by - lease.starts_at), gap)
 
 
 def month_start(now: datetime) -> datetime:

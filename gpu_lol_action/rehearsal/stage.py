@@ -68,6 +68,7 @@ class Stage:
     """Both stand-ins and the folder that they keep their things in; a context manager.
 
     ``prefix`` is ``/api/v3`` where GitHub is an Enterprise Server. ``has_catalogs`` False leaves a step with the ledger and the cloud key alone: enough to end a machine.
+    ``furnish`` puts into each runner's folder (``home``, ``skypilot``) what a runner may have there, and returns variables.
     """
 
     full_name: str = "acme/llm-lab"
@@ -76,6 +77,7 @@ class Stage:
     image: Path | None = None
     cloud: LoopbackCloud | None = None
     has_catalogs: bool = True
+    furnish: Callable[[Path], Mapping[str, str]] = lambda _runner: {}
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="gpu-lol-rehearsal-")))
     _stack: ExitStack = field(default_factory=ExitStack)
     _hub: Hub | None = None
@@ -153,7 +155,8 @@ class Stage:
         runner = self.folder / f"runner-{self._step_number}"
         (runner / "home").mkdir(parents=True)
         (runner / "event.json").write_text(json.dumps(webhook.payload), encoding="utf-8")
-        environment = self._environment(webhook, run_id, runner) | dict(variables)
+        environment = self._environment(webhook, run_id, runner)
+        environment |= {**self.furnish(runner), **variables}
         process = subprocess.Popen(
             [self.python, "-m", "gpu_lol_action"],
             cwd=runner / "home",

@@ -202,7 +202,7 @@ class Story:
     def _pods(self) -> list[dict[str, object]]:
         return self.stage.open_cloud().pods()
 
-    def _ssh(self, script: str) -> str:
+    def _ssh(self, script: str, seconds: float = 60) -> str:
         """Log in as the comment says, and hold the machine's key to the fingerprint that stands there."""
         match, fingerprint = _SSH_COMMAND.search(self.ready), _FINGERPRINT.search(self.ready)
         require(match is not None and fingerprint is not None, "the comment has an SSH command and a fingerprint")
@@ -219,7 +219,7 @@ class Story:
             f"UserKnownHostsFile={known}",
         ]
         command += [f"{match[2]}@{match[3]}", script]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
         require(done.returncode == 0, f"the login worked: {done.stderr[-400:]}")
         listed = subprocess.run(["ssh-keygen", "-lf", str(known)], capture_output=True, text=True, check=True).stdout
         require(fingerprint[0] in listed, "the machine's host key is the one in the comment")

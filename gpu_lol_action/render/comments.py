@@ -35,7 +35,9 @@ from gpu_lol_action.render.replies import (
     shared,
     status,
     sweep_summary,
+    synced,
     unshared,
+    validated,
 )
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
@@ -81,9 +83,11 @@ __all__ = [
     "status",
     "superseded",
     "sweep_summary",
+    "synced",
     "torn_down",
     "unproven",
     "unshared",
+    "validated",
     "warning",
 ]
 
@@ -182,11 +186,11 @@ def launching(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     now: datetime,
     worst_case_usd: Decimal,
     worst_case_at: datetime,
+    is_swept: bool = True,
 ) -> str:
     """Return the status comment while a machine is on its way; it is edited in place."""
-    return render_comment(
-        "launching", launching_view(record, phase, detail_lines, WorstCase(worst_case_at, worst_case_usd), now)
-    )
+    worst = WorstCase(worst_case_at, worst_case_usd, is_swept)
+    return render_comment("launching", launching_view(record, phase, detail_lines, worst, now))
 
 
 def ready(  # noqa: PLR0913 - keyword-only, fixed with the handlers

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.commands import DoorKind
-from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.environment import Check, EnvironmentRecord
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Deny, ParseProblem
@@ -30,6 +30,8 @@ from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
 from gpu_lol_action.render.views_output import output_view
+from gpu_lol_action.render.views_synced import synced_view
+from gpu_lol_action.render.views_validated import validated_view
 
 
 def already_running(*, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None) -> str:
@@ -86,6 +88,23 @@ def output(
 ) -> str:
     """Return what a command on the machine, or a log of it, has said."""
     return render_comment("output", output_view(record, command, text, found, now, reply_to))
+
+
+def validated(
+    *,
+    record: EnvironmentRecord,
+    checks: Sequence[Check],
+    before: Sequence[Check],
+    now: datetime,
+    reply_to: ReplyTo | None = None,
+) -> str:
+    """Return what the checks of a machine in use found, and which of them passed before."""
+    return render_comment("validated", validated_view(record, checks, before, now, reply_to))
+
+
+def synced(*, record: EnvironmentRecord, before: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
+    """Return which commit a running machine has now."""
+    return render_comment("synced", synced_view(record, before, now, reply_to))
 
 
 def denied(
@@ -164,6 +183,7 @@ def dry_run(  # noqa: PLR0913 - keyword-only values of one command
     lease: timedelta,
     worst_case_usd: Decimal,
     worst_case_at: datetime,
+    is_swept: bool = True,
     refusals: Sequence[str] = (),
     record: EnvironmentRecord | None = None,
     reply_to: ReplyTo | None = None,
@@ -174,7 +194,7 @@ def dry_run(  # noqa: PLR0913 - keyword-only values of one command
         policy=policy,
         lease=lease,
         month_usd=month_usd,
-        worst=WorstCase(worst_case_at, worst_case_usd),
+        worst=WorstCase(worst_case_at, worst_case_usd, is_swept),
         refusals=refusals,
         now=now,
         marker=reply_marker(reply_to, "dry_run"),

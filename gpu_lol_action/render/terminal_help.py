@@ -65,7 +65,11 @@ def explain(spec: CommandSpec) -> str:
             "",
             filled(f"{_plain(spec.summary)}.{where}"),
             *(["", *options] if options else []),
-            *(["", "Examples:", *(f"  {prefix} {example}" for example in spec.examples)] if spec.examples else []),
+            *(
+                ["", "Examples:", *(f"  {prefix} {example}" for example in spec.examples_at(door))]
+                if spec.examples
+                else []
+            ),
             *(["", f"Also: {', '.join(f'{prefix} {alias}' for alias in spec.aliases)}"] if spec.aliases else []),
         ]
     )

@@ -159,6 +159,7 @@ class DryRunView:
     ends: Safe
     worst_at: Safe | None
     worst_usd: Safe
+    is_swept: bool
     has_offer: bool
     offers: tuple[DryRunOffer, ...]
     refusals: tuple[str, ...]
@@ -192,6 +193,7 @@ def dry_run_view(  # noqa: PLR0913 - keyword-only values of one command
         ends=formats.clock(now + lease, now),
         worst_at=formats.clock(worst.at, now) if worst else None,
         worst_usd=formats.usd(worst.usd) if worst else Safe(""),
+        is_swept=worst is None or worst.is_swept,
         has_offer=best is not None,
         offers=tuple(
             DryRunOffer(

@@ -33,10 +33,14 @@ from gpu_lol_action.render.views_budget import used_words
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """What is said before money is spent: when the sweeper ends it at the latest, and what it costs until then."""
+    """What is said before money is spent: when the sweeper ends it at the latest, and what it costs until then.
+
+    ``is_swept`` False: no sweep was lately, so that rests on a schedule that nobody has seen work.
+    """
 
     at: datetime
     usd: Decimal = Decimal(0)
+    is_swept: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ class LaunchingView:
     ends: Safe
     worst_at: Safe
     worst_usd: Safe
+    is_swept: bool
     billing: BillingView
 
 
@@ -81,6 +86,7 @@ def launching_view(
         ends=formats.clock(record.lease.expires_at, now),
         worst_at=formats.clock(worst.at, now),
         worst_usd=formats.usd(worst.usd),
+        is_swept=worst.is_swept,
         billing=billing_view(record, now),
     )
 

@@ -62,7 +62,7 @@ def _command(spec: CommandSpec, door: DoorKind, policy: Policy) -> CommandView:
         name=f"{prefix} {spec.name}",
         summary=spec.summary,
         who=_who(spec, policy),
-        examples="\n".join(f"{prefix} {example}" for example in spec.examples),
+        examples="\n".join(f"{prefix} {example}" for example in spec.examples_at(door)),
         options=(
             *((f"{setting.name}={setting.metavar}", setting.summary) for setting in spec.settings),
             *(

@@ -57,7 +57,7 @@ def _verdict(found: Output) -> Safe:
         return Safe(f"Log, written {formats.duration(found.age)} ago")
     took = formats.duration(found.took)
     if found.is_timed_out:
-        return Safe(f"Stopped after {took}, the policy's limit")
+        return Safe(f"Stopped after {took}, its time box")
     return Safe(f"Exit status {found.exit_code} after {took}")
 
 

@@ -18,11 +18,10 @@ from gpu_lol_action.adapters.archive import Bounds
 from gpu_lol_action.adapters.github_archive import MAX_BYTES
 from gpu_lol_action.domain import policy_keys
 from gpu_lol_action.domain.commands import DoorKind
-from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.intake.parser import MAX_COMMANDS_PER_COMMENT, MAX_LINE_CHARACTERS, parse_words
-from gpu_lol_action.intake.spending_gates import MAX_SWEEP_AGE
 
 pytestmark = pytest.mark.docs
 

@@ -19,6 +19,7 @@ from gpu_lol_action.adapters.ssh import OpenSsh
 from gpu_lol_action.domain.environment import Lease
 from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.launch.lease import (
+    Watch,
     build_lease_script,
     build_look_script,
     parse_lease_output,
@@ -79,8 +80,11 @@ def shell(machine: Machine) -> Iterator[OpenSsh]:
     shell.close()
 
 
-def tell(shell: OpenSsh, machine: Machine, left: timedelta) -> None:
-    script = build_lease_script(Lease(NOW, NOW + left), NOW, NONCE, watch_every=timedelta(seconds=1))
+def tell(
+    shell: OpenSsh, machine: Machine, left: timedelta, sha: str = "0" * 40, grace: timedelta = timedelta(0)
+) -> None:
+    watch = Watch(Lease(NOW, NOW + left), "work", sha, grace)
+    script = build_lease_script(watch, NOW, NONCE, watch_every=timedelta(seconds=1))
     assert parse_lease_output(shell.run(machine.endpoint, script).stdout, NONCE) is None
 
 
@@ -188,6 +192,34 @@ def test_machine_ends_itself_with_the_key_that_is_good_for_it_alone(
     assert (path, authorization) == ("/graphql", "Bearer scoped-key-of-pod-1")
     assert query == 'mutation { podTerminate(input: {podId: "pod-1"}) }'
     assert "scoped-key" not in ask(shell, machine, "cat ~/.gpu-lol/*; ps -eo args")
+
+
+def test_machine_leaves_work_that_is_only_there_to_the_sweeper_for_a_while(
+    machine: Machine, shell: OpenSsh, asked: tuple[str, list[tuple[str, str, str]]]
+) -> None:
+    make = "cd ~ && rm -rf work && git init -q work && cd work && git config user.email a@b && git config user.name a"
+    sha = ask(shell, machine, f"{make} && echo 1 > one && git add one && git commit -qm one && git rev-parse HEAD")
+    ask(shell, machine, "echo 2 > ~/work/new")
+    asked[1].clear()
+    tell(shell, machine, timedelta(seconds=1), sha, timedelta(minutes=67))
+    time.sleep(6)
+    assert not asked[1], "the sweeper can still save it"
+
+    ask(shell, machine, "cd ~/work && git add new && git commit -qm two")
+    time.sleep(4)
+    assert not asked[1], "a commit that is nowhere else is work too"
+
+    ask(shell, machine, "cd ~/work && git reset -q --hard HEAD~1")
+    assert wait_for(lambda: bool(asked[1])), "nothing is left to save"
+
+
+def test_machine_ends_in_spite_of_unsaved_work_when_the_grace_is_over(
+    machine: Machine, shell: OpenSsh, asked: tuple[str, list[tuple[str, str, str]]]
+) -> None:
+    ask(shell, machine, "cd ~ && rm -rf work && git init -q work && echo 1 > work/new")
+    asked[1].clear()
+    tell(shell, machine, timedelta(seconds=1), grace=timedelta(seconds=5))
+    assert wait_for(lambda: bool(asked[1]))
 
 
 def look(shell: OpenSsh, machine: Machine, sha: str = "0" * 40, folder: str = "no-such-folder") -> Look:

@@ -135,14 +135,13 @@ def test_machine_ends_itself_when_its_lease_is_over(cloud):
     from datetime import datetime, timedelta, timezone
 
     from gpu_lol_action.domain.environment import Lease
-    from gpu_lol_action.launch.lease import build_lease_script, parse_lease_output
+    from gpu_lol_action.launch.lease import Watch, build_lease_script, parse_lease_output
 
     mine, other = deploy(cloud, "lease-head"), deploy(cloud, "neighbor-head")
     booted(cloud, mine), booted(cloud, other)
     now = datetime(2026, 11, 20, tzinfo=timezone.utc)
-    script = build_lease_script(
-        Lease(now, now + timedelta(seconds=3)), now, "0123456789abcdef", watch_every=timedelta(seconds=1)
-    )
+    watch = Watch(Lease(now, now + timedelta(seconds=3)), "work", "0" * 40, timedelta(0))
+    script = build_lease_script(watch, now, "0123456789abcdef", watch_every=timedelta(seconds=1))
     told = inside(state_of(cloud), mine, script)
     assert parse_lease_output(told.stdout, "0123456789abcdef") is None, told.stdout + told.stderr
     wait_until(lambda: all(pod["id"] != mine for pod in cloud.pods()))

@@ -5,6 +5,8 @@ Two of these launch a whole machine; the others end before one boots. Each ends 
 
 from __future__ import annotations
 
+import re
+import secrets
 import signal
 from decimal import Decimal
 from pathlib import Path
@@ -12,10 +14,13 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.domain.environment import State
+from gpu_lol_action.launch.keys import derive_key_pair
+from gpu_lol_action.rehearsal.cloud import API_KEY
 from gpu_lol_action.rehearsal.display import Display
 from gpu_lol_action.rehearsal.stage import Stage
 from gpu_lol_action.rehearsal.story import Story
 from tests.end_to_end.conftest import Scene, wait_until
+from tests.support.planted import Planted, search_script
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "qwen-lora-sft"
 NO_CAPACITY = (
@@ -34,6 +39,8 @@ def fault_of(accelerator: str, times: int = 99) -> dict[str, object]:
 
 
 def test_the_whole_story_with_the_next_offer_when_the_first_has_no_capacity(stage: Stage, display: Display) -> None:
+    planted = Planted()
+    stage.furnish = planted.furnish
     story = Story(stage, display, lambda _tell: None)
     story.set_the_scene(SAMPLE)
     story.open_pull_request(SAMPLE)
@@ -43,6 +50,7 @@ def test_the_whole_story_with_the_next_offer_when_the_first_has_no_capacity(stag
     stage.open_cloud().post("clear", {})
     assert "no capacity" in story.ready.lower()
     story.log_in()
+    assert_no_credential_on_machine(story, planted)
     story.ask_status()
     story.ask_for_time()
     story.tear_down()
@@ -59,6 +67,31 @@ def test_the_whole_story_with_the_next_offer_when_the_first_has_no_capacity(stag
     story.write_page(page)
     assert record.bill.from_at.strftime("%Y") in page.read_text(encoding="utf-8")
     scene.assert_nothing_left()
+
+
+def assert_no_credential_on_machine(story: Story, planted: Planted) -> None:
+    """Look for everything secret that the runners held in every file and process of the machine; the search must work."""
+    stage, control = story.stage, "control" + secrets.token_hex(16)
+    record = Scene(stage, story.number).records[0]
+    pair = derive_key_pair(API_KEY, record.repository_id, record.key_version)
+    # The first lines of all OpenSSH keys are alike, and the next holds random numbers; what follows is this key's own.
+    shared = pair.private_pem.decode().splitlines()[3:-1]
+    assert len(planted.places) > 80
+    values = {*planted.places, *shared, API_KEY, stage.hub.bot_token, control}
+    place = "/opt/control"
+    story._ssh(f"echo {control} > {place}; CONTROL={control} nohup sleep 600 > /dev/null 2>&1 &")
+    found = story._ssh(search_script(values), seconds=400)
+    # 2: all was looked at but what could not be opened, such as a socket; 124 would be: time was up.
+    assert "files: 0" in found or "files: 2" in found, found[-2000:]
+    unread = [line for line in found.splitlines() if line.startswith("unread: ")]
+    assert [line for line in unread if re.search(r" /(?:root|home|etc|opt|tmp|var|usr|workspace)/", line)] == []
+    seen = [line for line in found.splitlines() if not line.startswith(("files: ", "processes: ", "unread: "))]
+    assert f"{place}:{control}" in seen, "the search finds what is in a file"
+    assert any(line.startswith("/proc/") and line.endswith(f"environ:{control}") for line in seen), (
+        "the search finds what is in a process"
+    )
+    leaked = [line for line in seen if not line.endswith(f":{control}")]
+    assert leaked == [], [(line, planted.places.get(line.rpartition(":")[2])) for line in leaked]
 
 
 def bills_of(stage: Stage) -> list[dict[str, object]]:

@@ -604,6 +604,7 @@ CASES: Mapping[str, Callable[[], str]] = {
         )
     ),
     "launching": _launching,
+    "launching_unswept": lambda: _launching(is_swept=False),
     "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),
     "launching_hostile": lambda: _launching(
         record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)
@@ -773,6 +774,23 @@ CASES: Mapping[str, Callable[[], str]] = {
     "unshared_hostile": lambda: comments.unshared(
         record=replace(_hostile_record(READY), shared=(HOSTILE,)), login=HOSTILE, now=NOW
     ),
+    "validated": lambda: comments.validated(record=READY, checks=CHECKS, before=CHECKS, now=NOW, reply_to=REPLY),
+    "validated_worse": lambda: comments.validated(
+        record=READY,
+        checks=(CHECKS[0], replace(CHECKS[1], status=CheckStatus.FAILED, fix="rent another card"), *CHECKS[2:]),
+        before=CHECKS,
+        now=NOW,
+        reply_to=REPLY,
+    ),
+    "validated_hostile": lambda: comments.validated(
+        record=_hostile_record(READY),
+        checks=_hostile_record(READY).checks,
+        before=(Check(HOSTILE, CheckStatus.PASSED, HOSTILE),),
+        now=NOW,
+    ),
+    "synced": lambda: comments.synced(record=READY, before="c" * 40, now=NOW, reply_to=REPLY),
+    "synced_already": lambda: comments.synced(record=READY, before=READY.sha, now=NOW, reply_to=REPLY),
+    "synced_hostile": lambda: comments.synced(record=_hostile_record(READY), before=HOSTILE[::-1], now=NOW),
     "output": lambda: _output("nvidia-smi -L", "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-3f1c)\n", exit_code=0),
     "output_failed": lambda: _output("python train.py", "".join(f"step {n}\n" for n in range(999)), exit_code=1),
     "output_stopped": lambda: _output("sleep 999", "", exit_code=124, is_timed_out=True),

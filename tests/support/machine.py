@@ -71,6 +71,7 @@ def script_kind(script: str) -> str:
     head = script[:200_000]
     for kind, sign in (
         ("probe", r"^archive="),
+        ("sync", r"^before="),
         ("code", r"^commit_base64="),
         ("repair", r"^mode=repair$"),
         ("setup", r"^mode=setup$"),
@@ -144,6 +145,9 @@ class GoodMachine:
 
     def _code(self, nonce: str) -> str:
         return "".join(f"::gpu-lol-code {nonce} {line}\n" for line in (f"tree {TREE}", f"head {HEAD}", "done"))
+
+    def _sync(self, nonce: str) -> str:
+        return self._code(nonce)
 
     def _setup(self, nonce: str) -> str:
         marks = [f"start {step}\n::gpu-lol-setup {nonce} end {step} 0 3" for step in STEPS]

@@ -2,7 +2,8 @@
 # Runs on the machine; standard input is a tar.gz of the commit's tree. In: folder (name under HOME), sha, tree (may be
 # empty), strip (leading folders in the archive), origin, branch, commit_base64 (the commit object, may be empty),
 # gitlinks ("SHA<tab>PATH" lines: submodules), may_fetch (yes: a public repository), nonce.
-# A git checkout is made of exactly these files. Its tree id is computed here, so that it proves what arrived.
+# A git checkout is made of exactly these files. Its tree id is computed here, so that it proves what arrived. What is done
+# with it stands in code_place.sh (a new machine) or code_sync.sh (one that runs).
 set -u
 export GIT_CONFIG_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0 LC_ALL=C
 state=$HOME/.gpu-lol
@@ -107,29 +108,3 @@ commit() {
   [ -z "$origin" ] || plain_git remote add origin "$origin" || fail 'the remote cannot be set'
   rm -f "$incoming/.git/info/attributes"
 }
-
-place() {
-  if [ -e "$target" ] || [ -L "$target" ]; then
-    local number=1
-    while [ -e "$target.before-gpu-lol-$number" ]; do number=$((number + 1)); done
-    mv "$target" "$target.before-gpu-lol-$number" || fail "$folder exists and cannot be moved aside"
-  fi
-  mv "$incoming" "$target" || fail "$folder cannot be put in place"
-  printf '%s\n' "$sha" > "$state/GPU_LOL_SHA"
-  # /root on some images belongs to another user than ours; git would refuse to work in it.
-  git config --global --get-all safe.directory 2> /dev/null | grep -qxF "$target" || git config --global --add safe.directory "$target"
-}
-
-umask 022
-mkdir -p "$state" || { say 'failed the home folder cannot be written'; exit 1; }
-need_git
-unpack
-stage
-drop_escaping_links
-commit
-place
-say "tree $arrived"
-say "head $head"
-say "links $dropped"
-say "branch $branch"
-say "done"

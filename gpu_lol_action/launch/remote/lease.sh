@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # values stand in front of this script
-# Runs on the machine. In: nonce, left_seconds, ends_text, watch_seconds, watcher (the text of watch.sh). Tells the machine
+# Runs on the machine. In: nonce, left_seconds, ends_text, watch_seconds, grace_seconds, checkout
+# (a name in the home folder), sha, watcher (the text of watch.sh). Tells the machine
 # when its lease ends and starts the watcher, unless it runs already. Run again, it moves the end.
 set -u
 umask 077
@@ -30,6 +31,9 @@ is_watching() {
 [ ! -L "$folder" ] && mkdir -p "$folder" || fail "the folder $folder cannot be made"
 read -r up _ < /proc/uptime
 put ends_text "$ends_text"
+put grace_seconds "$grace_seconds"
+put checkout "$HOME/$checkout"
+put sha "$sha"
 put ends_at "$((${up%%.*} + left_seconds))"
 announce
 if ! is_watching; then

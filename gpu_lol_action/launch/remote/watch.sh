@@ -3,6 +3,7 @@
 # a lease that was extended is read anew in each round:
 #   ends_at   when the lease ends, in seconds of this machine's uptime (its wall clock may be wrong, or set back)
 #   ends_text the same moment for people
+#   grace_seconds, checkout, sha: for how long after that work which is only here is left for the sweeper to save
 # It writes idle_since (the same seconds) while nobody is logged in and no GPU works, and warns who is logged in 30, 15 and
 # 5 minutes before the end. At the end it ends the machine itself, where the platform gave the machine a key for that.
 set -u
@@ -57,6 +58,18 @@ warn() {
   done
 }
 
+# What is changed, new or committed here and nowhere else; on a doubt it is something. Nothing that the checkout names is run.
+has_unsaved_work() {
+  local checkout sha changes commits
+  checkout=$(cat "$folder/checkout" 2> /dev/null) sha=$(cat "$folder/sha" 2> /dev/null)
+  [ -d "$checkout/.git" ] || return 1
+  set -- timeout 30 git -C "$checkout" -c core.fsmonitor=false -c core.hooksPath=/dev/null --no-optional-locks
+  changes=$("$@" status --porcelain=v1 2> /dev/null) || return 0
+  [ -z "$changes" ] || return 0
+  commits=$("$@" rev-list --count HEAD --not "$sha" --remotes 2> /dev/null) || return 0
+  [ "$commits" != 0 ]
+}
+
 # The first process has what the platform gave this machine. RunPod's key is good for this pod alone.
 of_platform() { tr '\0' '\n' < /proc/1/environ 2> /dev/null | sed -n "s/^$1=//p" | head -n 1; }
 
@@ -84,7 +97,10 @@ while :; do
     [ "$said_for" = "$ends_at" ] || { said='' said_for=$ends_at; }
     left=$((ends_at - $(uptime_seconds)))
     note_idleness
-    if [ "$left" -le 0 ]; then
+    grace=$(number_in "$folder/grace_seconds") || grace=0
+    if [ "$left" -le 0 ] && [ "$left" -gt $((-grace)) ] && has_unsaved_work; then
+      : # the sweeper saves it, and then ends the machine
+    elif [ "$left" -le 0 ]; then
       tell_everybody 'gpu-lol: the lease of this machine is over; it ends now.'
       end_machine
     else

@@ -95,7 +95,7 @@ def test_time_box_is_the_policys_and_never_longer_than_the_lease(bench: Bench) -
     answering(bench, "", "exit 124", "seconds 90")
     outcome = give(bench, "/gpu-lol run -- sleep 999", timeouts=Timeouts(run=timedelta(seconds=90)))
     assert sent(bench, "seconds") == "90"
-    assert "Stopped after 1 min 30 s, the policy" in outcome.text
+    assert "Stopped after 1 min 30 s, its time box" in outcome.text
     bench.clock.at = START + timedelta(minutes=118)
     give(bench, "/gpu-lol run -- sleep 999")
     assert sent(bench, "seconds") == "120"

@@ -756,6 +756,20 @@ def test_a_card_that_nothing_offers_is_denied_with_the_reason(bench: Bench) -> N
     assert_denied(bench, "nothing_fits")
 
 
+@pytest.mark.parametrize(
+    ("swept_ago", "is_noted", "ends_by"),
+    [(None, True, "15:07"), (timedelta(minutes=20), False, "15:07"), (timedelta(hours=5), False, "19:07")],
+)
+def test_the_worst_case_rests_on_the_sweeps_that_were_seen(
+    bench: Bench, swept_ago: timedelta | None, is_noted: bool, ends_by: str
+) -> None:
+    if swept_ago is not None:
+        bench.ledger.note_sweep(START - swept_ago)
+    handle_up(bench.context, bench.order(is_dry_run=True))
+    assert ("No sweep has run here lately" in bench.texts[0]) is is_noted
+    assert f"the sweeper ends it by {ends_by} UTC" in bench.texts[0]
+
+
 @pytest.mark.parametrize(("door", "is_dry_run"), [(Door.TERMINAL, False), (Door.TERMINAL, True), (Door.JOB, True)])
 def test_nothing_is_loaded_for_what_may_launch_nothing(bench: Bench, door: Door, is_dry_run: bool) -> None:
     bench.settle(door=door)

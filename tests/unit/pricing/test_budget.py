@@ -4,13 +4,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
+import pytest
+
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, State
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware
-from gpu_lol_action.pricing.budget import compare_to_base, month_start, spending, worst_case
+from gpu_lol_action.pricing.budget import compare_to_base, month_start, spending, sweep_gap, worst_case
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
@@ -37,9 +39,24 @@ def analysis(gib: int, length: str) -> tuple[Analysis, Ladder]:
 
 
 def test_worst_case_is_lease_and_one_more_sweep() -> None:
-    found = worst_case(Decimal("1.39"), LEASE, Policy())
+    gap = sweep_gap(START - timedelta(minutes=40), Policy(), START)
+    found = worst_case(Decimal("1.39"), LEASE, Policy(), gap)
     assert found.ends_by == datetime(2026, 11, 20, 19, 7, tzinfo=timezone.utc)
     assert found.usd == Decimal("4.34")  # 3 h 7 min at $1.39, rounded up
+
+
+def test_worst_case_expects_the_next_sweep_no_sooner_than_the_last_one_is_old() -> None:
+    """An `up` is let through up to 26 hours after the last sweep: what it promises then must hold all the same."""
+    gap = sweep_gap(START - timedelta(hours=20), Policy(), START)
+    found = worst_case(Decimal("1.39"), LEASE, Policy(), gap)
+    assert found.ends_by == LEASE.expires_at + timedelta(hours=20, minutes=7)
+    assert found.usd == Decimal("30.75")  # 22 h 7 min
+
+
+@pytest.mark.parametrize("swept_at", [None, START - timedelta(hours=27)])
+def test_where_nothing_is_known_to_sweep_the_worst_case_says_so(swept_at: datetime | None) -> None:
+    assert sweep_gap(swept_at, Policy(), START) is None
+    assert worst_case(Decimal("1.39"), LEASE, Policy(), None).sweep_gap is None
 
 
 def test_spending_counts_bills_running_machines_and_what_they_still_promise() -> None:
