@@ -139,6 +139,10 @@ class Rounds:
         is_finished = is_hit and (harm != "vanish" or self.dice.random() < FINISHED)
         outcome = self._finish(event, run_id, decide.outputs["deferred"]) if is_finished else "left to the sweeper"
         hub.finish_run(run_id, "cancelled")
+        if not is_hit:
+            # It had handed its machine over: that is its requester's, and no leak.
+            outcome = "ended by hand"
+            self.stage.run_action(hub.comment(number, hub.maintainer, "/gpu-lol down"))
         print(f"round {number}: {harm} after {moment:.0f} s, {len(known)} machines then; {outcome}", flush=True)
 
     def _finish(self, event: Webhook, run_id: str, deferred: str) -> str:
