@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,7 +72,7 @@ class Watcher:
 
     def look(self) -> dict[str, str]:
         """Return id -> name of the machines there are."""
-        pods = {str(pod["id"]): str(pod["name"]) for pod in self.stage.open_cloud().pods()}
+        pods = {str(pod["id"]): name_of(pod) for pod in self.stage.open_cloud().pods()}
         for pod_id, name in pods.items():
             self.first_seen.setdefault(pod_id, (name, time.monotonic()))
         self.doubles |= {name for name, count in Counter(pods.values()).items() if count > 1}
@@ -106,7 +106,7 @@ class Rounds:
         if run.last.exit_code or not pod:
             raise SystemExit(f"the live environment did not come up:\n{run.last.log[-3000:]}")
         print(f"an `up` that nobody hurts takes {self.up_seconds:.0f} s here", flush=True)
-        return str(pod["name"])
+        return name_of(pod)
 
     def play(self) -> None:
         """Hurt one `up` and let the finishing job tie it up."""
@@ -134,11 +134,15 @@ class Rounds:
         if is_hit:
             hurt(step, harm)
         step.wait()
-        known = {str(pod["name"]) for pod in self.stage.open_cloud().pods()}
+        known = {name_of(pod) for pod in self.stage.open_cloud().pods()}
         self.dead_since[run_id] = time.monotonic()
         is_finished = is_hit and (harm != "vanish" or self.dice.random() < FINISHED)
         outcome = self._finish(event, run_id, decide.outputs["deferred"]) if is_finished else "left to the sweeper"
         hub.finish_run(run_id, "cancelled")
+        if not is_hit:
+            # It had handed its machine over: that is its requester's, and no leak.
+            outcome = "ended by hand"
+            self.stage.run_action(hub.comment(number, hub.maintainer, "/gpu-lol down"))
         print(f"round {number}: {harm} after {moment:.0f} s, {len(known)} machines then; {outcome}", flush=True)
 
     def _finish(self, event: Webhook, run_id: str, deferred: str) -> str:
@@ -201,6 +205,11 @@ class Rounds:
 
     def _said(self, number: int) -> list[Comment]:
         return list(self.stage.hub.comments(number, by=self.stage.hub.bot.login))
+
+
+def name_of(pod: Mapping[str, object]) -> str:
+    """Return a machine's name as the records have it, without the role that the provider lists behind it."""
+    return str(pod["name"]).removesuffix("-head")
 
 
 def hurt(step: RunningStep, harm: str) -> None:
