@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from gpu_lol_action.rehearsal.github_faults import KINDS  # noqa: E402 - the repository's root comes first
-from tests.support.fault_stories import STORIES, Trial, good_requests, run_trial, trials  # noqa: E402
+from tests.support.fault_stories import STORIES, Trial, good_requests, run_trial, trials  # noqa: E402 - the same
 
 
 def judged(trial: Trial) -> list[str]:
