@@ -12,7 +12,8 @@ fail() { say "failed $1"; exit 1; }
 run() {
   umask 077
   mkdir -p "$runs" || fail 'the home folder cannot be written'
-  log=$(mktemp "$runs/$(date -u +%Y%m%dT%H%M%S).XXXXXX") || fail 'the home folder cannot be written'
+  # Two commands can begin within one second: the name's order is the order in which they began.
+  log=$(mktemp "$runs/$(date -u +%Y%m%dT%H%M%S.%N).XXXXXX") || fail 'the home folder cannot be written'
   cd "$HOME/$folder" 2> /dev/null || cd "$HOME" || fail 'the home folder cannot be entered'
   local began=$SECONDS code
   (
@@ -25,13 +26,13 @@ run() {
   say "exit $code"
   say "seconds $((SECONDS - began))"
   # The last runs are enough to look back at.
-  ls -1 "$runs" | sort -r | tail -n +21 | while IFS= read -r old; do rm -f "$runs/$old"; done
+  ls -1 "$runs" | LC_ALL=C sort -r | tail -n +21 | while IFS= read -r old; do rm -f "$runs/$old"; done
 }
 
 choose() {
   case $mode in
     setup) log=$state/setup.log ;;
-    *) log=$runs/$(ls -1 "$runs" 2> /dev/null | sort | tail -n 1) ;;
+    *) log=$runs/$(ls -1 "$runs" 2> /dev/null | LC_ALL=C sort | tail -n 1) ;;
   esac
   [ -f "$log" ] || fail 'there is no such log yet'
   say "age $(($(date +%s) - $(stat -c %Y "$log")))"
