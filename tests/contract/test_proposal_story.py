@@ -31,7 +31,7 @@ from gpu_lol_action.intake.events import parse_event
 from gpu_lol_action.rehearsal.github import BOT, BOT_PERMISSIONS, Hub
 from gpu_lol_action.rehearsal.github_changes import follow_branch
 from gpu_lol_action.rehearsal.github_events import Webhook
-from gpu_lol_action.wiring import focus_of, policy_ref, surfaces_of
+from gpu_lol_action.wiring.github import focus_of, policy_ref, surfaces_of
 from tests.contract.github_setup import TickingClock
 from tests.support.hands import QuietProgress
 
