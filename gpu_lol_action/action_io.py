@@ -51,6 +51,7 @@ INPUTS: tuple[Input, ...] = (
     Input("llm-key", "", "Key of that endpoint.", is_secret=True),
     Input("llm-model", "", "Name of the model to ask there."),
     Input("dry-run", "false", "For scheduled runs: report what a sweep would end, and end nothing."),
+    Input("smoke-schedule", "", "The schedule (as it stands in the workflow) that runs the GPU smoke test."),
     Input(
         "phase",
         "all",

@@ -27,21 +27,22 @@ _ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "example", "scri
 
 def smoke_test(checkout: Checkout, spec: EnvironmentSpec) -> SmokeTest:
     """Return what is run, and why it is this: without any test the machine's own checks are all there is to prove."""
-    if spec.smoke is not None:
-        return SmokeTest(spec.smoke.command, timedelta(minutes=spec.smoke.timeout_minutes), "the spec's own command")
+    box = timedelta(minutes=spec.smoke.timeout_minutes) if spec.smoke is not None else DEFAULT_BOX
+    if spec.smoke is not None and spec.smoke.command:
+        return SmokeTest(spec.smoke.command, box, "the spec's own command")
     markers = gpu_markers(checkout)
     if markers:
         expression = " or ".join(markers)
         command = f"python -m pytest -m {shlex.quote(expression)}"
-        return SmokeTest(command, DEFAULT_BOX, f"the tests marked {', '.join(f'`{name}`' for name in markers)}")
+        return SmokeTest(command, box, f"the tests marked {', '.join(f'`{name}`' for name in markers)}")
     packages = own_packages(checkout)
     if packages:
         named = ", ".join(f"`{name}`" for name in packages)
         places = "import sys; sys.path[:0] = ['src', '.']; " if _is_source_folder(checkout) else ""
         command = f"python -c {shlex.quote(places + 'import ' + ', '.join(packages))}"
-        return SmokeTest(command, DEFAULT_BOX, f"no test is marked for GPUs: an import of {named}")
+        return SmokeTest(command, box, f"no test is marked for GPUs: an import of {named}")
     return SmokeTest(
-        "true", DEFAULT_BOX, "no test is marked for GPUs and there is no package to import: the machine's checks alone"
+        "true", box, "no test is marked for GPUs and there is no package to import: the machine's checks alone"
     )
 
 

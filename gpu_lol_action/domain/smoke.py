@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -127,7 +127,6 @@ class SmokeHistory:
 
     runs: tuple[SmokeRun, ...] = ()
     issue_number: int | None = None
-    extras: dict[str, object] = field(default_factory=dict)
 
     def of_cell(self, cell: str) -> tuple[SmokeRun, ...]:
         """Return one cell's runs, newest last."""

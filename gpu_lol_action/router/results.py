@@ -62,6 +62,10 @@ class Run:
         return tuple(result.index for result in self.results if result.outcome.decision == "deferred")
 
 
+# What a smoke test found is told apart from what befell the run itself.
+_TEST_ENDINGS = {"smoke_failed": Ending.TEST_FAILED, "smoke_not_run": Ending.TEST_NOT_RUN}
+
+
 def guard(context: Context, number: int | None, action: Callable[[], Outcome], index: int) -> Result:
     """Run one action; every way in which it can go wrong becomes a result with its ending."""
     try:
@@ -78,6 +82,8 @@ def guard(context: Context, number: int | None, action: Callable[[], Outcome], i
 
 def ending_of(outcome: Outcome) -> Ending:
     """Return the ending behind an outcome that a handler returned as a value."""
+    if outcome.reason_code in _TEST_ENDINGS:
+        return _TEST_ENDINGS[outcome.reason_code]
     if outcome.decision == "denied":
         return Ending.DENIED
     if outcome.decision == "failed":
