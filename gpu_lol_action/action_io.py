@@ -90,7 +90,10 @@ OUTPUTS: tuple[Output, ...] = (
     Output("needs_cloud", "`true` when a second step with the cloud extra has to go on."),
     Output("deferred", "Which commands of the comment that second step carries out."),
     Output("pinned_sha", "The commit that this run is about, resolved once."),
-    Output("lane", "`spend` where a deferred command may rent a machine, else `end`: two queues for `act`."),
+    Output(
+        "lane",
+        "The queue for `act`: `spend` where a deferred command may rent a machine, `smoke` for scheduled tests, else `end`.",
+    ),
 )
 
 

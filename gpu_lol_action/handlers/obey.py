@@ -117,10 +117,14 @@ def follow_close(context: Context, event: PullRequestClosed, policy: Policy, *, 
     return Outcome("ignored", "nothing_to_tear_down")
 
 
+def is_smoke(context: Context, event: Scheduled) -> bool:
+    """Whether the clock struck for a smoke test, or a person asked for one, not for a sweep."""
+    return event.is_smoke or bool(event.cron and event.cron == context.settings.smoke_cron)
+
+
 def follow_schedule(context: Context, event: Scheduled, policy: Policy, *, may_use_cloud: bool) -> Outcome:
     """Sweep, or run the smoke test that this schedule is for, where a cloud account is connected at all."""
-    is_smoke = event.is_smoke or bool(event.cron and event.cron == context.settings.smoke_cron)
-    if may_use_cloud and is_smoke:
+    if may_use_cloud and is_smoke(context, event):
         return _smoke_branch(context, event, policy)
     if may_use_cloud:
         return handle_sweep(context, event.repository.repository_id, policy, is_dry_run=event.is_dry_run)

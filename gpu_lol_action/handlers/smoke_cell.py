@@ -17,7 +17,7 @@ from gpu_lol_action.handlers.ladder import NoOfferError, climb
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import Ended
 from gpu_lol_action.launch.code import folder_name
-from gpu_lol_action.launch.smoke import Tested, build_smoke_script, is_marker, parse_smoke_output
+from gpu_lol_action.launch.smoke import Trial, build_smoke_script, is_marker, parse_smoke_output
 
 OVER = "smoke_over"
 # What pytest says where nothing was selected (docs.pytest.org, "Exit codes").
@@ -66,7 +66,7 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
 
     The machine is ended before anything is returned or raised; ``is_clean`` says whether its end is proven.
     """
-    tested: Tested | None = None
+    tested: Trial | None = None
     try:
         climb(journal, plan.plan)
         install_and_validate(journal, plan.plan)
@@ -107,7 +107,7 @@ def judge_checks(checks: Sequence[Check]) -> Verdict | None:
     return Verdict(SmokeResult.FAILED, "packages_failed", said, fix)
 
 
-def judge_test(test: SmokeTest, tested: Tested) -> Verdict:
+def judge_test(test: SmokeTest, tested: Trial) -> Verdict:
     """Say what a test's end means for the code."""
     if tested.is_timed_out:
         minutes = test.time_box / timedelta(minutes=1)
@@ -134,7 +134,7 @@ def refused(cell: SmokeCell, sha: str, at: datetime, verdict: Verdict) -> SmokeR
     return SmokeRun(cell.name, sha, at, verdict.result, verdict.reason_code, verdict.why, verdict.remedy)
 
 
-def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Tested | None) -> SmokeRun:
+def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | None) -> SmokeRun:
     record, redact = journal.record, journal.context.redact
     log = tested.log if tested is not None else record.failure or ""
     return SmokeRun(
@@ -160,7 +160,7 @@ def _sentences(checks: Sequence[Check]) -> tuple[str, str]:
     return " ".join(f"{check.name}: {check.sentence}" for check in checks), fix
 
 
-def _test(journal: Journal, plan: CellPlan) -> Tested:
+def _test(journal: Journal, plan: CellPlan) -> Trial:
     record, context, nonce = journal.record, journal.context, secrets.token_hex(16)
     if record.ssh is None:
         raise LookupError("a machine that was validated has an SSH endpoint")

@@ -22,7 +22,7 @@ _KINDS = ("log", "report")
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Trial:
     """What came of the test. ``report`` is the JUnit report's XML, None where there was none (``report_note`` says why not)."""
 
     exit_code: int
@@ -49,7 +49,7 @@ def build_smoke_script(test: SmokeTest, folder: str, nonce: str) -> str:
         "most_report": str(MOST_REPORT_BYTES),
         "nonce": check_nonce(nonce),
     }
-    return build_script("smoke", values=values)
+    return build_script("machine_python", "smoke", values=values)
 
 
 def named_report(command: str) -> str:
@@ -63,7 +63,7 @@ def is_marker(line: str, nonce: str) -> bool:
     return line.startswith("::gpu-lol-smoke ") and nonce in line
 
 
-def parse_smoke_output(output: str, time_box: timedelta, nonce: str) -> Tested | str:
+def parse_smoke_output(output: str, time_box: timedelta, nonce: str) -> Trial | str:
     """Return what the test said, or why it could not be run."""
     said: dict[str, str] = {}
     parts: dict[str, list[str]] = {kind: [] for kind in _KINDS}
@@ -79,7 +79,7 @@ def parse_smoke_output(output: str, time_box: timedelta, nonce: str) -> Tested |
     if log is None or report is None:
         return "what the test said could not be read"
     code, took = _number(said.get("exit")), timedelta(seconds=_number(said.get("seconds")))
-    return Tested(
+    return Trial(
         exit_code=code,
         took=took,
         log=log.decode("utf-8", "replace"),

@@ -12,6 +12,7 @@ from gpu_lol_action.domain.smoke import SmokeHistory, SmokeResult, SmokeRun, Smo
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, clean_lines
 from gpu_lol_action.render.views import (
+    NONE_RUNNING,
     NOTHING_LAUNCHED,
     BillingView,
     ReplyTo,
@@ -94,7 +95,7 @@ def smoke_view(case: SmokeCase) -> SmokeView:
         rows=[_row(run, is_named=len(case.runs) > 1) for run in case.runs],
         cost=formats.usd(sum(costs, Decimal(0))) if costs else Safe("nothing"),
         is_dry_run=case.is_dry_run,
-        billing=total_billing_view(case.records, case.now, none=NOTHING_LAUNCHED),
+        billing=total_billing_view(case.records, case.now, none=NONE_RUNNING if costs else NOTHING_LAUNCHED),
     )
 
 

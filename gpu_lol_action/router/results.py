@@ -55,6 +55,12 @@ class Run:
     ignored: Ignore | None = None
     pinned_sha: str = ""
     may_spend: bool = False
+    is_smoke: bool = False
+
+    @property
+    def lane(self) -> str:
+        """The queue in which a second step waits: what rents, what ends, and tests, which take longer than either."""
+        return "smoke" if self.is_smoke else "spend" if self.may_spend else "end"
 
     @property
     def deferred(self) -> tuple[int, ...]:

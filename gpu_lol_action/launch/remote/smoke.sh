@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154,SC1091  # values stand in front of this script
-# Runs on the machine. In: script (the test), folder (under HOME), own_report (where the test itself writes a JUnit report, or
+# Runs on the machine, after machine_python.sh. In: script (the test), folder (under HOME), own_report (where the test itself writes a JUnit report, or
 # nothing), seconds (its time box), most_log, most_report (bytes that are sent), nonce.
 set -u
 state=$HOME/.gpu-lol
@@ -10,6 +10,7 @@ fail() { say "failed $1"; exit 1; }
 # In lines, because a line of any length would have to be held whole.
 send() { base64 -w 4096 | while IFS= read -r part || [ -n "$part" ]; do say "$1 $part"; done; }
 
+gpu_lol_python
 umask 077
 mkdir -p "$runs" || fail 'the home folder cannot be written'
 log=$(mktemp "$runs/$(date -u +%Y%m%dT%H%M%S.%N).XXXXXX") || fail 'the home folder cannot be written'
@@ -26,6 +27,10 @@ began=$SECONDS
   [ ! -f "$state/env" ] || . "$state/env"
   export GPU_LOL_SMOKE=1 GPU_LOL_JUNIT="$report" PYTHONUNBUFFERED=1
   export PYTEST_ADDOPTS="${PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }--junitxml=$report"
+  # Images of Debian have python3 alone; what was installed is where set-up's Python is.
+  if ! command -v python > /dev/null && [ -n "$python" ]; then
+    mkdir -p "$state/bin" && ln -sfn "$python" "$state/bin/python" && PATH=$PATH:$state/bin
+  fi
   exec timeout -k 10 "$seconds" bash -c "$script"
 ) < /dev/null > "$log" 2>&1 &
 child=$!
