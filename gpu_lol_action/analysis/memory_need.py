@@ -33,6 +33,9 @@ from gpu_lol_action.estimation.vram import (
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
+# What is assumed as 7 B may be 8 B: Llama 3.1's smallest has 8.03 B parameters where Llama 2's has 6.74 B.
+FAMILY_GROWS = 0.19
+_STATES = frozenset({"weights", "gradients", "optimizer"})
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
 
@@ -65,6 +68,11 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
         asked, stated = share_batch(asked, stated)
     question, count, relaxed = place(asked, stated, _said(findings))
     breakdown = with_share(_with_evidence(estimate_vram(question), findings), best(findings, SHARE_FIELD))
+    # A server's cache takes what its card has left, whichever model of the family it is.
+    if _is_assumed(findings, question.model) and best(findings, "serving.engine") is None:
+        breakdown = _with_room_for_family(breakdown, question.model)
+    elif any(term.basis.startswith("rough") for term in breakdown.terms):
+        breakdown = replace(breakdown, required_gib=float(math.ceil(breakdown.high_gib - 0.05)))
     breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
@@ -140,14 +148,29 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     return MemoryNeed(DEFAULT_GIB, count, None, None, finding, (f"{gap}; {DEFAULT_GIB} GiB were assumed",))
 
 
+def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
+    """Whether nothing names the model, so that the usual one of its family stands for it: others of the family are larger."""
+    family = best(findings, "model.family")
+    if family is None or model.name != getattr(find_model(family.value), "name", None):
+        return False
+    named = {f.value for f in findings if f.field == "model.id"}
+    return family.value not in named and model.name not in named
+
+
+def _with_room_for_family(breakdown: MemoryBreakdown, model: ModelFacts) -> MemoryBreakdown:
+    """Return the breakdown of an assumed model: its whole range is asked for, and room for the family's next generation."""
+    grown = model.kind == "llm"
+    more = sum(term.gib for term in breakdown.terms if term.name in _STATES) * FAMILY_GROWS if grown else 0.0
+    high = round(breakdown.high_gib + more, 2)
+    return replace(breakdown, high_gib=high, required_gib=float(math.ceil(high - 0.05)))
+
+
 def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, ...]:
     """Return what was assumed because nothing said it."""
     gaps = []
     family = best(findings, "model.family")
-    if family is not None and question.model.name == getattr(find_model(family.value), "name", None):
-        named = {f.value for f in findings if f.field == "model.id"}
-        if family.value not in named and question.model.name not in named:
-            gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
+    if family is not None and _is_assumed(findings, question.model):
+        gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
     if question.method.trains and not has_batch(findings):
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
     if (
