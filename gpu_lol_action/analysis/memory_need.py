@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.headroom import estimate_with_room
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.placement import need_of, place, share_batch
@@ -28,14 +29,10 @@ from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import (
     VramQuestion,
-    estimate_vram,
 )
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
-# What is assumed as 7 B may be 8 B: Llama 3.1's smallest has 8.03 B parameters where Llama 2's has 6.74 B.
-FAMILY_GROWS = 0.19
-_STATES = frozenset({"weights", "gradients", "optimizer"})
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
 
@@ -67,12 +64,12 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
     question, count, relaxed = place(asked, stated, _said(findings))
-    breakdown = with_share(_with_evidence(estimate_vram(question), findings), best(findings, SHARE_FIELD))
     # A server's cache takes what its card has left, whichever model of the family it is.
-    if _is_assumed(findings, question.model) and best(findings, "serving.engine") is None:
-        breakdown = _with_room_for_family(breakdown, question.model)
-    elif any(term.basis.startswith("rough") for term in breakdown.terms):
-        breakdown = replace(breakdown, required_gib=float(math.ceil(breakdown.high_gib - 0.05)))
+    is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
+    question, count, estimated = estimate_with_room(
+        question, count, is_assumed=is_assumed, is_count_free=stated is None
+    )
+    breakdown = with_share(_with_evidence(estimated, findings), best(findings, SHARE_FIELD))
     breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
@@ -155,14 +152,6 @@ def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
         return False
     named = {f.value for f in findings if f.field == "model.id"}
     return family.value not in named and model.name not in named
-
-
-def _with_room_for_family(breakdown: MemoryBreakdown, model: ModelFacts) -> MemoryBreakdown:
-    """Return the breakdown of an assumed model: its whole range is asked for, and room for the family's next generation."""
-    grown = model.kind == "llm"
-    more = sum(term.gib for term in breakdown.terms if term.name in _STATES) * FAMILY_GROWS if grown else 0.0
-    high = round(breakdown.high_gib + more, 2)
-    return replace(breakdown, high_gib=high, required_gib=float(math.ceil(high - 0.05)))
 
 
 def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, ...]:

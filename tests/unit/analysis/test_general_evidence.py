@@ -240,3 +240,25 @@ def test_files_of_text_encoders_are_not_the_model(checkout):
 def test_numbers_of_functions_for_trials_are_nobodys_run(checkout):
     code = "import torch\ndef get_debug_model():\n    return Net(num_layers=2, dim=16)\ndef get_model():\n    return Net(num_layers=24, dim=1024)\nloss.backward()\n"
     assert values(checkout({"train.py": code}), "model.layers") == ["24"]
+
+
+def test_length_that_data_are_cut_to_before_is_that_of_the_run(checkout):
+    code = TRAINS + "m = AutoModelForCausalLM.from_pretrained('gpt2')\nTrainer(model=m).train()\n"
+    prepare = (
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--max_seq_length', type=int, default=384)\n"
+    )
+    assert values(
+        checkout({"finetune.py": code, "tokenize_rows.py": prepare, "other.py": prepare.replace("384", "64")}),
+        "training.sequence_length",
+    ) == ["384"]
+
+
+def test_assumed_model_is_divided_so_that_its_familys_next_one_fits(checkout):
+    code = (
+        TRAINS
+        + "m = AutoModelForCausalLM.from_pretrained(path)\nargs = Arguments(batch_size=1)\nTrainer(model=m, args=args).train()\n"
+    )
+    assumed = analyze(checkout({"train.py": code}))
+    assert assumed.spec.hardware.gpu_count == 4
+    assert assumed.breakdown.high_gib <= 80
+    assert need(checkout({"train.py": code.replace("(path)", "('meta-llama/Llama-2-7b-hf')")})).gpu_count == 2
