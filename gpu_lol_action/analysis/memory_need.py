@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from gpu_lol_action.analysis.headroom import estimate_with_room
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
+from gpu_lol_action.analysis.models_beside import with_models_beside
 from gpu_lol_action.analysis.placement import need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
@@ -69,7 +70,8 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     question, count, estimated = estimate_with_room(
         question, count, is_assumed=is_assumed, is_count_free=stated is None
     )
-    breakdown = with_share(_with_evidence(estimated, findings), best(findings, SHARE_FIELD))
+    estimated = with_models_beside(_with_evidence(estimated, findings), question, findings)
+    breakdown = with_share(estimated, best(findings, SHARE_FIELD))
     breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
