@@ -115,9 +115,10 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        found = _ASSERTED.search(source.text)
+        text = source.text
+        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
         if found is not None and 1 <= int(found[1]) <= 64:
-            where = Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
+            where = Evidence(source.path, text.count("\n", 0, found.start(1)) + 1)
             return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
     return []
 
