@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.hosting_files import wish_for
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form
 
@@ -66,9 +67,8 @@ def service_of(checkout: Checkout, source: Source) -> str | None:
             name == _TRUSS and not _lies_in_a_truss(checkout, source)
         ):
             continue
-        if _ON_GPU.search(text) or any(
-            s.code and s.code.imported() & GPU_MODULES for s in import_closure(checkout, source)
-        ):
+        is_asked_for = _ON_GPU.search(text) is not None or wish_for(checkout, source.folder) is not None
+        if is_asked_for or any(s.code and s.code.imported() & GPU_MODULES for s in import_closure(checkout, source)):
             return name
     return None
 
