@@ -125,8 +125,8 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
         return restore
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
-    corrections = read_note(context, order.pull_request.number).corrections
-    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, corrections=corrections)
+    note = read_note(context, order.pull_request.number)
+    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
     spec = _with_profile(reading.asked, wanted.profile)
     if isinstance(spec, Deny):
         return spec
