@@ -75,7 +75,7 @@ class Api:
     def _graphql(self, incoming: Incoming) -> Answer | None:
         """GraphQL is not in the OpenAPI description: github_graphql.py knows the few questions."""
         token = self._world.tokens.get(incoming.authorization.partition(" ")[2])
-        operation = Operation("POST", "/graphql", "graphql")
+        operation = Operation("POST", "/graphql", "graphql-change" if _is_change(incoming) else "graphql")
         login = token.account.login if token else ""
         answer = self._faulted(operation, lambda: self._graphql_answer(incoming, token))
         return self._seen(incoming, "/graphql", operation.key, login, answer)
@@ -241,3 +241,11 @@ class ArchiveHost:
         disposition = {"Content-Disposition": f"attachment; filename={prefix}.tar.gz"}
         answer = Answer(200, content, disposition)
         return answer if fault is None else fault.answer(answer, ARCHIVE, self._world.now())
+
+
+def _is_change(incoming: Incoming) -> bool:
+    """Whether a question to GraphQL changes anything: then what was before is what a stale read may still show."""
+    try:
+        return str(json.loads(incoming.body)["query"]).lstrip().startswith("mutation")
+    except (ValueError, KeyError, TypeError):
+        return False

@@ -15,7 +15,7 @@ from pathlib import Path
 from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
-from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
+from gpu_lol_action.domain.request import Closing, CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
@@ -162,6 +162,12 @@ class ScriptedForge:
         url = self.url_of.format(number_of_comment)
         self.posted.append(Posted(number_of_comment, body, "github-actions[bot]", url))
         return self.posted[-1]
+
+    def close_command(self, closing: Closing) -> Posted:
+        posted = self.post_comment(closing.number, closing.body)
+        self.react(closing.command_id, closing.reaction)
+        self.edit_comment(closing.status_id, closing.last_status)
+        return posted
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         if self.is_read_only:
