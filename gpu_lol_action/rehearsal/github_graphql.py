@@ -12,7 +12,7 @@ from typing import Any
 
 from graphql import GraphQLError, GraphQLSchema, build_schema, graphql_sync
 
-from gpu_lol_action.rehearsal.github_git import BareRepository, GitError, Signature
+from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
 from gpu_lol_action.rehearsal.github_graphql_changes import (
     CHANGES_SCHEMA,
     ForbiddenError,
@@ -133,9 +133,8 @@ def _repository(world: World, token: Token, _info: object, owner: str, name: str
 
 # --- git -------------------------------------------------------------------------------------------------
 def _object(git: BareRepository, expression: str) -> dict[str, Any] | None:
-    try:
-        oid = git.text("rev-parse", "--verify", "--quiet", "--end-of-options", expression)
-    except GitError:
+    oid = git.parsed(expression)
+    if oid is None:
         return None
     kind = git.kind(oid)
     if kind == "commit":

@@ -69,15 +69,17 @@ class Api:
             login = token.account.login if token else ""
             query = dict(urllib.parse.parse_qsl(split.query, keep_blank_values=True))
             request = Request(operation, parameters, query, incoming.body)
-            answer = self._faulted(operation, lambda: self._checked(incoming, path, request, token))
+            is_read = operation.method == "GET"
+            answer = self._faulted(operation, lambda: self._checked(incoming, path, request, token), is_read=is_read)
             return self._seen(incoming, path, operation.key, login, answer)
 
     def _graphql(self, incoming: Incoming) -> Answer | None:
         """GraphQL is not in the OpenAPI description: github_graphql.py knows the few questions."""
         token = self._world.tokens.get(incoming.authorization.partition(" ")[2])
-        operation = Operation("POST", "/graphql", "graphql-change" if _is_change(incoming) else "graphql")
+        operation = Operation("POST", "/graphql", "graphql")
         login = token.account.login if token else ""
-        answer = self._faulted(operation, lambda: self._graphql_answer(incoming, token))
+        is_read = not _is_change(incoming)
+        answer = self._faulted(operation, lambda: self._graphql_answer(incoming, token), is_read=is_read)
         return self._seen(incoming, "/graphql", operation.key, login, answer)
 
     def _graphql_answer(self, incoming: Incoming, token: Token | None) -> Answer:
@@ -94,12 +96,11 @@ class Api:
         headers = {"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "4999", "X-RateLimit-Resource": "graphql"}
         return Answer(200, body, headers)
 
-    def _faulted(self, operation: Operation, carry_out: Callable[[], Answer]) -> Answer:
+    def _faulted(self, operation: Operation, carry_out: Callable[[], Answer], *, is_read: bool) -> Answer:
         """The right answer, or what a queued fault makes of it."""
         fault = self._journal.take_fault(operation)
         if fault is not None and fault.mode == "before":
             return fault.answer(None, operation, self._world.now())
-        is_read = operation.method == "GET" or operation.operation_id == "graphql"
         if fault is not None and fault.mode == "stale":
             return self.replica.behind(carry_out) if is_read else carry_out()
         if not is_read and self._journal.has_stale:

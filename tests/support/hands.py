@@ -180,6 +180,7 @@ class ScriptedForge:
         return [posted for posted in ours if posted.body.startswith(marker_prefix)]
 
     def ssh_keys(self, login: str) -> Sequence[str]:
+        self.asked.append("keys")
         return self.keys.get(login, [])
 
     def read_file(self, path: str, ref: str) -> str | None:
