@@ -10,7 +10,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from graphql import GraphQLError, GraphQLSchema, build_schema, graphql_sync
+from graphql import DocumentNode, GraphQLError, GraphQLSchema, build_schema, execute_sync, parse, validate
 
 from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
 from gpu_lol_action.rehearsal.github_graphql_changes import (
@@ -92,11 +92,24 @@ def answer(world: World, token: Token, query: str, variables: Mapping[str, Any])
     }
     root["node"] = functools.partial(_node, world)
     root |= roots(world, token, functools.partial(_comment, world, token))
-    result = graphql_sync(_schema(), query, root_value=root, variable_values=dict(variables))
+    document = _read(query)
+    if document is None:
+        return None
+    result = execute_sync(_schema(), document, root_value=root, variable_values=dict(variables))
     errors = [_error(error) for error in result.errors or ()]
     if any("type" not in error for error in errors):
         return None
     return {"data": result.data, **({"errors": errors} if errors else {})}
+
+
+@functools.lru_cache(maxsize=256)
+def _read(query: str) -> DocumentNode | None:
+    """The question as the schema understands it; None where it does not. The bot has a handful, and asks them often."""
+    try:
+        document = parse(query)
+    except GraphQLError:
+        return None
+    return None if validate(_schema(), document) else document
 
 
 @functools.cache
