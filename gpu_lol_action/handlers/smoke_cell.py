@@ -16,10 +16,13 @@ from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import Ended
+from gpu_lol_action.launch.access import Access
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.smoke import Trial, build_smoke_script, is_marker, parse_smoke_output
 
 OVER = "smoke_over"
+# Nobody logs in to a machine of a smoke test but we.
+NOBODY = Access(())
 # What pytest says where nothing was selected (docs.pytest.org, "Exit codes").
 NO_TESTS = 5
 # Checks that speak of the code and its packages; all others speak of the machine.
@@ -69,7 +72,7 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
     tested: Trial | None = None
     try:
         climb(journal, plan.plan)
-        install_and_validate(journal, plan.plan)
+        install_and_validate(journal, plan.plan, NOBODY)
         verdict = judge_checks(journal.record.checks)
         if verdict is None:
             journal.write(state=State.READY, ready_at=journal.context.clock.now())
