@@ -68,6 +68,7 @@ class Tally:
     """What was done, and how the processes ended."""
 
     done: Counter[str] = field(default_factory=Counter)
+    usual_seconds: dict[str, float] = field(default_factory=lambda: {"up": 2.0})
     hits: int = 0
     hung: int = 0
 
@@ -178,13 +179,15 @@ def play_round(stage: Stage, line: Line, number: int, dice: random.Random, tally
     if what == "up" and dice.random() < 0.3:
         # Somebody ends it while it is on its way.
         other = start(lambda: (time.sleep(dice.uniform(0, 2.5)), act(stage, number, "down", seed))[1])
-    if mode not in ("faults", "lost"):
-        time.sleep(dice.uniform(0, 4.0 if what == "up" else 1.2))
-    is_hit = os.waitpid(child, os.WNOHANG)[0] == 0
+    began, usual = time.monotonic(), tally.usual_seconds.get(what, 1.0)
+    is_hit = mode in ("faults", "lost") or not wait(child, dice.uniform(0, usual))
     tally.done[f"{what}/{mode if is_hit else 'came too late'}"] += 1
     if is_hit:
         tally.hits += 1
         hurt(line, (child, number), mode, tally)
+    if not is_hit or mode in ("faults", "lost"):
+        # How long it takes here when nobody ends it: later moments are drawn from that. One may end early by itself.
+        tally.usual_seconds[what] = max(time.monotonic() - began, 0.8 * usual)
     if other is not None and not wait(other, PATIENCE_SECONDS):
         tally.hung += 1
         os.kill(other, signal.SIGKILL)
