@@ -674,6 +674,48 @@ def test_a_machine_that_stops_answering_is_ended(bench: Bench, machine: GoodMach
     assert bench.cloud.running == {}
 
 
+@pytest.mark.parametrize("spot", ["never", "by command", "by spec"])
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_machine_that_is_taken_back_during_set_up_is_told_as_that(
+    bench: Bench, machine: GoodMachine, spot: str, is_stopped: bool
+) -> None:
+    if spot == "by spec":
+        (bench.forge.folder / ".gpu-lol.yaml").write_text(
+            ONE_CARD.replace("hardware: {", "hardware: {use_spot: true, ")
+        )
+
+    def take_back(kind: str) -> None:
+        if kind == "setup" and is_stopped:
+            bench.cloud.stopped = set(bench.cloud.running)
+        elif kind == "setup":
+            bench.cloud.running.clear()
+
+    machine.before = take_back
+    machine.instead["setup"] = TransientError("machine_unreachable", "the machine does not answer")
+    with pytest.raises(TransientError) as raised:
+        handle_up(bench.context, bench.order(use_spot=spot == "by command"))
+    assert raised.value.reason_code == "machine_lost"
+    assert f"The cloud {'ended or stopped' if spot == 'never' else 'took back'} the machine" in bench.texts[-1]
+    assert bench.record.state is State.FAILED
+    assert not bench.cloud.running
+
+
+def test_a_new_machine_that_refuses_the_key_is_ended_and_its_image_is_named(bench: Bench, machine: GoodMachine) -> None:
+    refusal = OperatorError("ssh_key_refused", "it refuses the key", why="root@203.0.113.7: Permission denied.")
+
+    def refuse(_endpoint: object) -> str:
+        raise refusal
+
+    machine.host_key = refuse  # type: ignore[method-assign]  # a server of the image's own
+    with pytest.raises(TransientError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == "machine_refuses_ssh"
+    assert "Permission denied" in bench.texts[-1]
+    assert "--image IMAGE" in bench.texts[-1]
+    assert bench.record.state is State.FAILED
+    assert not bench.cloud.running
+
+
 def test_an_end_that_cannot_be_proven_is_red_and_names_machine_and_price(bench: Bench, machine: GoodMachine) -> None:
     machine.instead["setup"] = lambda nonce: f"::gpu-lol-setup {nonce} start requirements\n"
     bench.cloud.survives_teardowns = 99
