@@ -161,8 +161,13 @@ def serve(pipe: Connection, seed: int, scale: float) -> None:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
             return
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    class Server(http.server.ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Say nothing: who asked was killed."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     pipe.send(server.server_address[1])
     server.serve_forever()
 
