@@ -28,7 +28,7 @@ _WORDS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
                 r"(?<!access is )\bunauthorized\b|UnauthorizedOperation|not authorized|AuthorizationFailed|\bunauthenticated\b",
                 r"\bforbidden\b|permission[ _]denied|access ?denied",
                 r"invalid[- ]api[- ]key|api key (?:was|is) invalid|no api key|invalid user key|authentication|AuthFailure",
-                r"InvalidClientTokenId|SignatureDoesNotMatch|ExpiredToken|RequestExpired",
+                r"InvalidClientTokenId|SignatureDoesNotMatch|ExpiredToken|RequestExpired|invalid cloud credentials",
             ),
         ),
         (
@@ -72,7 +72,7 @@ _INVALID_TYPES = frozenset(
     }
 )
 _ANSWER = re.compile(
-    r"(?:run_instances error|Failed to (?:launch|create) instances?):\s*(?P<words>.+)"
+    r"(?:run_instances error|Failed to (?:launch|create) instances?|Got an unparsed error):\s*(?P<words>.+)"
     r"|(?P<aws>An error occurred \([\w.]+\).*)"
 )
 

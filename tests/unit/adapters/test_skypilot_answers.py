@@ -102,6 +102,8 @@ def test_clouds_own_words_decide(answer, kind):
         ("StatusCode.RESOURCE_EXHAUSTED: NotEnoughResources in project", "no_capacity"),
         ("StatusCode.RESOURCE_EXHAUSTED: QuotaFailure: compute.instance.gpu.h100", "quota"),
         ("StatusCode.UNAUTHENTICATED: token is not valid", "credentials"),
+        # SkyPilot itself
+        ("Failed to provision on cloud AWS due to invalid cloud credentials: expired", "credentials"),
     ],
 )
 def test_each_clouds_refusals_are_told_apart(answer, kind):
@@ -197,6 +199,8 @@ def test_answer_is_found_in_the_stream():
     assert find_answer("W instance.py:120] Full traceback:") is None
     aws = "An error occurred (InsufficientInstanceCapacity) when calling the RunInstances operation: none"
     assert find_answer(f"E: {aws}") == aws
+    azure = "[azure.core.exceptions.HttpResponseError] (SkuNotAvailable) none in 'eastus'"
+    assert find_answer(f"E instance.py:531] Failed to create instances: {azure}") == azure
 
 
 def test_machine_is_read_with_time_and_price():
