@@ -269,6 +269,8 @@ def family(pid: int) -> list[int]:
 def play_for_real(kills: int, seed: int) -> tuple[dict[str, int], str]:
     """Play until that many steps were hit; return the counts, and a line on how it went."""
     ensure_image()
+    # A shell that starts it in the background has it ignore Ctrl-C, which ends the rounds (below).
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with Stage() as stage:
         stage.open_cloud()
         watcher = Watcher(stage)
