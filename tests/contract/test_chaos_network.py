@@ -66,7 +66,7 @@ def post(address: str, body: str) -> tuple[int, str]:
 
 def test_what_is_asked_arrives_and_what_is_answered_leads_back_through_the_network(far: tuple[str, list[str]]) -> None:
     origin, asked = far
-    with chaos_network.between(chaos_network.Network(random.Random(1)), origin) as address:
+    with chaos_network.between(chaos_network.Network(DICE), origin) as address:
         status, body = post(address, "one")
         assert (status, asked) == (201, ["one"])
         assert address != origin
