@@ -70,7 +70,9 @@ def wish_findings(wish: Wish) -> Iterator[Finding]:
     """Yield the card, the number of cards and the disk that are asked for."""
     if wish.card is not None:
         card, where = wish.card
-        yield Finding("documented.card", card, f"RunPod's Hub is asked for {card} or the like", Confidence.MEDIUM, where)
+        yield Finding(
+            "documented.card", card, f"RunPod's Hub is asked for {card} or the like", Confidence.MEDIUM, where
+        )
     if wish.count is not None:
         count, where = wish.count
         yield Finding("documented.gpu_count", str(count), counted(count), Confidence.MEDIUM, where)
