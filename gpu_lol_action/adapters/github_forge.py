@@ -85,7 +85,12 @@ class GitHubForge:
         return self._repository
 
     def pull_request(self, number: int) -> PullRequest:
-        """Return the pull request as GitHub has it now; at the first time as the run's first look saw it."""
+        """Return the pull request as GitHub has it now; at the first time as the run's first look saw it.
+
+        Number 0 is the default branch as it stands, in the form of a pull request from itself.
+        """
+        if not number:
+            return self._default_branch()
         seen = self.first_look.pull_request(number)
         if seen is not None:
             return seen
@@ -94,6 +99,25 @@ class GitHubForge:
             return parse_pull_request(raw)
         except (KeyError, TypeError, ValueError):
             raise _not_understood(f"pull request {number}") from None
+
+    def _default_branch(self) -> PullRequest:
+        repository = self.repository()
+        raw = self.client.get("branches/{branch}", {"branch": repository.default_branch})
+        head = str(raw["commit"]["sha"])
+        return PullRequest(
+            number=0,
+            title=repository.default_branch,
+            state="open",
+            is_draft=False,
+            is_merged=False,
+            author="",
+            author_is_bot=False,
+            head_sha=head,
+            head_ref=repository.default_branch,
+            head_repository=repository.full_name,
+            base_sha=head,
+            base_ref=repository.default_branch,
+        )
 
     def role(self, login: str) -> str:
         """Return the user's role; a custom role by the standard one it is built on; `none` where GitHub refuses.

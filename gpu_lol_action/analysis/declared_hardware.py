@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card, memory_phrases
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.notebooks import PROSE
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -70,8 +72,12 @@ def _of_file(source: Source) -> tuple[Finding, ...]:
     """Return what one file says: orders, else remarks, by line."""
     found: list[Finding] = []
     for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
-        if len(line) <= MAX_LINE_CHARACTERS:
-            where = Evidence(source.path, number)
+        where = Evidence(source.path, source.code.line_of_file(number) if source.code is not None else number)
+        if source.form is Form.NOTEBOOK and line.startswith(PROSE):
+            # What an author writes between the cells is the documentation of this very run.
+            said = line.removeprefix(PROSE)
+            found.extend(statements_of(said, "", where) if "|" not in said[:3] else ())
+        elif len(line) <= MAX_LINE_CHARACTERS:
             found.extend(list(_ordered(line, where)) or _remarked(line, where))
     return tuple(found)
 

@@ -79,12 +79,17 @@ class CommentCreated:
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """The clock (or a person through workflow_dispatch) asked for a sweep."""
+    """The clock (or a person through workflow_dispatch) asked for a sweep, or for a smoke test.
+
+    ``cron`` is the schedule that struck; ``is_smoke``: a person asked for the test.
+    """
 
     repository: Repository
     actor: Requester
     is_manual: bool
     is_dry_run: bool = False
+    cron: str = ""
+    is_smoke: bool = False
 
 
 Event = PullRequestChanged | PullRequestClosed | CommentCreated | Scheduled

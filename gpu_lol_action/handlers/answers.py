@@ -10,7 +10,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Closing, Posted
-from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.errors import Door, GpuLolError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.teardown import Ended, Unproven, month_usd
 from gpu_lol_action.pricing.budget import Spending, is_notice_due, month_start, spending
@@ -21,7 +21,12 @@ _EVER = datetime.min.replace(tzinfo=timezone.utc)
 
 
 def reply(context: Context, number: int, body: str) -> Posted | None:
-    """Post an answer. A refusal is no reason to fail: the job summary has every text, and a warning says so."""
+    """Post an answer. A refusal is no reason to fail: the job summary has every text, and a warning says so.
+
+    What a schedule began stands in no conversation: the summary has it.
+    """
+    if not number and context.settings.door is Door.JOB:
+        return None
     try:
         return context.forge.post_comment(number, fitted(context, body))
     except GpuLolError as error:

@@ -15,6 +15,7 @@ from gpu_lol_action.domain.request import Allow, Deny, Outcome
 from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError, exit_code
 from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.compensate import buried, compensate
 from gpu_lol_action.handlers.confirm import ask_for_confirmation
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
@@ -24,12 +25,8 @@ from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpP
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
 from gpu_lol_action.handlers.teardown import (
-    Ended,
     Unproven,
-    end_environment,
     mark_launcher_stopped,
-    reread,
-    write_tombstone,
 )
 from gpu_lol_action.intake.spending_gates import check_head
 from gpu_lol_action.launch.access import Access
@@ -109,10 +106,10 @@ def handle_up(context: Context, order: Order) -> Outcome:
     except NoOfferError as none:
         return _fail(journal, none.reason_code, none.explanation, comment_kind="no_capacity")
     except GpuLolError as error:
-        buried = _buried(journal)
-        if buried is not None:
+        tombstone = buried(journal)
+        if tombstone is not None:
             # Somebody ended the machine under our hands: what failed is no fault of its own.
-            return _stop(journal, buried)
+            return _stop(journal, tombstone)
         outcome = _fail(journal, error.reason_code, error.explanation)
         error.is_told = True
         if outcome.reason_code != error.reason_code and exit_code(error.ending, Door.JOB) == 0:
@@ -165,18 +162,6 @@ def _failed_checks(record: EnvironmentRecord) -> Explanation:
     )
 
 
-def _buried(journal: Journal) -> Tombstone | None:
-    """Return the tombstone that somebody has put on this environment meanwhile, where that can be read."""
-    try:
-        newest = reread(journal.context, journal.entry)
-    except GpuLolError as error:
-        journal.context.progress.line(f"could not look for a tombstone: {error.explanation.what}")
-        return None
-    if newest.record.tombstone is not None:
-        journal.entry = newest  # else the journal knows more: what it has not written yet
-    return newest.record.tombstone
-
-
 def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
     """Stop for a tombstone: cancel for real, then let whoever asked for the end certify it."""
     context = journal.context
@@ -190,7 +175,7 @@ def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
 def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comment_kind: str = "failed") -> Outcome:
     """The money rule: end what was launched, say what happened, what it cost, and what is billing now."""
     context, order = journal.context, journal.order
-    end = _compensate(journal, reason_code)
+    end = compensate(journal, reason_code)
     journal.entry = end.entry
     now, number = context.clock.now(), order.pull_request.number
     if comment_kind == "no_capacity":
@@ -215,52 +200,6 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
         answers.reply(context, number, certificate)
         return Outcome("failed", "teardown_unproven", text=f"{body}\n\n{certificate}")
     return Outcome("failed" if comment_kind == "failed" else "denied", reason_code, text=body)
-
-
-def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
-    """End what this run launched; whatever goes wrong with that is an end that is not proven, never an exception."""
-    context, order = journal.context, journal.order
-    tombstone = Tombstone(order.requester.login, reason_code, context.clock.now())
-    is_marked = is_stopped = False
-    try:
-        # First of all: a runner that was cancelled has ten seconds, and whoever comes next must know that this is over.
-        journal.entry = write_tombstone(context, journal.entry, tombstone)
-        is_marked = True
-        context.progress.phase("ending what was started")
-    except Exception as error:  # noqa: BLE001  the machine is ended all the same
-        _log(context, "the end could not be written down yet", error)
-    try:
-        context.cloud().cancel()
-        is_stopped = True
-    except Exception as error:  # noqa: BLE001  a launch that cannot be cancelled is a reason more to end its machine
-        _log(context, "the launch could not be cancelled", error)
-    if not is_marked:
-        _end_unmarked(context, journal.record)
-    try:
-        return end_environment(context, journal.entry, tombstone, order.policy, is_launcher=is_stopped)
-    except GpuLolError as error:
-        return Unproven(journal.entry, error.explanation.what)
-    except Exception as error:  # noqa: BLE001  the requester must learn what may still run
-        context.progress.failure(error)
-        return Unproven(journal.entry, "gpu-lol failed on a fault of its own while ending it")
-
-
-def _end_unmarked(context: Context, record: EnvironmentRecord) -> None:
-    """End the machine where the ledger cannot be written; the record stays open, so nothing is certified by this."""
-    if record.launch_asked_at is None or record.cloud is None or record.name_on_cloud is None:
-        return
-    try:
-        context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
-    except Exception as error:  # noqa: BLE001  the record says that it may run, and the sweeper takes it up
-        _log(context, "the machine could not be ended yet", error)
-
-
-def _log(context: Context, what: str, error: Exception) -> None:
-    """Keep an error in the log: in a sentence where it was expected, whole where it is a fault of ours."""
-    if isinstance(error, GpuLolError):
-        context.progress.line(f"{what}: {error.explanation.what}")
-    else:
-        context.progress.failure(error)
 
 
 def _left_running(record: EnvironmentRecord) -> TransientError:

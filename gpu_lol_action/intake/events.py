@@ -78,6 +78,8 @@ def _scheduled_event(name: str, payload: Mapping[str, object]) -> Event:
         actor=_requester(_mapping(sender)) if sender else Requester("schedule"),
         is_manual=name == "workflow_dispatch",
         is_dry_run=is_dry_run,
+        cron=str(payload.get("schedule") or ""),
+        is_smoke=isinstance(inputs, Mapping) and str(inputs.get("smoke", "")).lower() == "true",
     )
 
 
