@@ -177,6 +177,8 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.archive_tickets: dict[str, tuple[Repository, str]] = {}
         self.page_limit = 100
+        # As a server whose GraphQL is down, or a token that may not use it: REST has to do.
+        self.refuses_graphql = False
         self.requests_used: dict[str, int] = {}
         # Team to member to state: "active", or "pending" until an invitation is taken.
         self.teams: dict[str, dict[str, str]] = {}
