@@ -84,9 +84,15 @@ class Comment:
     updated_at: datetime
     first_body: str = ""
     edited_at: datetime | None = None
+    edits: int = 0
 
     def __post_init__(self) -> None:
         self.first_body = self.first_body or self.body
+
+    def edit(self, body: str, at: datetime) -> None:
+        """Say something else from now on."""
+        self.body, self.edits = body, self.edits + 1
+        self.updated_at = self.edited_at = at
 
 
 @dataclass(slots=True)
