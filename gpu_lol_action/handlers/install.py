@@ -10,7 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from gpu_lol_action.domain.environment import SshEndpoint
-from gpu_lol_action.errors import TransientError, UserError
+from gpu_lol_action.domain.machine import find_loss
+from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
@@ -57,6 +58,16 @@ def install_and_validate(journal: Journal, plan: UpPlan, access: Access) -> None
 
     Raises UserError when set-up fails, TransientError when the machine cannot be reached, StoppedError for a tombstone.
     """
+    try:
+        site, reading = _bring_up(journal, plan, access)
+    except TransientError as error:
+        _raise_if_lost(journal, error)
+        raise
+    restored = restore_work(journal.context, site.endpoint, site.code.folder, plan.restore)
+    journal.note(checks=(*reading.checks, *restored), packages=reading.packages)
+
+
+def _bring_up(journal: Journal, plan: UpPlan, access: Access) -> tuple[_Site, ProbeReading]:
     with journal.phase("connecting"):
         endpoint = _pin(journal)
     with journal.phase("keys"):
@@ -67,9 +78,29 @@ def install_and_validate(journal: Journal, plan: UpPlan, access: Access) -> None
     with journal.phase("set-up"):
         _set_up(journal, plan, endpoint)
     with journal.phase("validation"):
-        reading = _validate(journal, plan, _Site(endpoint, code, access))
-    restored = restore_work(journal.context, endpoint, code.folder, plan.restore)
-    journal.note(checks=(*reading.checks, *restored), packages=reading.packages)
+        site = _Site(endpoint, code, access)
+        return site, _validate(journal, plan, site)
+
+
+def _raise_if_lost(journal: Journal, error: TransientError) -> None:
+    """Raise TransientError where the provider has taken back, or stopped, the machine that does not answer."""
+    record = journal.record
+    if record.cloud is None or record.name_on_cloud is None:
+        return
+    try:
+        loss = find_loss(journal.context.cloud().machines(record.cloud, record.name_on_cloud), record.name_on_cloud)
+    except GpuLolError as silence:
+        journal.context.progress.line(f"could not look for the machine: {silence.explanation.what}")
+        return
+    if loss is not None:
+        raise TransientError(
+            "machine_lost",
+            f"The cloud {'took back' if record.use_spot else 'ended or stopped'} the machine while it was being set up.",
+            why="A spot machine is taken back when somebody pays more."
+            if record.use_spot
+            else "Somebody ended it there, its host failed, or the account's balance was used up.",
+            fix="Give the command again, without `--spot` for one that stays." if record.use_spot else "/gpu-lol up",
+        ) from error
 
 
 def _pin(journal: Journal) -> SshEndpoint:
@@ -77,7 +108,17 @@ def _pin(journal: Journal) -> SshEndpoint:
     endpoint = journal.record.ssh
     if endpoint is None:
         raise LookupError("a launched record has an SSH endpoint")
-    host_key = journal.context.shell().host_key(endpoint)
+    try:
+        host_key = journal.context.shell().host_key(endpoint)
+    except OperatorError as refusal:
+        if refusal.reason_code != "ssh_key_refused":
+            raise
+        raise TransientError(
+            "machine_refuses_ssh",
+            "The new machine refuses gpu-lol's key, so nothing could be set up on it.",
+            why=f"{refusal.explanation.why} Its image may bring an SSH server or a user of its own.",
+            fix="Give the command again; where it stays so, name another image (`/gpu-lol up --image IMAGE`).",
+        ) from refusal
     pinned = dataclasses.replace(endpoint, host_key=host_key)
     journal.note(ssh=pinned)
     return pinned

@@ -49,7 +49,7 @@ class AwaitsConfirmation:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a command settles of a launch. ``lease`` None is the policy's.
+    """What a command settles of a launch; ``lease`` None is the policy's.
 
     ``gpu``, ``gpu_count`` and ``image`` stand over the spec's.
     """
@@ -123,8 +123,8 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
         return restore
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
-    corrections = read_note(context, order.pull_request.number).corrections
-    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, corrections=corrections)
+    note = read_note(context, order.pull_request.number)
+    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
     spec = _with_profile(reading.asked, wanted.profile)
     if isinstance(spec, Deny):
         return spec

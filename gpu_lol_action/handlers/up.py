@@ -239,7 +239,7 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         lease=Lease(now, now + plan.lease),
         updated_at=now,
         user_hash=user_hash(order.repository.repository_id),
-        use_spot=order.command.use_spot,
+        use_spot=plan.ladder.requirement.use_spot,
         keep=plan.spec.keep,
         is_rehearsal=context.settings.is_rehearsal,
         budget_noticed_at=plan.budget_noticed_at,

@@ -64,10 +64,6 @@ class Access:
     refused: tuple[RefusedKey, ...] = ()
 
 
-NOBODY = Access((), ())
-"""Where only we go: a machine for a smoke test."""
-
-
 def decide_access(keys_by_login: Mapping[str, Sequence[str]]) -> Access | Deny:
     """Return the keys to install, or a denial for the first person (requester first) who has none that can be used."""
     keys: list[PublicKey] = []

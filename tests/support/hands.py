@@ -48,6 +48,7 @@ class ScriptedCloud:
     answers: list[NotLaunched | Callable[[], NotLaunched | None]] = field(default_factory=list)
     running: dict[str, datetime] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
+    stopped: set[str] = field(default_factory=set)
     is_silent: bool = False
     survives_teardowns: int = 0
     refuses_teardowns_of: set[str] = field(default_factory=set)
@@ -92,7 +93,7 @@ class ScriptedCloud:
         self._answer()
         self.log.append("list")
         return [
-            Machine(cloud, name, "RUNNING", created_at=created)
+            Machine(cloud, name, "EXITED" if name in self.stopped else "RUNNING", created_at=created)
             for name, created in self.running.items()
             if name.startswith(prefix)
         ]
