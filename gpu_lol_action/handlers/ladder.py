@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from datetime import timedelta
 
 from gpu_lol_action.domain.environment import Attempt, State
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
@@ -17,6 +18,8 @@ from gpu_lol_action.intake.spending_gates import check_head
 from gpu_lol_action.launch.refusals import find_account_refusal, is_account, name_outcome
 
 MAX_DETAIL_CHARACTERS = 200
+SIGHT_HOLDS = timedelta(seconds=20)
+"""How old a look at the pull request may be when money is spent on it: a few requests and a small archive's download."""
 
 
 class NoOfferError(Exception):
@@ -57,8 +60,17 @@ def climb(journal: Journal, plan: UpPlan) -> None:
 
 
 def _check_head(journal: Journal, plan: UpPlan) -> None:
-    """Compare, right before spending, the pinned commit with the pull request as it is now."""
-    current = journal.context.forge.pull_request(journal.order.pull_request.number)
+    """Compare, right before spending, the pinned commit with the pull request as it is now.
+
+    A smoke test of a branch is of the commit that it had: that the branch goes on is no reason to leave it.
+    """
+    if journal.order.command.name == "smoke" and not journal.order.pull_request.number:
+        return
+    context, seen = journal.context, journal.order.seen
+    if seen is not None and context.clock.now() - seen.at <= SIGHT_HOLDS:
+        current = seen.pull_request
+    else:
+        current = context.forge.pull_request(journal.order.pull_request.number)
     gate = check_head(plan.sha, current)
     if isinstance(gate, Deny):
         raise UserError(gate.reason_code, gate.what, why=gate.why, fix=gate.fix)

@@ -33,6 +33,8 @@ LAUNCHER_PATIENCE = timedelta(minutes=3)
 LAUNCHER_POLL = timedelta(seconds=3)
 LISTING_TRIES = 5
 MAX_WRITE_TRIES = 5
+# What is gone cannot be looked at, and on a machine of a smoke test nobody has worked.
+WITHOUT_RESCUE = frozenset({*LOSSES, "smoke_over"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def end_environment(
             entry = reread(context, _await_launcher(context, entry))
             if not entry.record.is_open:
                 return Ended(entry)
-        if tombstone.reason not in LOSSES:
+        if tombstone.reason not in WITHOUT_RESCUE:
             entry = rescue_work(context, entry)
         # Also where the launcher still lives: what it has rented so far costs nothing from here on.
         _teardown(context, entry.record)

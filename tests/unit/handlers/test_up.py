@@ -16,9 +16,13 @@ from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.machine import NotLaunched
 from gpu_lol_action.domain.names import environment_name
+from gpu_lol_action.domain.request import Closing, Posted
 from gpu_lol_action.errors import Door, OperatorError, SpecError, TransientError, UserError
 from gpu_lol_action.handlers import journal
+from gpu_lol_action.handlers.context import Order, Sighting
 from gpu_lol_action.handlers.down import handle_down, mark_down
+from gpu_lol_action.handlers.ladder import SIGHT_HOLDS
+from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
 from tests.support.hands import HEAD, START
@@ -908,3 +912,75 @@ def test_a_machine_that_cannot_watch_itself_is_handed_over_and_the_log_says_so(
     handle_up(bench.context, bench.order())
     assert bench.record.state is State.READY
     assert any("does not watch its own lease" in line for line in bench.progress.warnings)
+
+
+# --- how often the pull request and the keys are asked ----------------------------------------------------------------
+def seen(bench: Bench, ago: timedelta) -> Order:
+    """An order whose step looked at the pull request that long ago."""
+    return replace(bench.order(), seen=Sighting(bench.forge.pull, bench.clock.now() - ago))
+
+
+@pytest.mark.parametrize(("ago", "asked"), [(SIGHT_HOLDS, 0), (SIGHT_HOLDS + timedelta(seconds=1), 1)])
+def test_a_look_that_is_seconds_old_is_the_look_right_before_spending(bench: Bench, ago: timedelta, asked: int) -> None:
+    assert handle_up(bench.context, seen(bench, ago)).reason_code == "launched"
+    assert bench.forge.asked.count("pull_request") == asked
+
+
+def test_a_head_that_moves_after_an_older_look_launches_nothing(bench: Bench) -> None:
+    order = seen(bench, timedelta(minutes=1))
+    bench.forge.pull = replace(bench.forge.pull, head_sha="e" * 40)
+    with pytest.raises(UserError) as raised:
+        handle_up(bench.context, order)
+    assert raised.value.reason_code == "ref_changed"
+    assert launches(bench) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code"), [({"head_sha": "e" * 40}, "ref_changed"), ({"state": "closed"}, "pull_request_closed")]
+)
+def test_what_moved_while_it_waited_is_denied_before_anything_is_claimed(
+    bench: Bench, change: dict[str, str], code: str
+) -> None:
+    order = seen(bench, timedelta(0))
+    order = replace(order, seen=replace(order.seen, pull_request=replace(bench.forge.pull, **change)))  # type: ignore[type-var, arg-type]  # keyword bag
+    outcome = handle_up(bench.context, order)
+    assert (outcome.decision, outcome.reason_code) == ("denied", code)
+    assert bench.ledger.entries() == []
+    assert "Nothing was launched" in bench.texts[-1]
+
+
+def test_keys_are_asked_where_the_machine_is_rented(bench: Bench) -> None:
+    """The step that only judges leaves them to the one that plans it anew; an answer that goes no further asks."""
+    assert isinstance(answer_without_cloud(bench.context, bench.order()), UpPlan)
+    assert "keys" not in bench.forge.asked
+    answer_without_cloud(bench.context, bench.order(is_dry_run=True))
+    assert bench.forge.asked.count("keys") == 1
+    handle_up(bench.context, bench.order())
+    assert bench.forge.asked.count("keys") == 2
+
+
+def test_nothing_is_claimed_for_somebody_without_a_key_and_a_dry_run_says_so_too(bench: Bench) -> None:
+    bench.forge.keys = {}
+    assert_denied(bench, "ssh_key_missing", bench.order(is_dry_run=True))
+    assert_denied(bench, "ssh_key_missing")
+    assert bench.ledger.entries() == []
+
+
+def test_the_last_word_is_said_at_once_where_the_comment_holds_one_command(bench: Bench) -> None:
+    outcome = handle_up(bench.context, replace(bench.order(), closes=5))
+    assert outcome.has_reacted
+    assert bench.forge.reactions == [(5, "rocket")]
+    alone = handle_down(bench.context, bench.order("/gpu-lol down"))
+    assert not alone.has_reacted
+
+
+def test_a_last_word_that_cannot_be_posted_leaves_the_machine_running_and_the_status_said(bench: Bench) -> None:
+    def refuse(closing: Closing) -> Posted:
+        raise TransientError("github_unreachable", "GitHub did not answer")
+
+    bench.forge.close_command = refuse  # type: ignore[method-assign]  # an outage at the last word
+    outcome = handle_up(bench.context, replace(bench.order(), closes=5))
+    assert (outcome.reason_code, outcome.has_reacted) == ("launched", False)
+    assert "Ready" in outcome.text, "the job's summary has it"
+    assert bench.cloud.running
+    assert bench.record.state is State.READY
