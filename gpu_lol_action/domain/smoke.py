@@ -28,7 +28,10 @@ class TestStatus(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
-    """One test: name, status, seconds, and the first line of what it said where it failed."""
+    """One test: name, status, seconds, and the first line of what it said where it failed.
+
+    ``path`` and ``line`` (1-based) as the report tells them, relative to the checkout; empty and 0 where it does not.
+    """
 
     __test__ = False
 
@@ -36,6 +39,8 @@ class TestCase:
     status: TestStatus
     seconds: float
     message: str = ""
+    path: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
