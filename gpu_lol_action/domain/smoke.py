@@ -105,6 +105,7 @@ class SmokeRun:
 
     ``took`` is the command's own time; ``cost_usd`` an estimate, None where nothing was rented or the end is not proven.
     ``offers`` are the answers of the offers that were tried. ``peak_memory_gib`` per card, None where nobody measured.
+    ``report_note``: why the test's own report could not be read, where there was one.
     """
 
     cell: str
@@ -124,11 +125,15 @@ class SmokeRun:
     log_tail: str = ""
     run_url: str = ""
     is_clean: bool = True
+    report_note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SmokeHistory:
-    """The runs of one branch, newest last, every cell of a run beside its others; at most ``KEPT_RUNS``."""
+    """The runs of one branch, newest last, every cell of a run beside its others; of many the newest are kept.
+
+    ``issue_number`` is the one issue about this branch.
+    """
 
     runs: tuple[SmokeRun, ...] = ()
     issue_number: int | None = None
@@ -138,4 +143,7 @@ class SmokeHistory:
         return tuple(run for run in self.runs if run.cell == cell)
 
 
-KEPT_RUNS = 60
+KEPT_RUNS = 240
+KEPT_RUNS_OF_CELL = 40
+MOST_CELLS = 60
+"""Cells that are no longer run fall out of a history with the oldest runs."""

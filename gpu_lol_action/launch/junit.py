@@ -13,6 +13,7 @@ import math
 import xml.parsers.expat  # nosec B407
 from dataclasses import dataclass, field, replace
 from heapq import nlargest
+from typing import NoReturn
 
 from gpu_lol_action.domain.smoke import TestCase, TestReport, TestStatus
 from gpu_lol_action.launch.junit_names import Place, place_in, selector
@@ -140,7 +141,7 @@ def parse_junit(data: bytes) -> TestReport | str:
 
 
 def _parser(reader: _Reader) -> xml.parsers.expat.XMLParserType:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object) -> NoReturn:
         raise _RefusedError("it declares a document type, which no test runner does")
 
     parser = xml.parsers.expat.ParserCreate()
