@@ -8,8 +8,10 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.hosting_files import counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
@@ -62,9 +64,18 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = _configured(checkout, run) or _listed(run) or _meshed(checkout, run) or _asserted(checkout, run)
-    said = said or _named(run) or _documented(checkout, run) or _of_others(checkout, run) or _prepared(checkout, run)
-    said = said or _submitted(checkout, run)
+    said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)
+    said = said or _of_others(checkout, run) or _prepared(checkout, run) or _submitted(checkout, run)
     return [*said, *found]
+
+
+def _hosted(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the count that a host of models is asked for."""
+    wish = hosted_wish(checkout, run)
+    if wish is None or wish.count is None:
+        return []
+    count, where = wish.count
+    return [Finding(_FIELD, str(count), counted(count), Confidence.MEDIUM, where)]
 
 
 def _configured(checkout: Checkout, run: Run) -> list[Finding]:
@@ -118,9 +129,10 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        found = _ASSERTED.search(source.text)
+        text = source.text
+        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
         if found is not None and 1 <= int(found[1]) <= 64:
-            where = Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
+            where = Evidence(source.path, text.count("\n", 0, found.start(1)) + 1)
             return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
     return []
 

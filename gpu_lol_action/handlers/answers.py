@@ -9,9 +9,9 @@ from decimal import Decimal
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Posted
+from gpu_lol_action.domain.request import Closing, Posted
 from gpu_lol_action.errors import Door, GpuLolError
-from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.teardown import Ended, Unproven, month_usd
 from gpu_lol_action.pricing.budget import Spending, is_notice_due, month_start, spending
 from gpu_lol_action.render import comments
@@ -32,6 +32,28 @@ def reply(context: Context, number: int, body: str) -> Posted | None:
     except GpuLolError as error:
         warn_unposted(context, error)
         return None
+
+
+def close_command(
+    context: Context, order: Order, status: tuple[int | None, str], body: str
+) -> tuple[Posted | None, bool]:
+    """Post the answer that closes a launch, with the last text of the status comment (its id, None where there is none).
+
+    Return the answer, and whether the reaction at the command goes without saying: it came with the rest.
+    """
+    status_id, last = status
+    number = order.pull_request.number
+    if order.closes is None or status_id is None:
+        posted = reply(context, number, body)
+        edit(context, status_id, last)
+        return posted, False
+    closing = Closing(number, fitted(context, body), order.closes, "rocket", status_id, fitted(context, last))
+    try:
+        return context.forge.close_command(closing), True
+    except GpuLolError as error:
+        warn_unposted(context, error)
+        edit(context, status_id, last)
+        return None, False
 
 
 def fitted(context: Context, body: str) -> str:

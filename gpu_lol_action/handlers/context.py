@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.confirmation import Confirmation
@@ -72,8 +73,20 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Sighting:
+    """A pull request as GitHub had it, its newest head included, no earlier than ``at``."""
+
+    pull_request: PullRequest
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
-    """A command that passed the identity gates, with who gave it and where."""
+    """A command that passed the identity gates, with who gave it and where.
+
+    ``pull_request`` stands at the commit that was pinned; ``seen`` is how this process saw it, None where it did not look.
+    ``closes`` is the comment that this order's answer closes; None where it holds more, or there is none.
+    """
 
     command: Command
     requester: Requester
@@ -83,6 +96,8 @@ class Order:
     comment_id: int | None = None
     details: Mapping[str, str] = field(default_factory=dict)
     confirmation: Confirmation | None = None
+    seen: Sighting | None = None
+    closes: int | None = None
 
     @property
     def reply_to(self) -> ReplyTo | None:

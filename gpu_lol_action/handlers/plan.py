@@ -1,4 +1,4 @@
-"""Everything that is decided before a cent is spent: commit, spec, ladder, gates, keys, worst case."""
+"""Everything that is decided before a cent is spent: commit, spec, ladder, gates, worst case, keys."""
 
 from __future__ import annotations
 
@@ -49,14 +49,13 @@ class AwaitsConfirmation:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a command settles of a launch. ``logins``: whose keys are installed; ``lease`` None is the policy's.
+    """What a command settles of a launch; ``lease`` None is the policy's.
 
     ``gpu``, ``gpu_count`` and ``image`` stand over the spec's.
     """
 
     name: str
     profile: str = ""
-    logins: tuple[str, ...] = ()
     lease: timedelta | None = None
     gpu: str | None = None
     gpu_count: int | None = None
@@ -65,7 +64,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class UpPlan:
-    """A launch that passed every gate."""
+    """A launch that passed every gate; ``survey`` is the ledger that it was held against."""
 
     name: str
     sha: str
@@ -74,9 +73,9 @@ class UpPlan:
     lease: timedelta
     worst_case: WorstCase
     month_usd: Decimal
-    access: Access
     setup: SetupRequest
     identity: Mapping[str, str]
+    survey: Survey
     restore: Rescue | None = None
     budget_noticed_at: datetime | None = None
 
@@ -107,8 +106,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     name = environment_name(
         order.repository.repository_id, order.pull_request_number, command.profile, order.requester.login
     )
-    logins = (order.requester.login, *command.share)
-    return plan_machine(context, order, Wanted(name, command.profile, logins, command.lease, image=command.image))
+    return plan_machine(context, order, Wanted(name, command.profile, command.lease, image=command.image))
 
 
 def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | AlreadyRunning | AwaitsConfirmation | Deny:
@@ -125,8 +123,8 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
         return restore
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
-    corrections = read_note(context, order.pull_request.number).corrections
-    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, corrections=corrections)
+    note = read_note(context, order.pull_request.number)
+    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
     spec = _with_profile(reading.asked, wanted.profile)
     if isinstance(spec, Deny):
         return spec
@@ -139,16 +137,19 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     best = ladder.best
     if best is None:
         return _nothing_fits(ladder)
-    access = decide_access({login: context.forge.ssh_keys(login) for login in wanted.logins})
-    if isinstance(access, Deny):
-        return access
     setup = SetupRequest(
         spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
     )
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(wanted, spec, ladder, access, setup, survey, restore), best)
+    return _gate_spending(context, order, _Draft(wanted, spec, ladder, setup, survey, restore), best)
+
+
+def read_access(context: Context, order: Order) -> Access | Deny:
+    """Return whom the machine will let in; asked where it is rented, or where the answer says that it would be."""
+    logins = (order.requester.login, *order.command.share)
+    return decide_access({login: context.forge.ssh_keys(login) for login in logins})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,6 @@ class _Draft:
     wanted: Wanted
     spec: EnvironmentSpec
     ladder: Ladder
-    access: Access
     setup: SetupRequest
     survey: Survey
     restore: Rescue | None
@@ -204,9 +204,9 @@ def _gate_spending(
         lease=lease,
         worst_case=worst,
         month_usd=month.month_usd,
-        access=draft.access,
         setup=draft.setup,
         identity=_identity(order),
+        survey=survey,
         restore=draft.restore,
         # A new life of the name must not forget that it was said.
         budget_noticed_at=earlier.record.budget_noticed_at if isinstance(earlier, Entry) else None,

@@ -82,8 +82,8 @@ def smoke_lease(test: SmokeTest, policy: Policy) -> timedelta:
 
 def _smoke_of(context: Context, order: Order) -> Smoke:
     is_fork = order.pull_request.is_fork(order.repository.full_name)
-    corrections = read_note(context, order.pull_request.number).corrections
-    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, corrections=corrections)
+    note = read_note(context, order.pull_request.number)
+    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
     test = smoke_test(fetch(context, order.pull_request.head_sha), reading.asked)
     return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test, order.policy))
 

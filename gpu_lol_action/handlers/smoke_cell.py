@@ -16,12 +16,16 @@ from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import Ended
+from gpu_lol_action.launch.access import Access
 from gpu_lol_action.launch.code import folder_name
+from gpu_lol_action.launch.failures import recognize
 from gpu_lol_action.launch.junit import parse_junit
 from gpu_lol_action.launch.probe_gpu import versions
 from gpu_lol_action.launch.smoke import Trial, build_smoke_script, is_marker, parse_smoke_output
 
 OVER = "smoke_over"
+# Nobody logs in to a machine of a smoke test but we.
+NOBODY = Access(())
 # What pytest says where nothing was selected (docs.pytest.org, "Exit codes").
 NO_TESTS = 5
 # Checks that speak of the code and its packages; all others speak of the machine.
@@ -71,12 +75,12 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
     tested: Trial | None = None
     try:
         climb(journal, plan.plan)
-        install_and_validate(journal, plan.plan)
+        install_and_validate(journal, plan.plan, NOBODY)
         verdict = judge_checks(journal.record.checks)
         if verdict is None:
             journal.write(state=State.READY, ready_at=journal.context.clock.now())
             tested = _test(journal, plan)
-            verdict = with_report(judge_test(plan.test, tested), tested)
+            verdict = explained(with_report(judge_test(plan.test, tested), tested), tested.log)
     except StoppedError as stopped:
         verdict = Verdict(
             SmokeResult.NOT_RUN, "stopped", f"It was stopped: {stopped.tombstone.reason.replace('_', ' ')}."
@@ -84,7 +88,7 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
     except NoOfferError as none:
         verdict = judge_error(none.reason_code, none.explanation)
     except GpuLolError as error:
-        verdict = judge_error(error.reason_code, error.explanation)
+        verdict = explained(judge_error(error.reason_code, error.explanation), journal.record.failure or "")
     except Exception as error:  # noqa: BLE001  a fault of ours is no verdict on the code, and the machine has to end
         journal.context.progress.failure(error)
         verdict = Verdict(SmokeResult.NOT_RUN, "internal_error", "gpu-lol failed on a fault of its own.")
@@ -156,6 +160,20 @@ def judge_error(reason_code: str, explanation: Explanation) -> Verdict:
     why = " ".join(filter(None, (explanation.what, explanation.why)))
     result = SmokeResult.FAILED if reason_code in _CODES_FAULTS else SmokeResult.NOT_RUN
     return Verdict(result, reason_code, why, explanation.fix)
+
+
+def explained(verdict: Verdict, log: str) -> Verdict:
+    """Say what the log says of a failure, with its remedy; what the machine did is no failure of the code.
+
+    A download that broke off speaks for the machine's network only where set-up failed on it: a test may want one to fail.
+    """
+    said = recognize(log) if verdict.result is SmokeResult.FAILED else None
+    if said is None:
+        return verdict
+    why = f"{verdict.why} {said.what}".strip()
+    if said.is_machines and (said.kind != "network" or verdict.reason_code in _CODES_FAULTS):
+        return Verdict(SmokeResult.NOT_RUN, f"machine_{said.kind}", why, said.remedy)
+    return replace(verdict, why=why, remedy=said.remedy)
 
 
 def refused(cell: SmokeCell, sha: str, at: datetime, verdict: Verdict) -> SmokeRun:

@@ -26,12 +26,15 @@ from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.rescue import rescue_work
 from gpu_lol_action.pricing.budget import month_start
 
+LOSSES = ("machine_gone", "machine_stopped", "machine_lost")
+"""Ends of machines that nobody can reach any more: there is nothing to save."""
+
 LAUNCHER_PATIENCE = timedelta(minutes=3)
 LAUNCHER_POLL = timedelta(seconds=3)
 LISTING_TRIES = 5
 MAX_WRITE_TRIES = 5
 # What is gone cannot be looked at, and on a machine of a smoke test nobody has worked.
-WITHOUT_RESCUE = frozenset({"machine_gone", "smoke_over"})
+WITHOUT_RESCUE = frozenset({*LOSSES, "smoke_over"})
 
 
 @dataclass(frozen=True, slots=True)

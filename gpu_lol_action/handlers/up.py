@@ -11,7 +11,7 @@ from gpu_lol_action.domain.environment import (
 )
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import user_hash
-from gpu_lol_action.domain.request import Deny, Outcome
+from gpu_lol_action.domain.request import Allow, Deny, Outcome
 from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError, exit_code
 from gpu_lol_action.handlers import answers
@@ -21,14 +21,15 @@ from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
-from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up
+from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up, read_access
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
 from gpu_lol_action.handlers.teardown import (
     Unproven,
     mark_launcher_stopped,
 )
-from gpu_lol_action.pricing.budget import Spending
+from gpu_lol_action.intake.spending_gates import check_head
+from gpu_lol_action.launch.access import Access
 from gpu_lol_action.render import comments
 
 
@@ -42,6 +43,11 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
         body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to)
         answers.reply(context, number, body)
         return Outcome("done", "already_running", text=body)
+    if isinstance(plan, UpPlan) and not order.command.is_dry_run:
+        return plan
+    access = read_access(context, order)
+    if isinstance(access, Deny):
+        return deny(context, order, access)
     if order.command.is_dry_run:
         return _rehearse(context, order, plan)
     if isinstance(plan, AwaitsConfirmation):
@@ -70,6 +76,9 @@ def _rehearse(context: Context, order: Order, found: UpPlan | AwaitsConfirmation
 
 def handle_up(context: Context, order: Order) -> Outcome:
     """Rent the machine that the code needs and hand it over, or say why not; nothing is left behind."""
+    moved = check_head(order.pull_request.head_sha, order.seen.pull_request) if order.seen is not None else Allow()
+    if isinstance(moved, Deny):
+        return deny(context, order, moved)  # while this waited for its turn
     is_planned_already = context.settings.door is Door.JOB and not order.command.is_dry_run
     if is_planned_already:
         # The light step let this order through: loading goes on while it is planned again.
@@ -77,6 +86,9 @@ def handle_up(context: Context, order: Order) -> Outcome:
     plan = answer_without_cloud(context, order)
     if isinstance(plan, Outcome):
         return plan
+    access = read_access(context, order)
+    if isinstance(access, Deny):
+        return deny(context, order, access)
     context.cloud().warm()
     try:
         entry = context.ledger.claim(_record(context, order, plan))
@@ -88,7 +100,7 @@ def handle_up(context: Context, order: Order) -> Outcome:
     try:
         journal.open_status()
         begin_deployment(context, journal.record)
-        return _launch_and_hand_over(journal, plan)
+        return _launch_and_hand_over(journal, plan, access)
     except StoppedError as stopped:
         return _stop(journal, stopped.tombstone)
     except NoOfferError as none:
@@ -110,16 +122,17 @@ def handle_up(context: Context, order: Order) -> Outcome:
         raise
 
 
-def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
+def _launch_and_hand_over(journal: Journal, plan: UpPlan, access: Access) -> Outcome:
     context, order = journal.context, journal.order
     climb(journal, plan)
-    install_and_validate(journal, plan)
+    install_and_validate(journal, plan, access)
     if any(check.status is CheckStatus.FAILED for check in journal.record.checks) and (
         order.policy.is_teardown_on_failed_validation
     ):
         return _fail(journal, "validation_failed", _failed_checks(journal.record))
     now = context.clock.now()
-    notice = _budget_notice(context, order)
+    # Against the ledger that the launch was planned with: this machine is what has changed since, as far as it knows.
+    notice = answers.budget_notice(plan.survey.with_entry(journal.entry), order.policy, now)
     noticed = {"budget_noticed_at": now} if notice is not None else {}
     journal.write(state=State.READY, ready_at=now, launcher_stopped_at=now, **noticed)
     body = comments.ready(
@@ -131,19 +144,12 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
         head_ref=order.pull_request.head_ref,
         notice=notice,
     )
-    posted = answers.reply(context, order.pull_request.number, body)
+    journal.status.end()
+    last = comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={})
+    posted, has_reacted = answers.close_command(context, order, (journal.status.comment_id, last), body)
     move_deployment(context, journal.record, DeploymentState.SUCCESS, posted.html_url if posted else None)
-    journal.status.close_with(comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={}))
-    return Outcome("done", "launched", {"environment": journal.record.name}, text=body)
-
-
-def _budget_notice(context: Context, order: Order) -> Spending | None:
-    """Return the month where this launch is the first to pass most of its budget; a machine is handed over all the same."""
-    try:
-        return answers.budget_notice(context.ledger.survey(), order.policy, context.clock.now())
-    except GpuLolError as error:
-        context.progress.line(f"the month could not be added up: {error.explanation.what}")
-        return None
+    details = {"environment": journal.record.name}
+    return Outcome("done", "launched", details, text=body, has_reacted=has_reacted)
 
 
 def _failed_checks(record: EnvironmentRecord) -> Explanation:
@@ -233,7 +239,7 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         lease=Lease(now, now + plan.lease),
         updated_at=now,
         user_hash=user_hash(order.repository.repository_id),
-        use_spot=order.command.use_spot,
+        use_spot=plan.ladder.requirement.use_spot,
         keep=plan.spec.keep,
         is_rehearsal=context.settings.is_rehearsal,
         budget_noticed_at=plan.budget_noticed_at,

@@ -65,6 +65,7 @@ def _comment_event(payload: Mapping[str, object]) -> Event | Ignore:
         author=_requester(user),
         author_is_bot=_is_bot(user) or bool(comment.get("performed_via_github_app")),
         author_association=str(comment.get("author_association", "NONE")),
+        node_id=str(comment.get("node_id", "")),
     )
 
 

@@ -53,7 +53,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),
         repository=event.repository,
-        focus=focus_of(event),
+        focus=focus_of(event, surroundings.pinned_sha),
     )
     cloud_keys = cloud_keys_of(surroundings.inputs)
     asked = surroundings.inputs

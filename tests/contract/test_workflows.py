@@ -238,6 +238,25 @@ def test_readme_runs_nothing_of_a_pull_request() -> None:
             assert all(called(job) for job in workflow["jobs"].values())
 
 
+@pytest.mark.docs
+def test_the_job_of_an_app_needs_no_other_token_and_ends_before_its_token_does() -> None:
+    """docs/github.md: an app's token lives an hour, and what it is passed are inputs that the action has."""
+    text = (ROOT / "docs" / "github.md").read_text()
+    (block,) = re.findall(r"^```yaml\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    workflow = yaml.safe_load(block)
+    (job,) = workflow["jobs"].values()
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    ours = [step for step in job["steps"] if step["uses"].startswith("gpu-lol/")]
+    assert workflow["permissions"] == {}
+    assert job["timeout-minutes"] < 60
+    assert [step.get("if") for step in ours] == [None, "always()"]
+    for step in ours:
+        assert set(step["with"]) <= set(inputs)
+        assert step["with"]["github-token"] == "${{ steps.app.outputs.token }}"
+    for line in re.findall(r"uses: (\S.*)", block):
+        assert line.startswith("gpu-lol/") or re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
+
+
 def readme_blocks() -> list[str]:
     """Return the workflows that the README shows."""
     text = (ROOT / "README.md").read_text()

@@ -278,6 +278,12 @@ LAUNCHING = replace(
     ),
     phases=(PhaseTime("set-up", 97.0), PhaseTime("validation", 9.4)),
 )
+_SAID = {
+    "no_capacity": "There are no longer any instances available (in each of 14 regions)",
+    "quota": "You have exceeded the limit of GPUs for your account.",
+    "timed_out": "no machine answered within 15 min",
+    "failed": "Something went wrong. Please try again later or contact support.",
+}
 CHECKS = (
     Check("driver, CUDA, torch", CheckStatus.PASSED, "570.86, 12.8, 2.9.1+cu128 agree"),
     Check("GPU", CheckStatus.PASSED, "A100-SXM4-80GB, 79.3 GiB free, needs 46"),
@@ -437,6 +443,15 @@ def _torn_down(record: EnvironmentRecord, notice: Spending | None = None) -> str
     return comments.torn_down(
         record=record, policy=POLICY, now=at, pr_usd=Decimal("2.70"), month_usd=spent, notice=notice
     )
+
+
+def _no_capacity(*answers: str) -> str:
+    attempts = tuple(
+        Attempt(cloud, "A100-80GB", 1, Decimal("1.39"), answer, _SAID[answer], 11.2)
+        for cloud, answer in zip(("runpod", "lambda"), answers, strict=True)
+    )
+    record = replace(LAUNCHING, state=State.FAILED, attempts=attempts, cloud=None, name_on_cloud=None)
+    return comments.no_capacity(record=record, policy=POLICY, now=NOW)
 
 
 def _hostile_record(record: EnvironmentRecord) -> EnvironmentRecord:
@@ -758,6 +773,9 @@ CASES: Mapping[str, Callable[[], str]] = {
     "no_capacity": lambda: comments.no_capacity(
         record=replace(LAUNCHING, state=State.FAILED, attempts=LAUNCHING.attempts[:1] * 4), policy=POLICY, now=NOW
     ),
+    "no_capacity_and_account": lambda: _no_capacity("no_capacity", "quota"),
+    "no_capacity_timed_out": lambda: _no_capacity("timed_out", "timed_out"),
+    "no_capacity_failed": lambda: _no_capacity("timed_out", "failed"),
     "no_capacity_hostile": lambda: comments.no_capacity(
         record=replace(_hostile_record(FAILED), use_spot=True), policy=POLICY, now=NOW
     ),
