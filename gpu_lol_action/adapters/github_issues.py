@@ -86,7 +86,7 @@ class GitHubIssues:
         if since is not None:
             floor = since - timedelta(minutes=2)  # GitHub's clock and ours
             query["since"] = floor.strftime("%Y-%m-%dT%H:%M:%SZ")
-        listed = islice(self._client.pages("issues", **query), MOST_LOOKED_AT)
+        listed = islice(self._client.pages("issues", None, **query), MOST_LOOKED_AT)
         found = [_standing(raw) for raw in listed if self._is_ours(raw, marker_prefix)]
         return found if since is None else [issue for issue in found if issue.is_open]
 
