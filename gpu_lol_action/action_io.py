@@ -87,6 +87,7 @@ OUTPUTS: tuple[Output, ...] = (
     Output("decision", "`done`, `denied`, `ignored`, `failed` or `deferred`."),
     Output("reason_code", "Why, as one word of `docs/errors.md`."),
     Output("result", "The outcome as JSON."),
+    Output("report_path", "Where a smoke test's logs and JUnit reports lie, for a step that keeps them."),
     Output("needs_cloud", "`true` when a second step with the cloud extra has to go on."),
     Output("deferred", "Which commands of the comment that second step carries out."),
     Output("pinned_sha", "The commit that this run is about, resolved once."),

@@ -31,6 +31,7 @@ from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
 from gpu_lol_action.render.views_output import output_view
 from gpu_lol_action.render.views_smoke import SmokeCase, smoke_view
+from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase, smoke_issue_view
 from gpu_lol_action.render.views_synced import synced_view
 from gpu_lol_action.render.views_validated import validated_view
 
@@ -38,6 +39,16 @@ from gpu_lol_action.render.views_validated import validated_view
 def smoke(case: SmokeCase) -> str:
     """Return how a smoke test ended, machine by machine."""
     return render_comment("smoke", smoke_view(case))
+
+
+def smoke_issue(case: SmokeIssueCase) -> str:
+    """Return the text of the one issue about a branch's smoke test."""
+    return render_comment("smoke_issue", smoke_issue_view(case))
+
+
+def smoke_issue_news(case: SmokeIssueCase) -> str:
+    """Return the comment that tells those who follow the issue what is new."""
+    return render_comment("smoke_issue_news", smoke_issue_view(case, "smoke_issue_news"))
 
 
 def already_running(*, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.action_io import Surroundings, annotate, log
@@ -28,7 +29,7 @@ from gpu_lol_action.wiring.lookups import job_lookups
 if TYPE_CHECKING:
     from gpu_lol_action.adapters.github import GitHubClient
     from gpu_lol_action.adapters.github_forge import GitHubForge
-    from gpu_lol_action.handlers.ports_smoke import SmokeBook
+    from gpu_lol_action.handlers.ports_smoke import ReportFiles, SmokeBook
 
 
 @contextmanager
@@ -37,6 +38,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
     from gpu_lol_action.adapters.github import Connection
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
+    from gpu_lol_action.adapters.github_issues import GitHubIssues
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_refs import GitRefStore
     from gpu_lol_action.adapters.progress import JobProgress
@@ -88,6 +90,8 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
                 another_cloud=hands.another_cloud,
                 smoke_book=lambda: _smoke_book(forge),
+                issues=GitHubIssues(forge.client, GitHubHands(clock.now, clock.sleep, progress.line), forge.me),
+                reports=_reports(surroundings.workspace_temp),
             )
 
 
@@ -102,6 +106,13 @@ def _smoke_book(forge: GitHubForge) -> SmokeBook:
     from gpu_lol_action.adapters.smoke_book import FOLDER, StoredSmokeBook
 
     return StoredSmokeBook(GitRefStore(forge.client, FOLDER, forge.refs))
+
+
+def _reports(workspace_temp: str) -> ReportFiles | None:
+    """Return where the runner keeps what a later step of the job may upload."""
+    from gpu_lol_action.adapters.report_files import FolderReports
+
+    return FolderReports(Path(workspace_temp) / "gpu-lol-smoke") if workspace_temp else None
 
 
 def left_out(context: Context) -> list[str]:
