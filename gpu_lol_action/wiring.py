@@ -25,6 +25,7 @@ from gpu_lol_action.domain.request import (
     PullRequestClosed,
     Repository,
 )
+from gpu_lol_action.domain.waiting import job_ends_at
 from gpu_lol_action.errors import Door, OperatorError, UserError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context, Settings
@@ -148,6 +149,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
         triggering_actor=surroundings.triggering_actor,
+        job_ends_at=job_ends_at(clock.now(), surroundings.job_minutes),
     )
     with _home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)

@@ -9,12 +9,13 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Time boxes of the phases of ``up``, and of a command that is given to ``run``."""
+    """Time boxes of the phases of ``up``, of a command that is given to ``run``, and of ``up --wait``."""
 
     provision: timedelta = timedelta(minutes=15)
     setup: timedelta = timedelta(minutes=20)
     validate: timedelta = timedelta(minutes=5)
     run: timedelta = timedelta(minutes=10)
+    wait: timedelta = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.confirmation import Confirmation
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Facts about this run. ``clouds`` are those for which a credential is at hand."""
+    """Facts about this run. ``clouds`` are those for which a credential is at hand.
+
+    ``job_ends_at``: when GitHub ends this job at the latest; None where nothing does.
+    """
 
     door: Door
     run_id: str
@@ -35,6 +39,7 @@ class Settings:
     pinned_sha: str | None = None
     run_attempt: str = "1"
     triggering_actor: str = ""
+    job_ends_at: datetime | None = None
 
     @property
     def rerun_by(self) -> str | None:

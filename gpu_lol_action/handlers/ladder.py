@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from gpu_lol_action.domain.environment import Attempt, State
+from gpu_lol_action.domain.environment import Attempt, EnvironmentRecord, State
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.request import Deny
@@ -100,7 +100,7 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
         answer = cloud.launch(request, _reporter(journal))
     seconds = (context.clock.now() - started).total_seconds()
     attempt = _attempt(candidate, answer, seconds)
-    attempts = (*journal.record.attempts, attempt)
+    attempts = _with_attempt(journal.record, attempt)
     if isinstance(answer, Launched):
         journal.write(
             state=State.VALIDATING,
@@ -149,6 +149,18 @@ def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: floa
         seconds=round(seconds, 1),
         region=answer.region if is_launched and isinstance(answer, Launched) else None,
     )
+
+
+def _with_attempt(record: EnvironmentRecord, newest: Attempt) -> tuple[Attempt, ...]:
+    """Return the attempts with the newest last; where a wait has an offer asked again, its newest answer counts."""
+    before = record.attempts
+    if record.waiting is not None:
+        before = tuple(each for each in before if _offer_of(each) != _offer_of(newest))
+    return (*before, newest)
+
+
+def _offer_of(attempt: Attempt) -> tuple[object, ...]:
+    return (attempt.cloud, attempt.accelerator, attempt.accelerator_count, attempt.price_usd_per_hour)
 
 
 def _end_remains(journal: Journal) -> None:

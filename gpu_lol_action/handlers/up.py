@@ -19,7 +19,7 @@ from gpu_lol_action.handlers.confirm import ask_for_confirmation
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
-from gpu_lol_action.handlers.ladder import NoOfferError, climb
+from gpu_lol_action.handlers.ladder import NoOfferError
 from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
@@ -31,6 +31,7 @@ from gpu_lol_action.handlers.teardown import (
     reread,
     write_tombstone,
 )
+from gpu_lol_action.handlers.wait import climb_or_wait
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 
@@ -115,7 +116,7 @@ def handle_up(context: Context, order: Order) -> Outcome:
 
 def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
     context, order = journal.context, journal.order
-    climb(journal, plan)
+    climb_or_wait(journal, plan)
     install_and_validate(journal, plan)
     if any(check.status is CheckStatus.FAILED for check in journal.record.checks) and (
         order.policy.is_teardown_on_failed_validation

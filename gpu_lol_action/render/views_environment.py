@@ -52,6 +52,38 @@ class PhaseView:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingView:
+    """A launch that asks again: how often it has asked, since when, when it asks next, and until when and why."""
+
+    asked: Safe
+    lasted: Safe
+    next_at: Safe
+    until: Safe
+    bound: str
+
+
+_BOUNDS = {
+    "lease": "then less than half of the lease would be left",
+    "policy": "as long as `timeouts.wait` allows",
+    "job": "then its job would have no time left to make a machine ready",
+}
+
+
+def waiting_view(record: EnvironmentRecord, now: datetime) -> WaitingView | None:
+    """Return how a machine is, or was, waited for; None where it was not. What is over has asked once more."""
+    waiting = record.waiting
+    if waiting is None:
+        return None
+    return WaitingView(
+        asked=formats.plural(waiting.rounds + (not record.is_waiting), "time"),
+        lasted=formats.duration(now - record.claimed_at),
+        next_at=formats.clock(waiting.next_at, now),
+        until=formats.clock(waiting.until, now),
+        bound=_BOUNDS.get(waiting.bound, ""),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchingView:
     """The status comment while a machine is on its way."""
 
@@ -67,6 +99,7 @@ class LaunchingView:
     worst_at: Safe
     worst_usd: Safe
     is_swept: bool
+    waiting: WaitingView | None
     billing: BillingView
 
 
@@ -87,6 +120,7 @@ def launching_view(
         worst_at=formats.clock(worst.at, now),
         worst_usd=formats.usd(worst.usd),
         is_swept=worst.is_swept,
+        waiting=waiting_view(record, now) if record.is_waiting else None,
         billing=billing_view(record, now),
     )
 
@@ -202,6 +236,7 @@ class NoCapacityView:
     tried: Safe
     limit: Safe | None
     was_spot: bool
+    waited: WaitingView | None
     billing: BillingView
 
 
@@ -217,6 +252,7 @@ def no_capacity_view(record: EnvironmentRecord, policy: Policy, now: datetime) -
         if len(record.attempts) >= policy.max_offers_tried
         else None,
         was_spot=record.use_spot,
+        waited=waiting_view(record, now),
         billing=billing_view(record, now),
     )
 

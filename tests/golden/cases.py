@@ -34,6 +34,7 @@ from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullRequest, Repository
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
+from gpu_lol_action.domain.waiting import Waiting
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
 from gpu_lol_action.launch.command import Output
@@ -349,6 +350,12 @@ _FROM_FILE = replace(
 _WORST = {"worst_case_at": NOW + timedelta(hours=3)}
 
 
+def _waiting() -> EnvironmentRecord:
+    waiting = Waiting(NOW, NOW + timedelta(minutes=50), "policy", 3, NOW + timedelta(minutes=4))
+    attempts = LAUNCHING.attempts[:1]
+    return replace(LAUNCHING, attempts=attempts, phases=(), launch_asked_at=None, cloud=None, waiting=waiting)
+
+
 def _launching(**changes: object) -> str:
     record = replace(LAUNCHING, phases=(), attempts=LAUNCHING.attempts[:1])
     case: dict[str, object] = {
@@ -605,6 +612,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "launching": _launching,
     "launching_unswept": lambda: _launching(is_swept=False),
+    "launching_waiting": lambda: _launching(record=_waiting(), phase="waiting", detail_lines=()),
     "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),
     "launching_hostile": lambda: _launching(
         record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)
@@ -688,6 +696,9 @@ CASES: Mapping[str, Callable[[], str]] = {
     "warning_hostile": lambda: _warning("lease", None, _hostile_record(READY)),
     "no_capacity": lambda: comments.no_capacity(
         record=replace(LAUNCHING, state=State.FAILED, attempts=LAUNCHING.attempts[:1] * 4), policy=POLICY, now=NOW
+    ),
+    "no_capacity_waited": lambda: comments.no_capacity(
+        record=replace(_waiting(), state=State.FAILED), policy=POLICY, now=NOW + timedelta(minutes=50)
     ),
     "no_capacity_hostile": lambda: comments.no_capacity(
         record=replace(_hostile_record(FAILED), use_spot=True), policy=POLICY, now=NOW
