@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,6 +34,7 @@ from gpu_lol_action.handlers.ports_surfaces import Surfaces
 from gpu_lol_action.render.screen import Screen
 
 if TYPE_CHECKING:
+    from gpu_lol_action.adapters.age import RecordSeal
     from gpu_lol_action.adapters.cloud_accounts import CloudAccounts
     from gpu_lol_action.adapters.github import GitHubClient
     from gpu_lol_action.adapters.github_first_look import Focus
@@ -157,7 +158,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         with hands.closing:
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
+                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs), _record_seal(hands)),
                 clock=clock,
                 progress=progress,
                 cloud=hands.cloud,
@@ -168,6 +169,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 instruments=lambda: _job_instruments(forge, event.repository, cloud_keys),
                 surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
+                seal=_armor,
             )
 
 
@@ -183,6 +185,18 @@ def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
     from gpu_lol_action.adapters.vault_refs import RefVault
 
     return RefVault(client, *hands.key_pair())
+
+
+def _record_seal(hands: Hands) -> RecordSeal | None:
+    from gpu_lol_action.adapters.age import RecordSeal
+
+    return RecordSeal(hands.key_pair) if hands.cloud_keys else None
+
+
+def _armor(text: str, public_keys: Sequence[str]) -> str:
+    from gpu_lol_action.adapters.age import armor
+
+    return armor(text, public_keys)
 
 
 def _file_vault(folder: Path, hands: Hands) -> Vault:

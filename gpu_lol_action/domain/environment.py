@@ -164,6 +164,8 @@ class EnvironmentRecord:
     what tries that were torn down have cost. ``confirmed_by`` is the second person where the price asked for one. ``budget_noticed_at``: when
     an answer about this environment said that most of the month's budget is gone. ``shared``: whose keys are on the machine
     beside the requester's. ``waiting``: that a machine was waited for, and how long.
+    ``is_ssh_sealed``: nobody reads the address who cannot log in; what is stored has it in ``sealed_ssh`` alone, and
+    ``ssh`` is None for a run without the key.
     """
 
     name: str
@@ -211,6 +213,8 @@ class EnvironmentRecord:
     shared: tuple[str, ...] = ()
     is_rehearsal: bool = False
     waiting: Waiting | None = None
+    is_ssh_sealed: bool = False
+    sealed_ssh: str = ""
 
     @property
     def is_open(self) -> bool:

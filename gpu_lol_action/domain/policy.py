@@ -55,6 +55,12 @@ class Policy:
     absence_interval: timedelta = timedelta(seconds=30)
     sweep_interval: timedelta = timedelta(hours=1)
     proposal_mode: str = "comment"
+    ssh_details: str = "plain"
+
+    @property
+    def is_ssh_sealed(self) -> bool:
+        """Whether a machine's address is shown to those alone who may log in."""
+        return self.ssh_details == "encrypted"
 
     def names(self, login: str) -> bool:
         """Whether a user is named as one who may command; GitHub tells no case apart in logins."""
@@ -64,6 +70,7 @@ class Policy:
 MAX_SWEEP_AGE = timedelta(hours=26)
 """A schedule of once an hour that GitHub skipped for a whole day is no safety net any more."""
 
+SSH_DETAILS = ("plain", "encrypted")
 PROPOSAL_MODES = ("comment", "suggest", "commit")
 POLICY_PATH = ".github/gpu-lol.yml"
 SPEC_PATH = ".gpu-lol.yaml"

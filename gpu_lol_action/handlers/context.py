@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -51,7 +51,8 @@ class Settings:
 class Context:
     """The hands. ``cloud`` and ``shell`` are made on first use: the light path never asks for them.
 
-    ``vault`` keeps what is saved from machines; None where nothing can be kept. ``surfaces`` are what GitHub shows beside comments; None in a terminal.
+    ``vault`` keeps what is saved from machines; None where nothing can be kept. ``seal`` encrypts a text to SSH keys, as lines that
+    can be pasted. ``surfaces`` are what GitHub shows beside comments; None in a terminal.
     """
 
     forge: Forge
@@ -66,6 +67,7 @@ class Context:
     instruments: Callable[[], Instruments] | None = None
     surfaces: Surfaces | None = None
     vault: Callable[[], Vault] | None = None
+    seal: Callable[[str, Sequence[str]], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

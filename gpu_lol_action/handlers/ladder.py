@@ -99,7 +99,7 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
     with journal.watching_for_tombstone():
         answer = cloud.launch(request, _reporter(journal))
     seconds = (context.clock.now() - started).total_seconds()
-    attempt = _attempt(candidate, answer, seconds)
+    attempt = _attempt(candidate, answer, seconds, context.redact)
     attempts = _with_attempt(journal.record, attempt)
     if isinstance(answer, Launched):
         journal.write(
@@ -136,7 +136,9 @@ def _reporter(journal: Journal) -> Callable[[str], None]:
     return report
 
 
-def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float) -> Attempt:
+def _attempt(
+    candidate: Candidate, answer: Launched | NotLaunched, seconds: float, redact: Callable[[str], str]
+) -> Attempt:
     offer = candidate.offer
     is_launched = isinstance(answer, Launched)
     return Attempt(
@@ -145,7 +147,7 @@ def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: floa
         accelerator_count=offer.accelerator_count,
         price_usd_per_hour=candidate.price_usd_per_hour,
         answer="launched" if isinstance(answer, Launched) else answer.kind,
-        detail="" if isinstance(answer, Launched) else answer.detail[:MAX_DETAIL_CHARACTERS],
+        detail="" if isinstance(answer, Launched) else redact(answer.detail)[:MAX_DETAIL_CHARACTERS],
         seconds=round(seconds, 1),
         region=answer.region if is_launched and isinstance(answer, Launched) else None,
     )

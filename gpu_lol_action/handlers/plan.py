@@ -21,7 +21,7 @@ from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.reading import price, read_change, read_note
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
-from gpu_lol_action.launch.access import Access, decide_access
+from gpu_lol_action.launch.access import Access, Readers, decide_access, decide_readers
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.setup import SetupRequest, check_setup
 from gpu_lol_action.launch.task import TaskRequest, build_task
@@ -63,6 +63,7 @@ class UpPlan:
     identity: Mapping[str, str]
     restore: Rescue | None = None
     budget_noticed_at: datetime | None = None
+    readers: Readers | None = None
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
         """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
@@ -112,18 +113,20 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     best = ladder.best
     if best is None:
         return _nothing_fits(ladder)
-    access = decide_access(
-        {login: context.forge.ssh_keys(login) for login in (order.requester.login, *order.command.share)}
-    )
+    logins = tuple(dict.fromkeys((order.requester.login, *order.command.share)))
+    access = decide_access({login: context.forge.ssh_keys(login) for login in logins})
     if isinstance(access, Deny):
         return access
+    readers = decide_readers(access, logins) if order.policy.is_ssh_sealed else None
+    if isinstance(readers, Deny):
+        return readers
     setup = SetupRequest(
         spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
     )
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup, survey, restore), best)
+    return _gate_spending(context, order, _Draft(name, spec, ladder, access, readers, setup, survey, restore), best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,7 @@ class _Draft:
     spec: EnvironmentSpec
     ladder: Ladder
     access: Access
+    readers: Readers | None
     setup: SetupRequest
     survey: Survey
     restore: Rescue | None
@@ -185,6 +189,7 @@ def _gate_spending(
         restore=draft.restore,
         # A new life of the name must not forget that it was said.
         budget_noticed_at=earlier.record.budget_noticed_at if isinstance(earlier, Entry) else None,
+        readers=draft.readers,
     )
     return AwaitsConfirmation(gate, best, plan) if isinstance(gate, Deny) else plan
 

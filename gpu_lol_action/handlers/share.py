@@ -14,8 +14,15 @@ from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
 from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.handlers.seal import seal_login
 from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, reread
-from gpu_lol_action.launch.access import PublicKey, build_share_script, decide_access, parse_access_output
+from gpu_lol_action.launch.access import (
+    PublicKey,
+    build_share_script,
+    decide_access,
+    decide_readers,
+    parse_access_output,
+)
 from gpu_lol_action.render import comments
 
 Change = Callable[[tuple[str, ...]], tuple[str, ...]]
@@ -36,6 +43,10 @@ def handle_share(context: Context, order: Order) -> Outcome:
     access = decide_access({login: context.forge.ssh_keys(login)})
     if isinstance(access, Deny):
         return deny(context, order, access, record)
+    readers = decide_readers(access, [login]) if record.is_ssh_sealed else None
+    if isinstance(readers, Deny):
+        return deny(context, order, readers, record)
+    sealed = seal_login(context, record, record.repository, readers)
     added = _write(context, entry, lambda shared: (*(each for each in shared if each != login), login))
     if isinstance(added, Deny):
         return deny(context, order, added, record)
@@ -51,6 +62,7 @@ def handle_share(context: Context, order: Order) -> Outcome:
         refused=[each.why for each in access.refused],
         now=context.clock.now(),
         reply_to=order.reply_to,
+        sealed=sealed,
     )
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "shared", {"environment": record.name}, text=body)

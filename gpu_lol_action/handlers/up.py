@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpu_lol_action.domain.environment import (
     CheckStatus,
     EnvironmentRecord,
@@ -22,6 +24,7 @@ from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError
 from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up
 from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.handlers.seal import check_seal, hide_addresses, seal_login
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
 from gpu_lol_action.handlers.teardown import (
     Ended,
@@ -81,6 +84,11 @@ def handle_up(context: Context, order: Order) -> Outcome:
     plan = answer_without_cloud(context, order)
     if isinstance(plan, Outcome):
         return plan
+    if plan.readers is not None:
+        refused = check_seal(context, plan.readers)
+        if refused is not None:
+            return deny(context, order, refused)
+        context = replace(context, redact=hide_addresses(context.redact))
     context.cloud().warm()
     try:
         entry = context.ledger.claim(_record(context, order, plan))
@@ -134,6 +142,7 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
         repository_name=plan.setup.folder,
         head_ref=order.pull_request.head_ref,
         notice=notice,
+        sealed=seal_login(context, journal.record, plan.setup.folder, plan.readers),
     )
     posted = answers.reply(context, order.pull_request.number, body)
     move_deployment(context, journal.record, DeploymentState.SUCCESS, posted.html_url if posted else None)
@@ -303,4 +312,5 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
             dict.fromkeys(each for each in order.command.share if each.lower() != order.requester.login.lower())
         ),
         confirmed_by=order.confirmation.by.login if order.confirmation else None,
+        is_ssh_sealed=plan.readers is not None,
     )

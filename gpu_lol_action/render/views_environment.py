@@ -12,7 +12,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import formats
-from gpu_lol_action.render.markdown import Safe, link
+from gpu_lol_action.render.markdown import Safe, code, link
 from gpu_lol_action.render.views import (
     AttemptView,
     BillingView,
@@ -29,6 +29,7 @@ from gpu_lol_action.render.views import (
     ssh_view,
 )
 from gpu_lol_action.render.views_budget import used_words
+from gpu_lol_action.render.views_sealed import SealedView
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ class ReadyView:
     machine: MachineView
     ends: Safe
     ssh: SshView | None
+    sealed: SealedView | None
+    code_folder: Safe
     head_ref: str
     editor_link: Safe
     editor_commands: str
@@ -165,7 +168,9 @@ def ready_view(
         marker=environment_marker(record),
         machine=machine_view(record),
         ends=formats.clock_in(record.lease.expires_at, now),
-        ssh=ssh_view(record.ssh, record.name, folder) if record.ssh else None,
+        ssh=ssh_view(record.ssh, record.name, folder) if record.ssh and not record.is_ssh_sealed else None,
+        sealed=None,
+        code_folder=code(folder),
         head_ref=head_ref,
         editor_link=link(Safe("open VS Code there"), _editor_url(record, folder)),
         editor_commands="\n".join(
@@ -206,6 +211,7 @@ class RunningView:
     marker: Safe
     machine: MachineView
     is_ready: bool
+    is_sealed: bool
     ssh: SshView | None
     ends: Safe
     age: Safe
@@ -217,8 +223,9 @@ def running_view(record: EnvironmentRecord, marker: Safe, now: datetime) -> Runn
     return RunningView(
         marker=marker,
         machine=machine_view(record),
-        is_ready=record.ready_at is not None and record.ssh is not None,
-        ssh=ssh_view(record.ssh, record.name, "") if record.ssh else None,
+        is_ready=record.ready_at is not None and (record.ssh is not None or record.is_ssh_sealed),
+        is_sealed=record.is_ssh_sealed,
+        ssh=ssh_view(record.ssh, record.name, "") if record.ssh and not record.is_ssh_sealed else None,
         ends=formats.clock_in(record.lease.expires_at, now),
         age=formats.duration(now - record.claimed_at),
         billing=billing_view(record, now),

@@ -37,11 +37,13 @@ from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDiff
 from gpu_lol_action.domain.waiting import Waiting
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
+from gpu_lol_action.launch.access import Readers
 from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
+from gpu_lol_action.render.views_sealed import Sealed
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
 
@@ -370,14 +372,30 @@ def _launching(**changes: object) -> str:
     return comments.launching(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
 
 
+SEALED = Sealed(
+    "-----BEGIN AGE ENCRYPTED FILE-----\n"
+    + "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNzaC1lZDI1NTE5ICtEaVkzdyBKeFJL\n" * 12  # the shape, not a secret
+    + "-----END AGE ENCRYPTED FILE-----",
+    Readers(("requester", "grace"), (), "~/.ssh/id_ed25519", ("sk-ssh-ed25519@openssh.com of grace",)),
+)
+
+
 def _ready(
     record: EnvironmentRecord = READY,
     head_ref: str = "feat/long-context",
     name: str = "acme/qwen-sft",
     notice: Spending | None = None,
+    sealed: Sealed | None = None,
 ) -> str:
     return comments.ready(
-        record=record, policy=POLICY, now=NOW, repository_name=name, head_ref=head_ref, notice=notice, **_WORST
+        record=record,
+        policy=POLICY,
+        now=NOW,
+        repository_name=name,
+        head_ref=head_ref,
+        notice=notice,
+        sealed=sealed,
+        **_WORST,
     )
 
 
@@ -690,6 +708,16 @@ CASES: Mapping[str, Callable[[], str]] = {
     "extended": lambda: _extended(READY),
     "extended_hostile": lambda: _extended(_hostile_record(READY)),
     "warning_lease": lambda: _warning("lease", Look(timedelta(0), 3, 1, 2)),
+    "ready_sealed": lambda: _ready(record=replace(READY, is_ssh_sealed=True), sealed=SEALED),
+    "shared_sealed": lambda: comments.shared(
+        record=replace(READY, is_ssh_sealed=True),
+        login="grace",
+        keys=1,
+        refused=(),
+        now=NOW,
+        reply_to=REPLY,
+        sealed=SEALED,
+    ),
     "warning_lease_nothing": lambda: _warning("lease", Look(timedelta(0), 0, 0, 0)),
     "warning_lease_unknown": lambda: _warning("lease", None),
     "warning_idle": lambda: _warning("idle", Look(timedelta(minutes=64), 0, 1, 0)),
