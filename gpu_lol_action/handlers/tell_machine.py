@@ -31,7 +31,7 @@ def tell_lease(context: Context, record: EnvironmentRecord, lease: Lease, policy
     nonce = secrets.token_hex(16)
     price_usd_per_hour = record.price_usd_per_hour or policy.max_price_usd_per_hour
     grace = worst_case(price_usd_per_hour, lease, policy, None).ends_by - lease.expires_at
-    watch = Watch(lease, folder_name(record.repository), record.sha, grace)
+    watch = Watch(lease, folder_name(record.repository), record.sha, grace, record.keep)
     script = build_lease_script(watch, context.clock.now(), nonce)
     try:
         output = context.shell().run(record.ssh, script, timeout=TELL_TIMEOUT)
@@ -46,7 +46,7 @@ def look_at(context: Context, record: EnvironmentRecord) -> Look | None:
     if record.ssh is None or record.cloud not in context.settings.clouds:
         return None
     nonce = secrets.token_hex(16)
-    script = build_look_script(folder_name(record.repository), record.sha, nonce)
+    script = build_look_script(folder_name(record.repository), record.sha, nonce, record.keep)
     try:
         output = context.shell().run(record.ssh, script, timeout=LOOK_TIMEOUT)
     except GpuLolError as error:
