@@ -47,6 +47,13 @@ _BOOTSTRAP = (
 )
 _READ_HOST_KEYS = "cat /etc/ssh/ssh_host_*_key.pub 2>/dev/null; true"
 
+_KEY_REFUSED = (
+    "It is derived from the cloud's key (or `GPU_LOL_SECRET`): was that changed since `up`? Then `run`, `logs`, `validate`, "
+    "`sync`, `share`, `unshare`, `extend` and saving its work do not work on this machine any more. Your own login does; "
+    "save what matters. It can still be ended:\n/gpu-lol down"
+)
+_KEYSCAN_SECONDS = 8
+
 _REMOTE_ENDED = re.compile(r"client_input_channel_req: channel \d+ rtype exit-")
 
 
@@ -126,6 +133,21 @@ class OpenSsh:
             known_hosts = Path(folder, "known_hosts")
             self._write_pin(known_hosts, pin)
             return self._run(_Call(endpoint, script, stdin, timeout, on_line, into), known_hosts, checking="yes")
+
+    def answers_as_before(self, endpoint: SshEndpoint) -> bool:
+        """Whether the address still shows the host key that was pinned; no login is tried. False where none was pinned."""
+        program = shutil.which("ssh-keyscan")
+        if program is None or endpoint.host_key is None or not _HOST.fullmatch(endpoint.host):
+            return False
+        arguments = [program, "-T", str(_KEYSCAN_SECONDS), "-t", "ed25519", "-p", str(endpoint.port), endpoint.host]
+        try:
+            done = subprocess.run(
+                arguments, capture_output=True, timeout=2 * _KEYSCAN_SECONDS, env={"PATH": os.defpath}, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        shown = {line.partition(" ")[2].strip() for line in done.stdout.decode("ascii", "replace").splitlines()}
+        return endpoint.host_key in shown
 
     def _write_pin(self, known_hosts: Path, pin: str | None) -> None:
         if pin is not None and not _HOST_KEY.fullmatch(pin):
@@ -295,9 +317,8 @@ def _explain(endpoint: SshEndpoint, said: str) -> OperatorError | TransientError
     """
     lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("debug")]
     last = lines[-1] if lines else "ssh gave no reason."
-    why = redact(re.sub(rf"\[?{re.escape(endpoint.host)}\]?(?:[: ](?:port )?{endpoint.port})?", "the machine", last))[
-        :300
-    ]
+    address = rf"\[?{re.escape(endpoint.host)}\]?(?:[: ](?:port )?{endpoint.port})?"
+    why = redact(re.sub(address, "the machine", last))[:300]
     text = "\n".join(lines)
     if re.search(r"HOST IDENTIFICATION HAS CHANGED|Host key verification failed", text):
         what = "The machine shows another host key than the pinned one."
@@ -306,8 +327,7 @@ def _explain(endpoint: SshEndpoint, said: str) -> OperatorError | TransientError
         what, fix = "The machine has no ed25519 host key.", "Run `ssh-keygen -A` in the image, or take another one."
         return OperatorError("host_key_missing", what, why=why, fix=fix)
     if re.search(r"Permission denied|Too many authentication failures|Load key .*invalid", text):
-        fix = "Was the cloud secret changed since `up`? The key is derived from it: end this one by `/gpu-lol down`."
-        return OperatorError("ssh_key_refused", "The machine refuses gpu-lol's key.", why=why, fix=fix)
+        return OperatorError("ssh_key_refused", "The machine refuses gpu-lol's key.", why=why, fix=_KEY_REFUSED)
     return TransientError(
         "machine_unreachable", "The machine cannot be reached.", why=why, fix="Try again in a minute."
     )

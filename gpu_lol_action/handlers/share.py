@@ -9,7 +9,7 @@ from dataclasses import replace
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Deny, Outcome
-from gpu_lol_action.errors import GpuLolError, LostRace, TransientError
+from gpu_lol_action.errors import GpuLolError, LostRace, OperatorError, TransientError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
@@ -50,10 +50,13 @@ def handle_share(context: Context, order: Order) -> Outcome:
     added = _write(context, entry, lambda shared: (*(each for each in shared if each != login), login))
     if isinstance(added, Deny):
         return deny(context, order, added, record)
-    why = _set_keys(context, endpoint, login, access.keys)
+    try:
+        why = _set_keys(context, endpoint, login, access.keys)
+    except OperatorError:
+        _take_back(context, added, record, login)
+        raise
     if why is not None:
-        if login not in record.shared:
-            _write(context, added, lambda shared: tuple(each for each in shared if each != login))
+        _take_back(context, added, record, login)
         raise _not_installed(order, login, why)
     body = comments.shared(
         record=added.record,
@@ -66,6 +69,12 @@ def handle_share(context: Context, order: Order) -> Outcome:
     )
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "shared", {"environment": record.name}, text=body)
+
+
+def _take_back(context: Context, added: Entry, before: EnvironmentRecord, login: str) -> None:
+    """Take a name out of the record again whose keys did not reach the machine."""
+    if login not in before.shared:
+        _write(context, added, lambda shared: tuple(each for each in shared if each != login))
 
 
 def handle_unshare(context: Context, order: Order) -> Outcome:
@@ -122,6 +131,8 @@ def _set_keys(context: Context, endpoint: SshEndpoint, login: str, keys: Sequenc
     nonce = secrets.token_hex(16)
     try:
         output = context.shell().run(endpoint, build_share_script(login, keys, nonce))
+    except OperatorError:
+        raise  # it refuses our key, or shows another host key: trying again cannot help
     except GpuLolError as error:
         return error.explanation.what
     why = parse_access_output(output.stdout, nonce)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.errors import GpuLolError, OperatorError
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.lease import (
@@ -25,7 +25,10 @@ LOOK_TIMEOUT = timedelta(seconds=60)
 
 
 def tell_lease(context: Context, record: EnvironmentRecord, lease: Lease, policy: Policy) -> str | None:
-    """Tell the machine when its lease ends; return None when it knows, else why not."""
+    """Tell the machine when its lease ends; return None when it knows, else why not.
+
+    Raises OperatorError where trying again cannot help: it refuses our key, or shows another host key.
+    """
     if record.ssh is None:
         return "no address is known"
     nonce = secrets.token_hex(16)
@@ -35,6 +38,8 @@ def tell_lease(context: Context, record: EnvironmentRecord, lease: Lease, policy
     script = build_lease_script(watch, context.clock.now(), nonce)
     try:
         output = context.shell().run(record.ssh, script, timeout=TELL_TIMEOUT)
+    except OperatorError:
+        raise
     except GpuLolError as error:
         return error.explanation.what
     why = parse_lease_output(output.stdout, nonce)

@@ -36,21 +36,10 @@ from gpu_lol_action.domain.names import environment_name, user_hash
 from gpu_lol_action.errors import TransientError
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.stage import PACKAGE_ROOT, Stage, StepRun
+from tests.support.guard import GUARD
 
 SPEC = "hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20}\nmeta: {workload_type: training}\n"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
-
-# Put in front of everything a child imports: a heavy import is written down, and fails.
-GUARD = """\
-import os, sys
-class Guard:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"sky", "skypilot", "pandas", "ray", "runpod"}:
-            with open(os.environ["GUARD_LOG"], "a") as out:
-                out.write(name + "\\n")
-            raise ImportError(f"{name} has no place on the light path")
-sys.meta_path.insert(0, Guard())
-"""
 
 
 @dataclass
