@@ -54,5 +54,6 @@ def login_details(record: EnvironmentRecord, repository_name: str) -> str:
         f"# ~/.ssh/config\n{ssh.config}",
         f"# ~/.ssh/known_hosts\n{ssh.known_hosts}" if ssh.known_hosts else "",
         f"# editors, once that stands in ~/.ssh/config\ncode --remote ssh-remote+{one_word(record.name)} {home}/{folder}",
+        "# to push from there: ssh-add, then the first line with -A; git push goes to the branch, and no key is left there",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

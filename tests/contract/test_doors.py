@@ -160,6 +160,7 @@ def commands_in(log: str) -> list[str]:
         ("/gpu-lol up --hours 99", "maintainer", "denied", "lease_out_of_bounds"),
         ("/gpu-lol up --dry-run", "maintainer", "done", "dry_run"),
         ("/gpu-lol up", "maintainer", "deferred", "needs_cloud"),
+        ("/gpu-lol up --wait", "maintainer", "deferred", "needs_cloud"),
         ("/gpu-lol up", "reader", "denied", "permission_denied"),
         ("/gpu-lol up", "stranger", "denied", "permission_denied"),
         ("/gpu-lol status", "maintainer", "done", "status_shown"),
@@ -638,6 +639,7 @@ def terminal(tmp_path: Path) -> Terminal:
         (["analyze"], 0, "RTX4090", ""),
         (["up"], 2, "", "RUNPOD_API_KEY"),
         (["up", "--dry-run"], 2, "", "RUNPOD_API_KEY"),
+        (["up", "--wait"], 2, "", "RUNPOD_API_KEY"),
     ],
 )
 def test_the_terminal_exits_as_it_answers(terminal: Terminal, words: list[str], code: int, out: str, err: str) -> None:

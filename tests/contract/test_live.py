@@ -41,7 +41,9 @@ def test_a_run_dates_the_row_of_its_cloud_and_keeps_what_was_seen(report: Module
     again = report.dated(dated, "runpod", rows[:1], date(2026, 12, 9))
     assert again.count("## Live on RunPod") == 1
     assert "2026-12-01" not in again
-    assert len(re.findall(r"^\| RunPod \|", again, re.MULTILINE)) == len(re.findall(r"^\| RunPod \|", page, re.MULTILINE))
+    assert len(re.findall(r"^\| RunPod \|", again, re.MULTILINE)) == len(
+        re.findall(r"^\| RunPod \|", page, re.MULTILINE)
+    )
 
 
 def test_without_a_key_nothing_is_started(tmp_path: Path) -> None:
@@ -70,5 +72,9 @@ def test_each_layer_that_the_page_names_as_untried_has_a_step(report: ModuleType
     assert names == ["wrong-key", "up", "log-in", "use", "pod-key", "down", "ends-itself", "sweeper", "killed"]
     page = (ROOT / "docs" / "clouds.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`make live` \(([a-z, -]+)\)", page.replace("\n", " "))) != set()
-    tried = {name for found in re.findall(r"`make live` \(([a-z, -]+)\)", page.replace("\n", " ")) for name in found.split(", ")}
+    tried = {
+        name
+        for found in re.findall(r"`make live` \(([a-z, -]+)\)", page.replace("\n", " "))
+        for name in found.split(", ")
+    }
     assert tried <= set(names)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tempfile
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -121,6 +123,22 @@ def test_commands_reach_the_machine_from_fresh_runners(scene: MachineScene, peop
     assert scene.cloud.running == {}
 
 
+def test_up_waits_for_a_machine_and_its_comment_shows_it(scene: MachineScene) -> None:
+    scene.cloud.sold_out = 3
+    said: list[str] = []
+    scene.cloud.on_launch = lambda: said.extend(body for body in scene.bodies if "Waiting for a machine" in body)
+    up(scene, " --wait --gpu RTX4090")
+    assert scene.cloud.log.count("launch") == 4
+    record = scene.record
+    assert record.state is State.READY
+    assert record.waiting is not None
+    assert record.waiting.rounds >= 2
+    assert said, "the status comment says so before the next round"
+    assert "Nothing is billed while it waits." in said[0]
+    assert record.lease.expires_at - record.claimed_at == timedelta(hours=2), "the announced end does not move"
+    down(scene)
+
+
 def test_extend_past_the_policys_longest_lease_is_refused_and_the_machine_is_told_nothing(scene: MachineScene) -> None:
     up(scene)
     told = scene.there("cat ~/.gpu-lol/ends_text")
@@ -147,6 +165,61 @@ def test_sync_brings_new_commits_and_touches_no_unsaved_work(scene: MachineScene
     assert "1 tracked files are changed" in scene.bodies[-1] or "nothing was touched" in scene.bodies[-1]
     assert scene.there("cat ~/llm-lab/train.py") == "print('epoch 2')\nmine\n"
     down(scene)
+
+
+def test_commits_are_pushed_with_the_forwarded_agent_and_no_key_stays(
+    scene: MachineScene, people: dict[str, Path], tmp_path: Path
+) -> None:
+    up(scene)
+    checkout = "cd ~/llm-lab && git config user.email ada@example.org && git config user.name Ada"
+    assert scene.there(
+        f"{checkout}; git status --porcelain; git remote -v | cut -f 2; git rev-parse --abbrev-ref HEAD"
+    ) == (
+        f"{scene.stage.hub.web_url.replace('http:', 'https:')}/acme/llm-lab.git (fetch)\n"
+        "ssh://git@127.0.0.1/acme/llm-lab.git (push)\nlonger\n"
+    )
+    # Another host that takes her key, in GitHub's place.
+    there = f"ssh://root@127.0.0.1:{scene.machine.endpoint.port}/root/bare.git"
+    scene.there(
+        f"rm -rf ~/bare.git; git init -q --bare ~/bare.git; git -C ~/llm-lab remote set-url --push origin {there}"
+    )
+    work = f"{checkout} && echo more >> train.py && git diff --stat && git commit -qam 'from there' && git push -q"
+    assert "denied" in as_ada(scene, people["ada"], tmp_path, work, is_forwarding=False)
+    pushed = as_ada(scene, people["ada"], tmp_path, "cd ~/llm-lab && git push -q && git status -sb", is_forwarding=True)
+    assert pushed.startswith("## longer"), pushed
+    assert scene.there("git -C ~/bare.git log -1 --format=%s longer") == "from there\n"
+    assert scene.there("grep -rl 'PRIVATE KEY' ~/.ssh ~/llm-lab/.git 2> /dev/null") == ""
+    down(scene)
+
+
+def as_ada(scene: MachineScene, key: Path, folder: Path, command: str, *, is_forwarding: bool) -> str:
+    """Log in with an agent of one's own that holds the key, and run something; return all that was said."""
+    assert scene.record.ssh is not None
+    # A socket's path may have no more than about a hundred characters.
+    with tempfile.TemporaryDirectory(prefix="agent-", dir="/tmp") as short:
+        socket = Path(short) / "socket"
+        agent = subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL)
+        try:
+            environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "SSH_AUTH_SOCK": str(socket)}
+            for _ in range(200):
+                if socket.exists():
+                    break
+                time.sleep(0.05)
+            subprocess.run(["ssh-add", "-q", str(key)], env=environment, check=True)
+            options = ["-A" if is_forwarding else "-a", "-F", "none", "-p", str(scene.record.ssh.port)]
+            options += ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"]
+            done = subprocess.run(
+                ["ssh", *options, "root@127.0.0.1", command],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            return done.stdout + done.stderr
+        finally:
+            agent.terminate()
+            agent.wait()
 
 
 def test_share_lets_somebody_in_and_unshare_takes_the_keys_out_again(

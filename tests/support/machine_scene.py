@@ -59,6 +59,7 @@ class ThisMachine:
     running: dict[str, datetime] = field(default_factory=dict)
     doorways: dict[str, Doorway] = field(default_factory=dict)
     is_of_another_account: bool = False
+    sold_out: int = 0
     log: list[str] = field(default_factory=list)
     on_launch: Callable[[], None] = lambda: None
 
@@ -68,6 +69,9 @@ class ThisMachine:
     def launch(self, request: LaunchRequest, on_progress: Callable[[str], None]) -> Launched | NotLaunched:
         self.log.append("launch")
         self.on_launch()
+        if self.sold_out:
+            self.sold_out -= 1
+            return NotLaunched("no_capacity", "no machine now", is_certain=True)
         name = self.name_on_cloud(request.cluster_name)
         self.running[name] = datetime.now(timezone.utc)
         self.doorways[name] = Doorway(self.machine.port)
@@ -196,14 +200,17 @@ class MachineScene:
         self.there(f"echo '{line}' >> ~/.ssh/authorized_keys")
 
 
+@dataclass
 class Hasty:
-    """The time of day; waits between two looks are left out, for the scripted cloud answers at once."""
+    """The time of day, which jumps where somebody waits: the scripted cloud answers at once."""
+
+    ahead: timedelta = timedelta(0)
 
     def now(self) -> datetime:
-        return datetime.now(timezone.utc)
+        return datetime.now(timezone.utc) + self.ahead
 
     def sleep(self, duration: timedelta) -> None:
-        return
+        self.ahead += max(duration, timedelta(0))
 
 
 @contextmanager
