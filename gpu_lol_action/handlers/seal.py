@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.errors import OperatorError
-from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.launch.access import ADD_A_KEY, Readers
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.plan import logins_of, read_access
+from gpu_lol_action.launch.access import ADD_A_KEY, Access, Readers, decide_readers
 from gpu_lol_action.render.views_sealed import Sealed, login_details
 
 _ADDRESS = re.compile(
@@ -27,18 +29,38 @@ def seal_login(
     return Sealed(_seal(context)(login_details(record, repository_name), readers.keys), readers)
 
 
-def check_seal(context: Context, readers: Readers) -> Deny | None:
-    """Refuse, before anything is spent, keys that look right and cannot be encrypted to."""
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Whose keys open the machine, and who reads where it is; ``readers`` None: everybody may."""
+
+    access: Access
+    readers: Readers | None
+
+
+def decide_login(context: Context, order: Order) -> Login | Deny:
+    """Return whom the machine will let in and who will know its address; refused before anything is spent."""
+    access = read_access(context, order)
+    if isinstance(access, Deny) or not order.policy.is_ssh_sealed:
+        return access if isinstance(access, Deny) else Login(access, None)
+    readers = decide_readers(access, logins_of(order))
+    if isinstance(readers, Deny):
+        return readers
     try:
         _seal(context)("", readers.keys)
     except ValueError:
+        # They look right, and are none.
         return Deny(
             "ssh_key_cannot_decrypt",
             "the machine's address cannot be encrypted to your SSH keys on GitHub",
             "the policy says `ssh_details: encrypted`, and age takes none of them.",
             ADD_A_KEY,
         )
-    return None
+    return Login(access, readers)
+
+
+def hidden_from_others(context: Context, login: Login) -> Context:
+    """Return the context whose texts lose addresses, where not everybody may read them."""
+    return context if login.readers is None else replace(context, redact=hide_addresses(context.redact))
 
 
 def hide_addresses(redact: Callable[[str], str]) -> Callable[[str], str]:

@@ -11,6 +11,9 @@ from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
 from gpu_lol_action.handlers.plan import UpPlan
 
+MAY_PASS = frozenset({"no_capacity", "launch_timed_out"})
+"""What may be otherwise in a few minutes; other failures are told at once."""
+
 LOOK_EVERY = timedelta(seconds=20)
 """Between two looks for a tombstone while nothing is asked of a cloud: a request each, of a thousand an hour."""
 
@@ -27,8 +30,8 @@ def climb_or_wait(journal: Journal, plan: UpPlan) -> None:
     while True:
         try:
             climb(journal, plan)
-        except NoOfferError:
-            if not journal.order.command.is_waiting:
+        except NoOfferError as none:
+            if not journal.order.command.is_waiting or none.reason_code not in MAY_PASS:
                 raise
             waiting = next_round(journal.record.waiting, _bounds(journal, plan), journal.context.clock.now())
             if waiting is None:

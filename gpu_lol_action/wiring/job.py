@@ -29,6 +29,8 @@ from gpu_lol_action.wiring.lookups import job_lookups
 if TYPE_CHECKING:
     from gpu_lol_action.adapters.age import RecordSeal
     from gpu_lol_action.adapters.github import GitHubClient
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.handlers.ports_smoke import SmokeBook
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),
         repository=event.repository,
-        focus=focus_of(event),
+        focus=focus_of(event, surroundings.pinned_sha),
     )
     cloud_keys = cloud_keys_of(surroundings.inputs)
     asked = surroundings.inputs
@@ -68,6 +70,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         run_attempt=surroundings.run_attempt,
         triggering_actor=surroundings.triggering_actor,
         job_ends_at=job_ends_at(clock.now(), surroundings.job_minutes),
+        smoke_cron=surroundings.inputs["smoke-schedule"],
     )
     with private_home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
@@ -87,6 +90,8 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
                 seal=_armor,
+                another_cloud=hands.another_cloud,
+                smoke_book=lambda: _smoke_book(forge),
             )
 
 
@@ -106,6 +111,13 @@ def _armor(text: str, public_keys: Sequence[str]) -> str:
     from gpu_lol_action.adapters.age import armor
 
     return armor(text, public_keys)
+
+
+def _smoke_book(forge: GitHubForge) -> SmokeBook:
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.smoke_book import FOLDER, StoredSmokeBook
+
+    return StoredSmokeBook(GitRefStore(forge.client, FOLDER, forge.refs))
 
 
 def left_out(context: Context) -> list[str]:

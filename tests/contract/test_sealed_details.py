@@ -212,7 +212,7 @@ def test_addresses_in_what_skypilot_says_are_hidden(bench: Bench, tmp_path: Path
     said = f"ssh: connect to host {HOST} port {PORT}: Connection refused"
     bench.cloud.answers.append(NotLaunched("failed", said, is_certain=True))
     outcome = up(bench)
-    assert outcome.reason_code == "no_capacity"
+    assert outcome.reason_code == "launch_failed"
     for text in (*bench.texts, outcome.text):
         assert HOST not in text
     assert "connect to host (address): Connection refused" in bench.texts[-1]
