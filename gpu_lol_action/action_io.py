@@ -67,6 +67,12 @@ INPUTS: tuple[Input, ...] = (
     Input("deferred", "", "For `act` and `finish`: the output `deferred` of `decide`.", is_handed_on=True),
     Input("pinned-sha", "", "For `act`: the output `pinned_sha` of `decide`.", is_handed_on=True),
     Input(
+        "job-minutes",
+        "",
+        "The job's `timeout-minutes`, which no runner tells: `up --wait` ends in time for what follows it.",
+        is_handed_on=True,
+    ),
+    Input(
         "act-decision",
         "",
         "For `finish`: the output `decision` of `act`; empty where it died before it could say.",
@@ -118,6 +124,7 @@ class Surroundings:
     triggering_actor: str = ""
     is_finishing: bool = False
     act_decision: str = ""
+    job_minutes: str = ""
     clouds: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -157,6 +164,7 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
         triggering_actor=env.get("GITHUB_TRIGGERING_ACTOR", ""),
         is_finishing=env.get("GPU_LOL_FINISHING", "") == "true",
         act_decision=env.get("GPU_LOL_ACT_DECISION", ""),
+        job_minutes=env.get("GPU_LOL_JOB_MINUTES", ""),
         clouds=tuple(env.get("GPU_LOL_CLOUDS", "").lower().replace(",", " ").split()),
     )
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from datetime import timedelta
 
-from gpu_lol_action.domain.environment import Attempt, State
+from gpu_lol_action.domain.environment import Attempt, EnvironmentRecord, State
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.request import Deny
@@ -101,8 +101,8 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
     with journal.watching_for_tombstone():
         answer = cloud.launch(request, _reporter(journal))
     seconds = (context.clock.now() - started).total_seconds()
-    attempt = _attempt(candidate, answer, seconds)
-    attempts = (*journal.record.attempts, attempt)
+    attempt = _attempt(candidate, answer, seconds, context.redact)
+    attempts = _with_attempt(journal.record, attempt)
     if isinstance(answer, Launched):
         journal.write(
             state=State.VALIDATING,
@@ -138,7 +138,9 @@ def _reporter(journal: Journal) -> Callable[[str], None]:
     return report
 
 
-def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float) -> Attempt:
+def _attempt(
+    candidate: Candidate, answer: Launched | NotLaunched, seconds: float, redact: Callable[[str], str]
+) -> Attempt:
     offer = candidate.offer
     is_launched = isinstance(answer, Launched)
     return Attempt(
@@ -147,10 +149,22 @@ def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: floa
         accelerator_count=offer.accelerator_count,
         price_usd_per_hour=candidate.price_usd_per_hour,
         answer="launched" if isinstance(answer, Launched) else answer.kind,
-        detail="" if isinstance(answer, Launched) else answer.detail[:MAX_DETAIL_CHARACTERS],
+        detail="" if isinstance(answer, Launched) else redact(answer.detail)[:MAX_DETAIL_CHARACTERS],
         seconds=round(seconds, 1),
         region=answer.region if is_launched and isinstance(answer, Launched) else None,
     )
+
+
+def _with_attempt(record: EnvironmentRecord, newest: Attempt) -> tuple[Attempt, ...]:
+    """Return the attempts with the newest last; where a wait has an offer asked again, its newest answer counts."""
+    before = record.attempts
+    if record.waiting is not None:
+        before = tuple(each for each in before if _offer_of(each) != _offer_of(newest))
+    return (*before, newest)
+
+
+def _offer_of(attempt: Attempt) -> tuple[object, ...]:
+    return (attempt.cloud, attempt.accelerator, attempt.accelerator_count, attempt.price_usd_per_hour)
 
 
 def _end_remains(journal: Journal) -> None:

@@ -263,4 +263,5 @@ def _record(context: Context, smoke: Smoke, cell: SmokeCell, plan: UpPlan) -> En
         user_hash=user_hash(order.repository.repository_id),
         is_rehearsal=context.settings.is_rehearsal,
         budget_noticed_at=plan.budget_noticed_at,
+        is_ssh_sealed=order.policy.is_ssh_sealed,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -30,6 +31,7 @@ from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
 from gpu_lol_action.render.views_output import output_view
+from gpu_lol_action.render.views_sealed import Sealed, sealed_view
 from gpu_lol_action.render.views_smoke import SmokeCase, smoke_view
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase, smoke_issue_view
 from gpu_lol_action.render.views_synced import synced_view
@@ -76,7 +78,7 @@ def budget(month: MonthReport, *, now: datetime, reply_to: ReplyTo | None = None
     return render_comment("budget", budget_view(month, reply_marker(reply_to, "budget"), billing))
 
 
-def shared(
+def shared(  # noqa: PLR0913 - keyword-only, and each is one line of the answer
     *,
     record: EnvironmentRecord,
     login: str,
@@ -84,9 +86,11 @@ def shared(
     refused: Sequence[str],
     now: datetime,
     reply_to: ReplyTo | None = None,
+    sealed: Sealed | None = None,
 ) -> str:
     """Return that one more person can log in, and how."""
-    return render_comment("shared", shared_view(record, login, keys, refused, now, reply_to))
+    view = shared_view(record, login, keys, refused, now, reply_to)
+    return render_comment("shared", replace(view, sealed=sealed_view(sealed)))
 
 
 def unshared(*, record: EnvironmentRecord, login: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
