@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from decimal import Decimal
 
 
 @dataclass(frozen=True, slots=True)
 class PriceSource:
-    """Where prices come from and of which day; shown beside every price."""
+    """Where prices come from and of which day; shown beside every price. All prices are US dollars per hour.
+
+    ``asked_at`` is when the publisher was asked for them, None for a table that we carry; ``why`` says in one clause why
+    it was not asked, or could not answer. ``per_cloud`` holds the clouds whose prices come from elsewhere.
+    """
 
     name: str
     as_of: date
-    is_live: bool = False
+    asked_at: datetime | None = None
+    why: str = ""
+    per_cloud: Mapping[str, PriceSource] = field(default_factory=dict)
+
+    def of(self, cloud: str) -> PriceSource:
+        """Return where this cloud's prices come from."""
+        return self.per_cloud.get(cloud, self)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the publisher was asked, as against a table that we carry."""
+        return self.asked_at is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +109,11 @@ class Ladder:
 
 OfferTable = Mapping[str, tuple[Offer, ...]]
 """Offers per cloud, in the catalog's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """What the clouds rent, with where each cloud's prices come from."""
+
+    offers: OfferTable
+    source: PriceSource

@@ -108,7 +108,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
         return spec
     if order.command.image is not None:
         spec = replace(spec, environment=replace(spec.environment, base_image=order.command.image))
-    ladder = _rentable(context, price(spec, order.policy, order.command))
+    ladder = _rentable(context, price(spec, order.policy, order.command, context.lookups))
     best = ladder.best
     if best is None:
         return _nothing_fits(ladder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.gpus import UnknownAccelerator
-from gpu_lol_action.domain.offer import Ladder
+from gpu_lol_action.domain.offer import Ladder, PriceList
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Command, PullRequest
@@ -22,7 +23,7 @@ from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
-from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
+from gpu_lol_action.pricing.snapshot import bundled_prices
 
 NO_CORRECTIONS = Corrections()
 
@@ -95,7 +96,7 @@ def read_change(
         base = fetch_base(context, pull_request)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
-    return _concluded(sha, analysis, policy, corrections)
+    return _concluded(sha, analysis, policy, corrections, lookups)
 
 
 def fetch_base(context: Context, pull_request: PullRequest) -> Fetched | None:
@@ -129,17 +130,21 @@ def conclude(
     """
     analysis = consult(fetched.checkout, lookups)
     analysis = carried(analysis, before) if before is not None else analysis
-    return _concluded(fetched.sha, analysis, policy, corrections)
+    return _concluded(fetched.sha, analysis, policy, corrections, lookups)
 
 
-def _concluded(sha: str, analysis: Analysis, policy: Policy, corrections: Corrections) -> Reading:
+def _concluded(
+    sha: str, analysis: Analysis, policy: Policy, corrections: Corrections, lookups: Lookups = NO_LOOKUPS
+) -> Reading:
     if not corrections.is_empty:
         spec, proposed = (correct_spec(each, corrections) for each in (analysis.spec, analysis.proposed))
         analysis = replace(analysis, spec=spec, proposed=proposed)
-    return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy))
+    return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy, lookups=lookups))
 
 
-def price(spec: EnvironmentSpec, policy: Policy, command: Command | None = None) -> Ladder:
+def price(
+    spec: EnvironmentSpec, policy: Policy, command: Command | None = None, lookups: Lookups = NO_LOOKUPS
+) -> Ladder:
     """Return the ladder for a spec with a command's options applied. Raises UserError for a card nobody rents."""
     requirement = requirement_from(spec, policy, command)
     if isinstance(requirement, UnknownAccelerator):
@@ -148,4 +153,10 @@ def price(spec: EnvironmentSpec, policy: Policy, command: Command | None = None)
             "unknown_accelerator", requirement.what, fix=f"Did you mean {names}?" if names else "/gpu-lol help up"
         )
     lease = (command.lease if command else None) or policy.lease
-    return rank_candidates(RankRequest(requirement, bundled_offers(), SNAPSHOT, lease))
+    prices = prices_of(lookups, requirement.clouds)
+    return rank_candidates(RankRequest(requirement, prices.offers, prices.source, lease))
+
+
+def prices_of(lookups: Lookups, clouds: Sequence[str]) -> PriceList:
+    """Return the prices of these clouds: what this run may ask for, else the bundled ones."""
+    return lookups.prices.of(clouds) if lookups.prices is not None else bundled_prices()

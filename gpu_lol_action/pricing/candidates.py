@@ -22,7 +22,6 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.estimation.compatibility import image_refusal
-from gpu_lol_action.pricing.snapshot import CLOUDS_WITHOUT_SPOT_PRICE
 
 # Clouds whose machines SkyPilot 0.14.1 can rent as spot (facts: Cloud._unsupported_features_for_resources).
 CLOUDS_WITH_SPOT = frozenset({"runpod", "vast", "aws", "gcp", "azure", "nebius", "verda"})
@@ -201,7 +200,7 @@ def _price_refusal(offer: Offer, request: RankRequest) -> str:
 def _price(offer: Offer, wanted: Requirement) -> Decimal:
     """Return what an hour costs: the spot price only where the cloud's catalog really has one."""
     spot = offer.spot_price_usd_per_hour
-    if wanted.use_spot and spot is not None and spot > 0 and offer.cloud not in CLOUDS_WITHOUT_SPOT_PRICE:
+    if wanted.use_spot and spot is not None and 0 < spot < offer.price_usd_per_hour:
         return spot
     return offer.price_usd_per_hour
 
