@@ -26,6 +26,10 @@ from gpu_lol_action.estimation.compatibility import image_refusal
 # Clouds whose machines SkyPilot 0.14.1 can rent as spot (facts: Cloud._unsupported_features_for_resources).
 CLOUDS_WITH_SPOT = frozenset({"runpod", "vast", "aws", "gcp", "azure", "nebius", "verda"})
 
+# Of these the catalog shows no spot price that is one (RunPod repeats the price, Vast writes 0.00), though they rent spot
+# machines. On the others a machine without a spot price is not rented so.
+CLOUDS_WITHOUT_SPOT_PRICE = frozenset({"runpod", "vast"})
+
 # Below compute capability 8.0 there is no bf16 and no FlashAttention 2: such cards are taken only when named.
 MIN_CAPABILITY = (8, 0)
 
@@ -76,14 +80,15 @@ def rank_candidates(request: RankRequest) -> Ladder:
     rejected: list[Rejected] = []
     clouds = dict.fromkeys(request.requirement.clouds) if request.requirement.gpu_count else {}
     for cloud in clouds:
-        offers = request.offers.get(cloud, ())
-        for offer in offers:
-            reason = _refusal(offer, offers, request)
+        for offer in request.offers.get(cloud, ()):
+            reason = _refusal(offer, request)
             if reason:
                 rejected.append(Rejected(offer, reason))
             else:
                 candidates.append(_candidate(offer, request))
     candidates.sort(key=_rank)
+    candidates, larger = _without_needless_cards(candidates)
+    rejected += larger
     rejected.sort(key=lambda item: (item.offer.price_usd_per_hour, item.offer.cloud, item.offer.instance_type))
     return Ladder(request.requirement, tuple(candidates), tuple(rejected), request.source)
 
@@ -109,13 +114,34 @@ def _with_options(wanted: Requirement, command: Command) -> Requirement | Unknow
     )
 
 
-def _refusal(offer: Offer, offers: tuple[Offer, ...], request: RankRequest) -> str:
+def _without_needless_cards(candidates: list[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
+    """Leave, of a card on a cloud, the fewest that fit; more of them only where they cost less. ``candidates`` are ranked."""
+    kept: list[Candidate] = []
+    needless: list[Rejected] = []
+    for candidate in candidates:
+        offer = candidate.offer
+        fewer = [
+            other.offer.accelerator_count
+            for other in candidates
+            if (other.offer.cloud, other.offer.accelerator) == (offer.cloud, offer.accelerator)
+            and other.offer.accelerator_count < offer.accelerator_count
+            and other.price_usd_per_hour <= candidate.price_usd_per_hour
+        ]
+        if fewer:
+            count = min(fewer)
+            needless.append(Rejected(offer, "1 card is enough" if count == 1 else f"{count} cards are enough"))
+        else:
+            kept.append(candidate)
+    return kept, needless
+
+
+def _refusal(offer: Offer, request: RankRequest) -> str:
     """Return why the offer is not taken, in one clause; an empty text when it fits."""
     wanted = request.requirement
     return (
         _name_refusal(offer, wanted)
         or _card_refusal(offer, wanted)
-        or _count_refusal(offer, offers, wanted)
+        or _count_refusal(offer, wanted)
         or _memory_refusal(offer, wanted)
         or _host_refusal(offer, wanted)
         or _price_refusal(offer, request)
@@ -156,14 +182,9 @@ def _unnamed_refusal(card: Accelerator) -> str:
     return ""
 
 
-def _count_refusal(offer: Offer, offers: tuple[Offer, ...], wanted: Requirement) -> str:
+def _count_refusal(offer: Offer, wanted: Requirement) -> str:
     need = max(wanted.gpu_count, 1)
-    if offer.accelerator_count < need:
-        return f"{offer.accelerator_count} of {need} cards"
-    counts = sorted({other.accelerator_count for other in offers if other.accelerator == offer.accelerator})
-    smallest = next(count for count in counts if count >= need)
-    enough = "1 card is enough" if need == 1 else f"{need} cards are enough"
-    return enough if offer.accelerator_count > smallest else ""
+    return f"{offer.accelerator_count} of {need} cards" if offer.accelerator_count < need else ""
 
 
 def _memory_refusal(offer: Offer, wanted: Requirement) -> str:
@@ -186,6 +207,8 @@ def _host_refusal(offer: Offer, wanted: Requirement) -> str:
         return f"{offer.memory_gib:g} GiB of main memory, {wanted.memory_gib:g} needed"
     if wanted.use_spot and offer.cloud not in CLOUDS_WITH_SPOT:
         return f"{offer.cloud} has no spot machines"
+    if wanted.use_spot and not _has_spot(offer) and offer.cloud not in CLOUDS_WITHOUT_SPOT_PRICE:
+        return f"{offer.cloud} rents this one on demand only"
     return ""
 
 
@@ -200,9 +223,13 @@ def _price_refusal(offer: Offer, request: RankRequest) -> str:
 def _price(offer: Offer, wanted: Requirement) -> Decimal:
     """Return what an hour costs: the spot price only where the cloud's catalog really has one."""
     spot = offer.spot_price_usd_per_hour
-    if wanted.use_spot and spot is not None and 0 < spot < offer.price_usd_per_hour:
-        return spot
-    return offer.price_usd_per_hour
+    return spot if wanted.use_spot and spot is not None and _has_spot(offer) else offer.price_usd_per_hour
+
+
+def _has_spot(offer: Offer) -> bool:
+    """Whether the spot price is one: less than on demand, and more than nothing."""
+    spot = offer.spot_price_usd_per_hour
+    return spot is not None and 0 < spot < offer.price_usd_per_hour
 
 
 def _candidate(offer: Offer, request: RankRequest) -> Candidate:
