@@ -71,11 +71,16 @@ class Requirement:
     memory_gib: float | None = None
     base_image: str | None = None
     alternatives: tuple[str, ...] = ()
+    precision: str = ""
+    """In which numbers the code computes, as the analysis found it (``bf16``, ``fp8``); empty: nothing says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An offer that fits, with what it costs for the lease, and one sentence why it is where it is."""
+    """An offer that fits, with what it costs for the lease, and one sentence why it is where it is.
+
+    ``relative_speed`` is how much faster than the cheapest it is by the published peaks; None where they are not known.
+    """
 
     offer: Offer
     price_usd_per_hour: Decimal
@@ -94,17 +99,34 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """Candidates, cheapest first, and what was rejected, with the source of the prices."""
+    """Candidates, cheapest first, and what was rejected, with the source of the prices.
+
+    ``compared_by`` says which published figure the candidates' speeds are of.
+    """
 
     requirement: Requirement
     candidates: tuple[Candidate, ...]
     rejected: tuple[Rejected, ...]
     source: PriceSource
+    compared_by: str = ""
 
     @property
     def best(self) -> Candidate | None:
         """The cheapest that fits, or None."""
         return self.candidates[0] if self.candidates else None
+
+    def best_value(self, limit_usd_per_hour: Decimal | None = None) -> Candidate | None:
+        """Return the cheapest per unit of work, of those within the limit; None where the cheapest one's speed is unknown."""
+        best = self.best
+        if best is None or best.relative_speed is None:
+            return None
+        within = [
+            each
+            for each in self.candidates
+            if limit_usd_per_hour is None or each.price_usd_per_hour <= limit_usd_per_hour
+        ]
+        known = [(each, each.relative_speed) for each in within or (best,) if each.relative_speed]
+        return min(known, key=lambda pair: pair[0].price_usd_per_hour / Decimal(str(pair[1])), default=(best, 1.0))[0]
 
 
 OfferTable = Mapping[str, tuple[Offer, ...]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 class Lookups:
     """What may be asked from outside. ``is_hub_asked``: by this run's input; the policy may ask for it as well.
 
-    ``prices`` are asked for whoever wrote the code: nothing of it is in the question. None: the bundled snapshot serves.
+    ``prices`` gives those of this run, and are asked for whoever wrote the code: nothing of it is in the question. None: the
+    bundled snapshot serves.
     """
 
     hub: ModelHub | None = None
     llm: LanguageModel | None = None
     is_hub_asked: bool = False
-    prices: LivePrices | None = None
+    prices: Callable[[], LivePrices] | None = None
 
     def allowed(self, policy: Policy, *, is_fork: bool) -> Lookups:
         """Return what may be asked about this code.

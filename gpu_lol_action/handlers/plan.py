@@ -19,7 +19,7 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.reading import price, read_change, read_note
+from gpu_lol_action.handlers.reading import precision_of, price, read_change, read_note
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
 from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
@@ -108,7 +108,9 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
         return spec
     if order.command.image is not None:
         spec = replace(spec, environment=replace(spec.environment, base_image=order.command.image))
-    ladder = _rentable(context, price(spec, order.policy, order.command, context.lookups))
+    ladder = _rentable(
+        context, price(spec, order.policy, order.command, context.lookups, precision_of(reading.analysis))
+    )
     best = ladder.best
     if best is None:
         return _nothing_fits(ladder)

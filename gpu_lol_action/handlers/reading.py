@@ -24,6 +24,7 @@ from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import bundled_prices
+from gpu_lol_action.pricing.throughput import work_of
 
 NO_CORRECTIONS = Corrections()
 
@@ -73,7 +74,9 @@ def read_commit(
 
 
 def fetch(context: Context, sha: str) -> Checkout:
-    """Return the tree of exactly that commit as data."""
+    """Return the tree of exactly that commit as data; meanwhile prices are asked for, which takes about as long."""
+    if context.lookups.prices is not None:
+        context.lookups.prices().begin(Policy().clouds)
     with context.forge.tree(sha) as folder:
         return read_checkout(folder)
 
@@ -139,11 +142,22 @@ def _concluded(
     if not corrections.is_empty:
         spec, proposed = (correct_spec(each, corrections) for each in (analysis.spec, analysis.proposed))
         analysis = replace(analysis, spec=spec, proposed=proposed)
-    return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy, lookups=lookups))
+    ladder = price(analysis.spec, policy, lookups=lookups, precision=precision_of(analysis))
+    return Reading(sha, analysis.spec, with_cheapest_card(analysis), ladder)
+
+
+def precision_of(analysis: Analysis) -> str:
+    """Return in which numbers the code computes, as far as anything says; the surest word first."""
+    said = [finding for finding in analysis.findings if finding.field == "training.precision"]
+    return max(said, key=lambda finding: finding.confidence).value if said else ""
 
 
 def price(
-    spec: EnvironmentSpec, policy: Policy, command: Command | None = None, lookups: Lookups = NO_LOOKUPS
+    spec: EnvironmentSpec,
+    policy: Policy,
+    command: Command | None = None,
+    lookups: Lookups = NO_LOOKUPS,
+    precision: str = "",
 ) -> Ladder:
     """Return the ladder for a spec with a command's options applied. Raises UserError for a card nobody rents."""
     requirement = requirement_from(spec, policy, command)
@@ -154,9 +168,11 @@ def price(
         )
     lease = (command.lease if command else None) or policy.lease
     prices = prices_of(lookups, requirement.clouds)
-    return rank_candidates(RankRequest(requirement, prices.offers, prices.source, lease))
+    requirement = replace(requirement, precision=precision)
+    work = work_of(spec.meta.workload_type, precision)
+    return rank_candidates(RankRequest(requirement, prices.offers, prices.source, lease, work=work))
 
 
 def prices_of(lookups: Lookups, clouds: Sequence[str]) -> PriceList:
     """Return the prices of these clouds: what this run may ask for, else the bundled ones."""
-    return lookups.prices.of(clouds) if lookups.prices is not None else bundled_prices()
+    return lookups.prices().of(clouds) if lookups.prices is not None else bundled_prices()

@@ -11,7 +11,6 @@ from gpu_lol_action.domain.gpus import (
     Accelerator,
     AcceleratorRequest,
     UnknownAccelerator,
-    accelerators,
     find_accelerator,
     is_launchable,
     names_on,
@@ -22,6 +21,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.estimation.compatibility import image_refusal
+from gpu_lol_action.pricing.throughput import Work, throughput
 
 # Clouds whose machines SkyPilot 0.14.1 can rent as spot (facts: Cloud._unsupported_features_for_resources).
 CLOUDS_WITH_SPOT = frozenset({"runpod", "vast", "aws", "gcp", "azure", "nebius", "verda"})
@@ -39,13 +39,14 @@ UNKNOWN_MEMORY_GIB = 12.0
 
 @dataclass(frozen=True, slots=True)
 class RankRequest:
-    """All that ranking looks at. ``max_price_usd_per_hour`` None means no cap."""
+    """All that ranking looks at. ``max_price_usd_per_hour`` None means no cap; ``work`` is what speeds are compared by."""
 
     requirement: Requirement
     offers: OfferTable
     source: PriceSource
     lease: timedelta
     max_price_usd_per_hour: Decimal | None = None
+    work: Work = Work.BF16
 
 
 def requirement_from(
@@ -90,7 +91,8 @@ def rank_candidates(request: RankRequest) -> Ladder:
     candidates, larger = _without_needless_cards(candidates)
     rejected += larger
     rejected.sort(key=lambda item: (item.offer.price_usd_per_hour, item.offer.cloud, item.offer.instance_type))
-    return Ladder(request.requirement, tuple(candidates), tuple(rejected), request.source)
+    candidates = _with_speeds(candidates, request.work)
+    return Ladder(request.requirement, tuple(candidates), tuple(rejected), request.source, request.work.words)
 
 
 def _with_options(wanted: Requirement, command: Command) -> Requirement | UnknownAccelerator:
@@ -112,6 +114,15 @@ def _with_options(wanted: Requirement, command: Command) -> Requirement | Unknow
         use_spot=command.use_spot or wanted.use_spot,
         base_image=command.image or wanted.base_image,
     )
+
+
+def _with_speeds(candidates: list[Candidate], work: Work) -> list[Candidate]:
+    """Say of each how much faster than the cheapest it is; of none where that one's speed is not published."""
+    speeds = [throughput(each.offer.accelerator, each.offer.accelerator_count, work) for each in candidates]
+    base = speeds[0] if speeds else None
+    if not base:
+        return candidates
+    return [replace(c, relative_speed=s / base if s else None) for c, s in zip(candidates, speeds, strict=True)]
 
 
 def _without_needless_cards(candidates: list[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
@@ -164,19 +175,21 @@ def _is_named(offer: Offer, wanted: Requirement) -> bool:
 
 
 def _card_refusal(offer: Offer, wanted: Requirement) -> str:
-    card = accelerators().get(offer.accelerator)
+    card = find_accelerator(offer.accelerator)
     if card is None:
         return "this card is not in our table"
     if card.is_arm:
         return "its host is ARM: x86 images do not run there"
     if wanted.base_image and card.is_nvidia and (refusal := image_refusal(wanted.base_image, card)):
         return refusal
-    return "" if _is_named(offer, wanted) else _unnamed_refusal(card)
+    return "" if _is_named(offer, wanted) else _unnamed_refusal(card, wanted)
 
 
-def _unnamed_refusal(card: Accelerator) -> str:
+def _unnamed_refusal(card: Accelerator, wanted: Requirement) -> str:
     if not card.is_nvidia:
         return "no NVIDIA card: CUDA images and packages do not run there"
+    if wanted.precision.startswith("fp8") and not card.has_fp8:
+        return f"{card.architecture} has no fp8, in which the code computes"
     if (card.compute_capability or (0, 0)) < MIN_CAPABILITY:
         return f"{card.architecture} has no bf16 and no FlashAttention 2; name the card to take it"
     return ""
@@ -243,6 +256,9 @@ def _candidate(offer: Offer, request: RankRequest) -> Candidate:
         why = f"named in the file; {offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} asked for"
     else:
         why = "as asked for"
+    card = find_accelerator(offer.accelerator)
+    if card is not None and wanted.precision.startswith("bf16") and not card.has_bf16:
+        why += f"; {card.architecture} has no bf16, in which the code computes"
     if wanted.use_spot and price == offer.price_usd_per_hour:
         why += "; priced as on demand, because the catalog shows no spot price"
     if offer.accelerator_count > max(wanted.gpu_count, 1):

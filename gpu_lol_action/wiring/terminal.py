@@ -16,6 +16,7 @@ from gpu_lol_action.domain.request import (
     Outcome,
 )
 from gpu_lol_action.errors import Door
+from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.ports import Progress, Vault
 from gpu_lol_action.render.screen import Screen
@@ -29,7 +30,7 @@ from gpu_lol_action.wiring.hands import (
     terminal_api_url,
     terminal_token,
 )
-from gpu_lol_action.wiring.lookups import terminal_lookups
+from gpu_lol_action.wiring.lookups import terminal_lookups, terminal_prices
 
 if TYPE_CHECKING:
     pass
@@ -68,6 +69,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 shell=hands.shell,
                 redact=redactor(list(cloud_keys.values())),
                 settings=settings,
+                lookups=Lookups(prices=terminal_prices()),
                 vault=lambda: _file_vault(state_folder("rescues", repository.full_name), hands),
             )
 
