@@ -48,6 +48,11 @@ INPUTS: tuple[Input, ...] = (
         "live",
         "`live`: ask SkyPilot's published catalogs for prices; `bundled`: ask nobody; or the address of a copy of the catalogs.",
     ),
+    Input(
+        "template-pattern",
+        "",
+        "A part of the names of your own RunPod templates: one that fits is taken, because its image boots faster.",
+    ),
     Input("hub", "false", "`true`: look up on the Hugging Face Hub how large a model is that the bundled table lacks."),
     Input("hf-token", "", "Hugging Face token for models that are not public; never used for forks.", is_secret=True),
     Input(

@@ -71,6 +71,8 @@ class Requirement:
     memory_gib: float | None = None
     base_image: str | None = None
     alternatives: tuple[str, ...] = ()
+    is_memory_as_sold: bool = False
+    """Whether ``memory_gib_per_gpu`` is compared with the size that a card is sold with, not with what is usable of it."""
     precision: str = ""
     """In which numbers the code computes, as the analysis found it (``bf16``, ``fp8``); empty: nothing says."""
 

@@ -12,7 +12,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
+from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Market, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Facts about this run. ``clouds`` are those for which a credential is at hand."""
+    """Facts about this run. ``clouds`` are those for which a credential is at hand.
+
+    ``template_pattern`` is a part of the names of the account's own RunPod templates; empty: it prefers none of its own.
+    """
 
     door: Door
     run_id: str
@@ -35,6 +38,7 @@ class Settings:
     pinned_sha: str | None = None
     run_attempt: str = "1"
     triggering_actor: str = ""
+    template_pattern: str = ""
 
     @property
     def rerun_by(self) -> str | None:
@@ -61,6 +65,7 @@ class Context:
     instruments: Callable[[], Instruments] | None = None
     surfaces: Surfaces | None = None
     vault: Callable[[], Vault] | None = None
+    market: Callable[[], Market] | None = None
 
 
 @dataclass(frozen=True, slots=True)

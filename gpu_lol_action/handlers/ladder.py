@@ -13,6 +13,7 @@ from gpu_lol_action.errors import Explanation, LostRace, OperatorError, UserErro
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import prove_absence
+from gpu_lol_action.handlers.templates import template_words
 from gpu_lol_action.intake.spending_gates import check_head
 
 MAX_DETAIL_CHARACTERS = 200
@@ -99,7 +100,8 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
     with journal.watching_for_tombstone():
         answer = cloud.launch(request, _reporter(journal))
     seconds = (context.clock.now() - started).total_seconds()
-    attempt = _attempt(candidate, answer, seconds)
+    template = plan.template_on(offer.cloud)
+    attempt = _attempt(candidate, answer, seconds, template_words(template) if template is not None else "")
     attempts = (*journal.record.attempts, attempt)
     if isinstance(answer, Launched):
         journal.write(
@@ -136,7 +138,7 @@ def _reporter(journal: Journal) -> Callable[[str], None]:
     return report
 
 
-def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float) -> Attempt:
+def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float, with_what: str) -> Attempt:
     offer = candidate.offer
     is_launched = isinstance(answer, Launched)
     return Attempt(
@@ -145,7 +147,7 @@ def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: floa
         accelerator_count=offer.accelerator_count,
         price_usd_per_hour=candidate.price_usd_per_hour,
         answer="launched" if isinstance(answer, Launched) else answer.kind,
-        detail="" if isinstance(answer, Launched) else answer.detail[:MAX_DETAIL_CHARACTERS],
+        detail=with_what if isinstance(answer, Launched) else answer.detail[:MAX_DETAIL_CHARACTERS],
         seconds=round(seconds, 1),
         region=answer.region if is_launched and isinstance(answer, Launched) else None,
     )

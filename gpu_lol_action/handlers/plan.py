@@ -10,6 +10,7 @@ from decimal import Decimal
 from gpu_lol_action.domain.confirmation import is_same_person
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.ledger import Entry, Survey
+from gpu_lol_action.domain.market import Template
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
@@ -20,6 +21,7 @@ from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.reading import precision_of, price, read_change, read_note
+from gpu_lol_action.handlers.templates import RUNPOD, template_for, with_template
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
 from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
@@ -62,13 +64,17 @@ class UpPlan:
     setup: SetupRequest
     identity: Mapping[str, str]
     restore: Rescue | None = None
+    template: Template | None = None
     budget_noticed_at: datetime | None = None
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
         """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
+        template, spec = self.template_on(candidate.offer.cloud), self.spec
+        if template is not None:
+            spec = replace(spec, environment=replace(spec.environment, base_image=template.image))
         task = build_task(
             TaskRequest(
-                self.spec,
+                spec,
                 candidate,
                 self.name,
                 lease,
@@ -80,6 +86,10 @@ class UpPlan:
         if isinstance(task, Deny):
             raise UserError(task.reason_code, task.what, why=task.why, fix=task.fix)
         return task
+
+    def template_on(self, cloud: str) -> Template | None:
+        """Return the template whose image is used there; None where it is the spec's."""
+        return self.template if cloud == RUNPOD else None
 
 
 def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsConfirmation | Deny:
@@ -111,6 +121,9 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     ladder = _rentable(
         context, price(spec, order.policy, order.command, context.lookups, precision_of(reading.analysis))
     )
+    is_image_free = corrections.image is None and not order.command.profile
+    template = template_for(context, order, reading, ladder) if is_image_free else None
+    ladder = with_template(ladder, template)
     best = ladder.best
     if best is None:
         return _nothing_fits(ladder)
@@ -125,7 +138,7 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup, survey, restore), best)
+    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup, survey, restore, template), best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +150,7 @@ class _Draft:
     setup: SetupRequest
     survey: Survey
     restore: Rescue | None
+    template: Template | None
 
 
 def _gate_spending(
@@ -185,6 +199,7 @@ def _gate_spending(
         setup=draft.setup,
         identity=_identity(order),
         restore=draft.restore,
+        template=draft.template,
         # A new life of the name must not forget that it was said.
         budget_noticed_at=earlier.record.budget_noticed_at if isinstance(earlier, Entry) else None,
     )

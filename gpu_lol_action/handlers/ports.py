@@ -14,6 +14,8 @@ from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry, Survey, UnreadableEntry
 from gpu_lol_action.domain.lookup import Catalog, HubFields, HubPage, Question, Unanswered
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
+from gpu_lol_action.domain.market import StockAnswers, Template
+from gpu_lol_action.domain.offer import Offer
 from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.domain.rescue import Kept
 
@@ -224,6 +226,18 @@ class Catalogs(Protocol):
 
     def read(self, clouds: Iterable[str]) -> Mapping[str, Catalog | Unanswered]:
         """Return each cloud's catalog, or why there is none; never waits past the time box that began with the first."""
+        ...
+
+
+class Market(Protocol):
+    """What clouds say of themselves beyond their lists of prices; every question in a box of seconds."""
+
+    def stock(self, offers: Iterable[Offer]) -> StockAnswers:
+        """Return what the clouds of these offers have at this moment; clouds that cannot say it are left out."""
+        ...
+
+    def templates(self) -> tuple[Template, ...] | Unanswered:
+        """Return the templates of the RunPod account, or why they cannot be told."""
         ...
 
 

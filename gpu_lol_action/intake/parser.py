@@ -19,6 +19,7 @@ from gpu_lol_action.intake.corrections import SettingProblem, forms, read_settin
 from gpu_lol_action.intake.estimate_cells import check_cell
 from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
+from gpu_lol_action.intake.requirements import read_requirements
 from gpu_lol_action.intake.values import CHOICES, ENVIRONMENT, PROFILE, SWITCHES, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
@@ -151,6 +152,8 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
     taken: object = command.profile or command.topic or command.path
     if positional in ("duration", "user"):
         taken = command.lease if positional == "duration" else command.share
+    if positional == "requirements":
+        return _apply_requirements(command, word)
     if not positional or taken:
         return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
     if positional == "path":
@@ -171,6 +174,22 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
         what = f"`{_shown(word)}` names no request; the answer to `up` has the whole line"
         return ParseProblem(command.line, what, command=command.name)
     return dataclasses.replace(command, topic=word)
+
+
+def _apply_requirements(command: Command, word: str) -> Command | ParseProblem:
+    if command.topic or command.gpu or command.memory_gib:
+        return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
+    wanted = read_requirements(word)
+    if isinstance(wanted, gpus.UnknownAccelerator):
+        return ParseProblem(command.line, wanted.what, wanted.did_you_mean, command.name, "unknown_accelerator")
+    return dataclasses.replace(
+        command,
+        topic=word.lower() if wanted.is_all else None,
+        gpu=wanted.accelerator,
+        gpu_count=wanted.count,
+        memory_gib=wanted.memory_gib,
+        is_memory_as_sold=wanted.is_as_sold,
+    )
 
 
 def _apply_known_word(command: Command, positional: str, word: str) -> Command | ParseProblem:

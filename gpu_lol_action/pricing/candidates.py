@@ -69,7 +69,7 @@ def requirement_from(
         base_image=spec.environment.base_image,
         alternatives=hardware.alternatives if spec.needs_gpu else (),
     )
-    return wanted if command is None else _with_options(wanted, command)
+    return wanted if command is None else with_options(wanted, command)
 
 
 def rank_candidates(request: RankRequest) -> Ladder:
@@ -91,11 +91,12 @@ def rank_candidates(request: RankRequest) -> Ladder:
     candidates, larger = _without_needless_cards(candidates)
     rejected += larger
     rejected.sort(key=lambda item: (item.offer.price_usd_per_hour, item.offer.cloud, item.offer.instance_type))
-    candidates = _with_speeds(candidates, request.work)
+    candidates = _with_speeds(candidates, request)
     return Ladder(request.requirement, tuple(candidates), tuple(rejected), request.source, request.work.words)
 
 
-def _with_options(wanted: Requirement, command: Command) -> Requirement | UnknownAccelerator:
+def with_options(wanted: Requirement, command: Command) -> Requirement | UnknownAccelerator:
+    """Return the requirement with a command's options over it."""
     if command.gpu is not None:
         found = parse_accelerator(command.gpu)
         if not isinstance(found, AcceleratorRequest):
@@ -116,9 +117,13 @@ def _with_options(wanted: Requirement, command: Command) -> Requirement | Unknow
     )
 
 
-def _with_speeds(candidates: list[Candidate], work: Work) -> list[Candidate]:
-    """Say of each how much faster than the cheapest it is; of none where that one's speed is not published."""
-    speeds = [throughput(each.offer.accelerator, each.offer.accelerator_count, work) for each in candidates]
+def _with_speeds(candidates: list[Candidate], request: RankRequest) -> list[Candidate]:
+    """Say of each how much faster than the cheapest it is; of none where that one's speed is not published.
+
+    Cards that a machine has beyond those asked for do no work.
+    """
+    count = max(request.requirement.gpu_count, 1)
+    speeds = [throughput(each.offer.accelerator, count, request.work) for each in candidates]
     base = speeds[0] if speeds else None
     if not base:
         return candidates
@@ -205,9 +210,13 @@ def _memory_refusal(offer: Offer, wanted: Requirement) -> str:
     if offer.memory_gib_per_gpu >= need:
         return ""
     card = find_accelerator(offer.accelerator)
-    # gpu-lol's files say 24 for a 24 GB card: a card that the file itself names is held to its marketed size.
-    if card and _is_named(offer, wanted) and need <= card.marketed_gb:
+    # gpu-lol's files say 24 for a 24 GB card: a card that the file itself names is held to its marketed size. Where a cloud
+    # merges cards under a name, the offer's own size says which one it is.
+    is_that_card = card is not None and offer.memory_gib_per_gpu >= 0.9 * min(need, card.memory_gib)
+    if card and is_that_card and need <= card.marketed_gb and (wanted.is_memory_as_sold or _is_named(offer, wanted)):
         return ""
+    if wanted.is_memory_as_sold and card:
+        return f"{card.marketed_gb:g} GB, {need:g} needed"
     return f"{offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} needed"
 
 
@@ -250,7 +259,9 @@ def _candidate(offer: Offer, request: RankRequest) -> Candidate:
     price = _price(offer, wanted)
     spare = offer.memory_gib_per_gpu - wanted.memory_gib_per_gpu
     need = wanted.memory_gib_per_gpu
-    if need and spare >= 0:
+    if wanted.is_memory_as_sold:
+        why = f"{offer.memory_gib_per_gpu:.1f} GiB usable"
+    elif need and spare >= 0:
         why = f"{offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} needed"
     elif need:
         why = f"named in the file; {offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} asked for"

@@ -20,6 +20,7 @@ from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
     Hands,
     cloud_keys_of,
+    market_of,
     private_home,
     redactor,
 )
@@ -65,6 +66,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
         triggering_actor=surroundings.triggering_actor,
+        template_pattern=asked["template-pattern"],
     )
     with private_home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
@@ -83,6 +85,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 instruments=lambda: job_instruments(forge, event.repository, cloud_keys),
                 surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
+                market=market_of(cloud_keys, os.environ),
             )
 
 
