@@ -75,6 +75,7 @@ class OffersView:
     best_cloud: str
     best_price: Safe
     in_stock: Safe
+    up: str
     sources: tuple[tuple[str, str], ...]
     stock_notes: tuple[tuple[str, str], ...]
     reasons: tuple[ReasonRow, ...]
@@ -101,7 +102,8 @@ def offers_view(case: OffersCase, marker: Safe, billing: BillingView) -> OffersV
         best=accelerator_label(best.offer.accelerator, best.offer.accelerator_count) if best else Safe("–"),
         best_cloud=formats.cloud_name(best.offer.cloud) if best else "",
         best_price=formats.usd_per_hour(best.price_usd_per_hour) if best else Safe("unknown"),
-        in_stock=_in_stock(first) if case.stock else Safe(""),
+        in_stock=_in_stock(case.stock, first) if case.stock else Safe(""),
+        up=_up(first or best),
         sources=_sources(case),
         stock_notes=_stock_notes(case),
         reasons=tuple(_reasons(case)),
@@ -196,12 +198,21 @@ def _is_there(stock: StockAnswers | None, offer: Offer) -> bool:
     return found is not None and found.level is not StockLevel.NONE
 
 
-def _in_stock(first: Candidate | None) -> Safe:
+def _in_stock(stock: StockAnswers, first: Candidate | None) -> Safe:
     if first is None:
         return Safe("none that is known of")
-    offer = first.offer
-    label = accelerator_label(offer.accelerator, offer.accelerator_count)
-    return Safe(f"{label}, {formats.usd_per_hour(first.price_usd_per_hour)}")
+    offer, found = first.offer, _stock_of(stock, first.offer)
+    price = found.price_usd_per_hour if found is not None and found.price_usd_per_hour else first.price_usd_per_hour
+    return Safe(f"{accelerator_label(offer.accelerator, offer.accelerator_count)}, {formats.usd_per_hour(price)}")
+
+
+def _up(candidate: Candidate | None) -> str:
+    """Return the command that rents that card."""
+    if candidate is None:
+        return ""
+    offer = candidate.offer
+    count = f":{offer.accelerator_count}" if offer.accelerator_count > 1 else ""
+    return f"/gpu-lol up --gpu {offer.accelerator}{count}"
 
 
 def _clouds(case: OffersCase) -> Sequence[str]:
