@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -91,12 +92,24 @@ class Candidate:
     relative_speed: float | None = None
 
 
+class Lack(enum.Enum):
+    """What an offer fails at first: the later, the nearer it is to being taken."""
+
+    OTHER = 0
+    CARD = 1
+    COUNT = 2
+    HOST = 3
+    MEMORY = 4
+    PRICE = 5
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An offer that does not fit, with the reason."""
+    """An offer that does not fit, with the reason; ``kind`` is what it fails at."""
 
     offer: Offer
     reason: str
+    kind: Lack = Lack.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +129,12 @@ class Ladder:
     def best(self) -> Candidate | None:
         """The cheapest that fits, or None."""
         return self.candidates[0] if self.candidates else None
+
+    @property
+    def nearest(self) -> Rejected | None:
+        """The offer that lacks least where none fits: only its price, else only memory and of that the least, else the host."""
+        best = max(self.rejected, key=_nearness, default=None)
+        return best if best is not None and best.kind.value > Lack.COUNT.value else None
 
     def best_value(self, limit_usd_per_hour: Decimal | None = None) -> Candidate | None:
         """Return the cheapest per unit of work, of those within the limit; None where the cheapest one's speed is unknown."""
@@ -141,3 +160,9 @@ class PriceList:
 
     offers: OfferTable
     source: PriceSource
+
+
+def _nearness(rejected: Rejected) -> tuple[int, float, Decimal]:
+    offer = rejected.offer
+    memory = offer.memory_gib_per_gpu if rejected.kind is Lack.MEMORY else 0.0
+    return rejected.kind.value, memory, -offer.price_usd_per_hour

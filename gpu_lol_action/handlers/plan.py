@@ -256,12 +256,18 @@ def _with_profile(spec: EnvironmentSpec, profile: str) -> EnvironmentSpec | Deny
 
 def _nothing_fits(ladder: Ladder) -> Deny:
     need = ladder.requirement
-    reasons = list(dict.fromkeys(rejected.reason for rejected in ladder.rejected))
+    nearest, first = ladder.nearest, next(iter(ladder.rejected), None)
+    said = ""
+    if nearest is not None:
+        offer = nearest.offer
+        said = f"{len(ladder.rejected)} offers were looked at; the nearest is {offer.label} on {offer.cloud}: {nearest.reason}."
+    elif first is not None:
+        said = f"{len(ladder.rejected)} offers were looked at; the first says: {first.reason}."
     card = f" on {need.accelerator}" if need.accelerator else ""
     return Deny(
         "nothing_fits",
         f"no machine that may be rented offers {need.gpu_count} × {need.memory_gib_per_gpu:.0f} GiB{card}",
-        f"{len(ladder.rejected)} offers were looked at; the first says: {reasons[0]}." if reasons else "",
+        said,
         "/gpu-lol analyze",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -16,7 +17,7 @@ from gpu_lol_action.domain.gpus import (
     names_on,
     parse_accelerator,
 )
-from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, OfferTable, PriceSource, Rejected, Requirement
+from gpu_lol_action.domain.offer import Candidate, Lack, Ladder, Offer, OfferTable, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec
@@ -29,6 +30,12 @@ CLOUDS_WITH_SPOT = frozenset({"runpod", "vast", "aws", "gcp", "azure", "nebius",
 # Of these the catalog shows no spot price that is one (RunPod repeats the price, Vast writes 0.00), though they rent spot
 # machines. On the others a machine without a spot price is not rented so.
 CLOUDS_WITHOUT_SPOT_PRICE = frozenset({"runpod", "vast"})
+
+# Clouds on which SkyPilot 0.14.1 runs no container image (facts: its feature table); where an image is asked for, no offer.
+CLOUDS_WITHOUT_IMAGES = frozenset({"shadeform", "primeintellect", "verda", "hyperbolic", "yotta"})
+
+# Clouds whose machines come with the disk they have: SkyPilot asks for no size there.
+CLOUDS_WITH_FIXED_DISK = frozenset({"lambda"})
 
 # Below compute capability 8.0 there is no bf16 and no FlashAttention 2: such cards are taken only when named.
 MIN_CAPABILITY = (8, 0)
@@ -82,9 +89,9 @@ def rank_candidates(request: RankRequest) -> Ladder:
     clouds = dict.fromkeys(request.requirement.clouds) if request.requirement.gpu_count else {}
     for cloud in clouds:
         for offer in request.offers.get(cloud, ()):
-            reason = _refusal(offer, request)
-            if reason:
-                rejected.append(Rejected(offer, reason))
+            refused = _refusal(offer, request)
+            if refused is not None:
+                rejected.append(refused)
             else:
                 candidates.append(_candidate(offer, request))
     candidates.sort(key=_rank)
@@ -151,17 +158,18 @@ def _without_needless_cards(candidates: list[Candidate]) -> tuple[list[Candidate
     return kept, needless
 
 
-def _refusal(offer: Offer, request: RankRequest) -> str:
-    """Return why the offer is not taken, in one clause; an empty text when it fits."""
+def _refusal(offer: Offer, request: RankRequest) -> Rejected | None:
+    """Return why the offer is not taken, in one clause; None when it fits."""
     wanted = request.requirement
-    return (
-        _name_refusal(offer, wanted)
-        or _card_refusal(offer, wanted)
-        or _count_refusal(offer, wanted)
-        or _memory_refusal(offer, wanted)
-        or _host_refusal(offer, wanted)
-        or _price_refusal(offer, request)
+    checks: tuple[tuple[Lack, Callable[[], str]], ...] = (
+        (Lack.CARD, lambda: _name_refusal(offer, wanted)),
+        (Lack.CARD, lambda: _card_refusal(offer, wanted)),
+        (Lack.COUNT, lambda: _count_refusal(offer, wanted)),
+        (Lack.HOST, lambda: _host_refusal(offer, wanted)),
+        (Lack.MEMORY, lambda: _memory_refusal(offer, wanted)),
+        (Lack.PRICE, lambda: _price_refusal(offer, request)),
     )
+    return next((Rejected(offer, reason, kind) for kind, check in checks if (reason := check())), None)
 
 
 def _name_refusal(offer: Offer, wanted: Requirement) -> str:
@@ -227,6 +235,8 @@ def _host_refusal(offer: Offer, wanted: Requirement) -> str:
         return f"{offer.vcpus:g} virtual CPUs, {wanted.cpus} needed"
     if wanted.memory_gib and offer.memory_gib is not None and offer.memory_gib < wanted.memory_gib:
         return f"{offer.memory_gib:g} GiB of main memory, {wanted.memory_gib:g} needed"
+    if wanted.base_image and offer.cloud in CLOUDS_WITHOUT_IMAGES:
+        return f"{offer.cloud} runs no container images"
     if wanted.use_spot and offer.cloud not in CLOUDS_WITH_SPOT:
         return f"{offer.cloud} has no spot machines"
     if wanted.use_spot and not _has_spot(offer) and offer.cloud not in CLOUDS_WITHOUT_SPOT_PRICE:
@@ -274,6 +284,8 @@ def _candidate(offer: Offer, request: RankRequest) -> Candidate:
         why += "; priced as on demand, because the catalog shows no spot price"
     if offer.accelerator_count > max(wanted.gpu_count, 1):
         why += f"; {offer.accelerator_count} cards, the fewest it is rented with"
+    if wanted.min_disk_gb and offer.cloud in CLOUDS_WITH_FIXED_DISK:
+        why += f"; its disk is what the machine has, {wanted.min_disk_gb} GB cannot be asked for"
     return Candidate(offer, price, cost_usd(price, request.lease), why)
 
 

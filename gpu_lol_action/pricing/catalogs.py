@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from gpu_lol_action.domain.offer import Offer
@@ -20,8 +20,8 @@ MAX_ROWS = 50_000
 _MAX_REGION = 60
 _COLUMNS = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "Region")
 _TOTAL = re.compile(r"'TotalGpuMemoryInMiB': *(\d{1,9})")
-# What Vast adds to a machine's name: virtual CPUs and memory, of which every row says the same.
-_KEY = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "SpotPrice", "vCPUs", "MemoryGiB")
+# What makes a row an offer of its own. Vast's description of the cards counts too: it tells merged ones apart.
+_KEY = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "SpotPrice", "vCPUs", "MemoryGiB", "GpuInfo")
 
 
 class CatalogError(ValueError):
@@ -43,31 +43,31 @@ def read_rows(cloud: str, text: str) -> tuple[PriceRow, ...]:
     """
     rows: dict[tuple[str, ...], PriceRow] = {}
     places: dict[tuple[str, ...], dict[str, None]] = {}
-    for cells in _cells(text):
-        key = (*(cells.get(name, "") for name in _KEY), str(_card_gib(cloud, cells)))
-        rows.setdefault(key, _row(cloud, cells))
-        region = cells["Region"].strip()
-        if 0 < len(region) <= _MAX_REGION and region.isprintable():
-            places.setdefault(key, {})[region] = None
-    return tuple(replace(row, regions=tuple(places.get(key, ()))) for key, row in rows.items())
-
-
-def _cells(text: str) -> Iterator[dict[str, str]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    lacking = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
-    if lacking:
-        raise CatalogError(f"it lacks the column {lacking[0]}")
+    table = csv.reader(io.StringIO(text, newline=""))
     try:
-        for index, cells in enumerate(reader):
-            if index >= MAX_ROWS:
+        columns = {name: index for index, name in enumerate(next(table, []))}
+        lacking = [name for name in _COLUMNS if name not in columns]
+        if lacking:
+            raise CatalogError(f"it lacks the column {lacking[0]}")
+        parts = [columns[name] for name in _KEY if name in columns]
+        # Ten thousand rows are read while somebody waits: what is the same for all regions is read once.
+        for number_of_row, cells in enumerate(table):
+            if number_of_row >= MAX_ROWS:
                 raise CatalogError(f"it has more than {MAX_ROWS} rows")
-            if cells["AcceleratorName"] and cells["AcceleratorCount"]:
-                # A short row leaves None, a long one a list: neither is a text.
-                yield {
-                    name: value for name, value in cells.items() if isinstance(name, str) and isinstance(value, str)
-                } | {"Region": cells["Region"] or ""}
+            if len(cells) != len(columns) or not cells[columns["AcceleratorName"]]:
+                continue
+            key = tuple([cells[index] for index in parts])
+            if key not in rows:
+                rows[key] = _row(cloud, dict(zip(columns, cells, strict=True)))
+                places[key] = {}
+            places[key][cells[columns["Region"]]] = None
     except csv.Error as error:
         raise CatalogError("it is no table") from error
+    return tuple(replace(row, regions=_regions(places[key])) for key, row in rows.items())
+
+
+def _regions(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if 0 < len(name) <= _MAX_REGION and name.isprintable())
 
 
 def _row(cloud: str, cells: dict[str, str]) -> PriceRow:

@@ -146,7 +146,11 @@ def offers_json(case: OffersCase) -> dict[str, Any]:
         "cheapest_per_hour": _name_json(ladder.best),
         "cheapest_per_work": _name_json(value),
         "rejected": [
-            {**_name_of(each.offer), "price_usd_per_hour": str(each.offer.price_usd_per_hour), "reason": each.reason}
+            {
+                **_name_of(each.offer),
+                "price_usd_per_hour": str(each.offer.price_usd_per_hour) if each.offer.price_usd_per_hour > 0 else None,
+                "reason": each.reason,
+            }
             for each in ladder.rejected
         ],
     }
@@ -247,7 +251,7 @@ def _reasons(case: OffersCase) -> Sequence[ReasonRow]:
         ReasonRow(
             accelerator_label(each.offer.accelerator, each.offer.accelerator_count),
             formats.cloud_name(each.offer.cloud),
-            formats.usd_per_hour(each.offer.price_usd_per_hour),
+            formats.known_usd_per_hour(each.offer.price_usd_per_hour),
             each.reason,
         )
         for each in misses
