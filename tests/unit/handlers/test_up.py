@@ -19,10 +19,12 @@ from gpu_lol_action.domain.machine import NotLaunched
 from gpu_lol_action.domain.market import StockAnswers, Template
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Offer
+from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import Door, OperatorError, SpecError, TransientError, UserError
 from gpu_lol_action.handlers import journal
 from gpu_lol_action.handlers.down import handle_down, mark_down
 from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.reading import read_commit
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
 from gpu_lol_action.render.views import attempt_views
@@ -826,6 +828,35 @@ def test_a_machine_that_cannot_watch_itself_is_handed_over_and_the_log_says_so(
     handle_up(bench.context, bench.order())
     assert bench.record.state is State.READY
     assert any("does not watch its own lease" in line for line in bench.progress.warnings)
+
+
+# --- alternatives that the file names --------------------------------------------------------------------------------
+
+NAMED = """\
+hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20, alternatives: [A40, L4]}
+meta: {workload_type: training}
+"""
+
+
+def test_the_files_alternatives_are_tried_by_price_when_the_first_has_no_machine(bench: Bench) -> None:
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(NAMED)
+    bench.cloud.answers = [NO_CAPACITY, NO_CAPACITY]
+    assert isinstance(bench.shell, GoodMachine)
+    bench.shell.before = lambda _kind: show_card(bench)
+    assert handle_up(bench.context, bench.order()).reason_code == "launched"
+    assert launches(bench) == ["A40:1", "L4:1", "RTX4090:1"]
+    assert [attempt.answer for attempt in bench.record.attempts] == ["no_capacity", "no_capacity", "launched"]
+
+
+def test_the_proposed_file_names_cards_that_up_falls_over_to(bench: Bench) -> None:
+    open_to_any_card(bench)
+    reading = read_commit(bench.context, HEAD, POLICY, is_fork=False)
+    hardware = reading.analysis.spec.hardware
+    assert len(hardware.alternatives) == 3
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(write_spec(reading.analysis.spec))
+    bench.cloud.answers = [NO_CAPACITY] * 3
+    assert handle_up(bench.context, bench.order()).reason_code == "launched"
+    assert launches(bench) == [f"{name}:1" for name in (hardware.gpu_type, *hardware.alternatives)]
 
 
 # --- templates -------------------------------------------------------------------------------------------------------
