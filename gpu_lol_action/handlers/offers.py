@@ -29,8 +29,9 @@ from gpu_lol_action.handlers.reading import (
 )
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, with_options
 from gpu_lol_action.render import comments
+from gpu_lol_action.render.offers_json import offers_json
 from gpu_lol_action.render.terminal import render_text
-from gpu_lol_action.render.views_offers import OffersCase, offers_json
+from gpu_lol_action.render.views_offers import OffersCase
 
 MAX_ASKED_IN_STOCK = 40
 """So many offers are asked about, the cheapest: what is dearer than these nobody takes for want of them."""

@@ -21,7 +21,8 @@ from gpu_lol_action.domain.request import Command
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
 from gpu_lol_action.render import comments
-from gpu_lol_action.render.views_offers import OffersCase, offers_json
+from gpu_lol_action.render.offers_json import offers_json
+from gpu_lol_action.render.views_offers import OffersCase
 from tests.golden.cases import CASES, NOW
 
 PACKAGE = Path(__file__).resolve().parents[2] / "gpu_lol_action"
