@@ -26,6 +26,10 @@ _OPERATOR_KINDS = {
 }
 
 
+# What an image that does not start looks like from outside.
+_MAY_BE_THE_IMAGE = frozenset({"timed_out", "failed"})
+
+
 class NoOfferError(Exception):
     """Every offer that was tried said no."""
 
@@ -53,6 +57,8 @@ def climb(journal: Journal, plan: UpPlan) -> None:
             answer = _try_offer(journal, plan, candidate)
             if isinstance(answer, Launched):
                 return
+            if answer.kind in _MAY_BE_THE_IMAGE and plan.template_on(candidate.offer.cloud) is not None:
+                plan = dataclasses.replace(plan, template=None)  # the next offer gets the image that our table knows
             if answer.kind in _OPERATOR_KINDS:
                 refused[candidate.offer.cloud] = _OPERATOR_KINDS[answer.kind]
             if answer.kind == "invalid":

@@ -17,6 +17,8 @@ from gpu_lol_action.estimation.compatibility import image_contents, image_refusa
 
 _PYTHON = re.compile(r"(?:^|[-:])py(?:thon)?(\d\.\d{1,2})(?:\D|$)")
 
+_TOOLKIT = re.compile(r"cuda(\d{2})\.(\d)|[-:]cu(\d{2})(\d)\d?-")
+
 
 @dataclass(frozen=True, slots=True)
 class TemplateWish:
@@ -35,7 +37,7 @@ class TemplateWish:
 def choose_template(templates: Sequence[Template], wish: TemplateWish) -> Template | None:
     """Return the template to take, or None where none fits or none is preferred."""
     fitting = [template for template in templates if not template_refusal(template, wish)]
-    return next(iter([*_own(fitting, wish.pattern), *_official(fitting)]), None)
+    return next(iter([*_own(fitting, wish.pattern), *_official(fitting, wish.image)]), None)
 
 
 def template_refusal(template: Template, wish: TemplateWish) -> str:
@@ -73,9 +75,21 @@ def _own(templates: Sequence[Template], pattern: str) -> list[Template]:
     return sorted(found, key=lambda template: template.name.lower() != word)
 
 
-def _official(templates: Sequence[Template]) -> list[Template]:
-    """Return RunPod's own, the newest first: it lists them by age."""
-    return [template for template in reversed(templates) if template.is_official]
+def _official(templates: Sequence[Template], image: str) -> list[Template]:
+    """Return RunPod's own, the newest first: it lists them by age.
+
+    Not with a newer CUDA toolkit than the chosen image has: SkyPilot cannot ask RunPod for a host's driver, and a container
+    whose toolkit is newer than that does not start.
+    """
+    limit = _toolkit(image)
+    own = [template for template in reversed(templates) if template.is_official]
+    return [template for template in own if limit is None or (_toolkit(template.image) or limit) <= limit]
+
+
+def _toolkit(image: str) -> tuple[int, ...] | None:
+    """Return the CUDA toolkit that an image's name says (not what its torch was built for); None where it says none."""
+    found = _TOOLKIT.search(image)
+    return (int(found[1] or found[3]), int(found[2] or found[4])) if found else None
 
 
 def _minor(version: tuple[int, ...]) -> str:

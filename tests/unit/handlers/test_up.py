@@ -954,6 +954,17 @@ def test_an_image_that_a_person_chose_is_never_replaced(bench: Bench) -> None:
     assert market.asked == 0
 
 
+def test_where_a_machine_does_not_come_up_with_it_the_next_gets_the_chosen_image(bench: Bench) -> None:
+    with_market(bench, TEMPLATE)
+    bench.cloud.answers = [NotLaunched("timed_out", "no answer", is_certain=True), NO_CAPACITY]
+    assert isinstance(bench.shell, GoodMachine)
+    bench.shell.before = lambda _kind: show_card(bench)
+    handle_up(bench.context, bench.order())
+    details = [attempt.detail for attempt in bench.record.attempts]
+    assert len(details) == 3
+    assert not any("template" in detail for detail in details)
+
+
 def test_a_template_is_runpods_alone(bench: Bench) -> None:
     with_market(bench, TEMPLATE)
     bench.settle(clouds=("runpod", "lambda"))

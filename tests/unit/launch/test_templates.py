@@ -39,6 +39,12 @@ def test_of_runpods_own_the_newest_that_fits_is_taken() -> None:
     assert choose_template([], WISH) is None
 
 
+def test_a_newer_toolkit_than_chosen_is_no_gain_but_ones_own_is_ones_own() -> None:
+    older = replace(WISH, image="pytorch/pytorch:2.8.0-cuda12.6-cudnn9-runtime")
+    assert choose_template([OFFICIAL_28], older) is None
+    assert choose_template([OFFICIAL_28, OWN_28], replace(older, pattern="team")) == OWN_28
+
+
 def test_a_template_of_neither_kind_is_left_alone() -> None:
     assert choose_template([OWN_28], WISH) is None
     somebodys = Template("runpod-torch-v9", "Runpod Pytorch", "somebody/pytorch:2.8.0-cuda12.8-devel")
