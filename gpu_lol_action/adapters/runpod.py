@@ -97,11 +97,13 @@ def _stock(row: dict[str, Any], count: int) -> Stock:
     if not isinstance(lowest, dict) or row.get("secureCloud") is False:
         return Stock(StockLevel.NONE)
     level = _LEVELS.get(str(lowest.get("stockStatus") or "").lower(), StockLevel.NONE)
-    return Stock(level, _price(lowest.get("uninterruptablePrice")) if level is not StockLevel.NONE else None)
+    # Whether the price for several cards is that of all of them or of one, nothing that was read says: it is left out.
+    is_priced = level is not StockLevel.NONE and count == 1
+    return Stock(level, _price(lowest.get("uninterruptablePrice")) if is_priced else None)
 
 
 def _price(value: object) -> Decimal | None:
-    """Return a price of the answer, which says dollars an hour for all cards together; None where it says none."""
+    """Return a price of the answer in dollars an hour; None where it says none."""
     return usd(str(value)) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
