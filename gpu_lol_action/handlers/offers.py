@@ -64,8 +64,8 @@ def describe_offers(
 def _case(context: Context, order: Order) -> OffersCase:
     def read() -> Reading:
         is_fork = order.pull_request.is_fork(order.repository.full_name)
-        corrections = read_note(context, order.pull_request.number).corrections
-        return read_change(context, order.pull_request, order.policy, is_fork=is_fork, corrections=corrections)
+        note = read_note(context, order.pull_request.number)
+        return read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
 
     subject, ladder = _asked(order.command, order.policy, context.lookups, read)
     stock = _stock(order.command, ladder, context.market)

@@ -149,11 +149,9 @@ def _normalize_dashes(word: str) -> str:
 
 
 def _apply_positional(command: Command, positional: str, word: str) -> Command | ParseProblem:
-    taken: object = command.profile or command.topic or command.path
+    taken: object = command.profile or command.topic or command.path or command.sha
     if positional in ("duration", "user"):
         taken = command.lease if positional == "duration" else command.share
-    if positional == "requirements":
-        return _apply_requirements(command, word)
     if not positional or taken:
         return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
     if positional == "path":
@@ -164,11 +162,17 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
             what = f"`{_shown(word)}` is no duration: write it as `{command.name} 2h` or `{command.name} 45m`"
             return ParseProblem(command.line, what, command=command.name)
         return dataclasses.replace(command, lease=lease)
+    if positional == "commit":
+        sha = VALUES[OptionKind.SHA][1](word)
+        if sha is None:
+            what = f"`{_shown(word)}` is no commit: 7 to 40 digits of its id are"
+            return ParseProblem(command.line, what, command=command.name)
+        return dataclasses.replace(command, sha=str(sha))
     if positional == "profile":
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
-    if positional in ("user", "environment") or "|" in positional:
+    if positional in ("user", "environment", "requirements") or "|" in positional:
         return _apply_known_word(command, positional, word)
     if positional == "request" and comment_of(word) is None:
         what = f"`{_shown(word)}` names no request; the answer to `up` has the whole line"
@@ -200,6 +204,8 @@ def _apply_known_word(command: Command, positional: str, word: str) -> Command |
             return dataclasses.replace(command, topic=word.lower())
         what = f"`{command.name}` knows no `{_shown(word)}`"
         return ParseProblem(command.line, what, nearest(word, valid) or valid, command.name)
+    if positional == "requirements":
+        return _apply_requirements(command, word)
     if positional == "environment":
         if ENVIRONMENT.fullmatch(word):
             return dataclasses.replace(command, topic=word)
