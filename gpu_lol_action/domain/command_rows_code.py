@@ -93,7 +93,7 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "offers",
-        "List what can be rented, cheapest first: for this code, a card, a size of memory, or `all`",
+        "List what can be rented, cheapest first: for this code, a card, a size of memory, or all cards",
         Permission.COMMAND_ROLES,
         positional="requirements",
         options=(

@@ -71,7 +71,7 @@ UPKEEP_COMMANDS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "templates",
-        "List the templates of your RunPod account, and which one `up` would take",
+        "List the templates of your RunPod account, the preferred ones marked",
         Permission.ANYONE,
         doors=TERMINAL,
         options=(

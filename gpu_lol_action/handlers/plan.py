@@ -21,6 +21,7 @@ from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.reading import precision_of, price, read_change, read_note
+from gpu_lol_action.handlers.refuse import nothing_fits
 from gpu_lol_action.handlers.templates import RUNPOD, template_for, with_template
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
 from gpu_lol_action.launch.access import Access, decide_access
@@ -149,7 +150,7 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     ladder = with_template(ladder, template)
     best = ladder.best
     if best is None:
-        return _nothing_fits(ladder)
+        return nothing_fits(ladder)
     setup = SetupRequest(
         spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
     )
@@ -274,24 +275,6 @@ def _with_profile(spec: EnvironmentSpec, profile: str) -> EnvironmentSpec | Deny
         f"there is no profile `{profile}`",
         f"`{SPEC_PATH}` has {', '.join(f'`{name}`' for name in known) if known else 'no profiles'}.",
         f"/gpu-lol up {known[0]}" if known else "/gpu-lol up",
-    )
-
-
-def _nothing_fits(ladder: Ladder) -> Deny:
-    need = ladder.requirement
-    nearest, first = ladder.nearest, next(iter(ladder.rejected), None)
-    said = ""
-    if nearest is not None:
-        offer = nearest.offer
-        said = f"{len(ladder.rejected)} offers were looked at; the nearest is {offer.label} on {offer.cloud}: {nearest.reason}."
-    elif first is not None:
-        said = f"{len(ladder.rejected)} offers were looked at; the first says: {first.reason}."
-    card = f" on {need.accelerator}" if need.accelerator else ""
-    return Deny(
-        "nothing_fits",
-        f"no machine that may be rented offers {need.gpu_count} × {need.memory_gib_per_gpu:.0f} GiB{card}",
-        said,
-        "/gpu-lol analyze",
     )
 
 
