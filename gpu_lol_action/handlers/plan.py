@@ -145,7 +145,7 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     if wanted.gpu is not None:
         command = replace(command, gpu=wanted.gpu, gpu_count=wanted.gpu_count)
     ladder = _rentable(context, price(spec, order.policy, command, context.lookups, precision_of(reading.analysis)))
-    is_image_free = wanted.image is None and not order.command.profile and note.corrections.image is None
+    is_image_free = wanted.image is None and not wanted.profile and note.corrections.image is None
     template = template_for(context, order, reading, ladder) if is_image_free else None
     ladder = with_template(ladder, template)
     best = ladder.best
