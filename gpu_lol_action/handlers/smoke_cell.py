@@ -167,6 +167,7 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
         took=tested.took if tested is not None else timedelta(0),
         machine=_machine(record),
         cost_usd=record.bill.usd if record.bill else None,
+        peak_memory_gib=_peaks(tested),
         offers=tuple(_offer(attempt) for attempt in record.attempts),
         log_tail=redact(log),
         run_url=journal.context.settings.run_url or "",
@@ -198,6 +199,13 @@ def _test(journal: Journal, plan: CellPlan) -> Trial:
     if isinstance(found, str):
         raise TransientError("test_not_run", "The test could not be run on the machine.", why=found)
     return found
+
+
+def _peaks(tested: Trial | None) -> tuple[float, ...]:
+    """Return the most that each card held; nothing where not every card was measured."""
+    gpus = tested.measured.gpus if tested is not None and tested.measured is not None else ()
+    peaks = [gpu.peak_gib for gpu in gpus]
+    return tuple(round(peak, 2) for peak in peaks if peak is not None) if None not in peaks else ()
 
 
 def _machine(record: EnvironmentRecord) -> SmokeMachine:
