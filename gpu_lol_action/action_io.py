@@ -43,6 +43,16 @@ INPUTS: tuple[Input, ...] = (
     ),
     Input("runpod-api-key", "", "RunPod API key; with it `/gpu-lol up` works on RunPod.", is_secret=True),
     Input("lambda-api-key", "", "Lambda Cloud API key; with it `/gpu-lol up` works on Lambda.", is_secret=True),
+    Input(
+        "prices",
+        "live",
+        "`live`: ask SkyPilot's published catalogs for prices; `bundled`: ask nobody; or the address of a copy of the catalogs.",
+    ),
+    Input(
+        "template-pattern",
+        "",
+        "A part of the names of your own RunPod templates: one that fits is taken, because its image boots faster.",
+    ),
     Input("hub", "false", "`true`: look up on the Hugging Face Hub how large a model is that the bundled table lacks."),
     Input("hf-token", "", "Hugging Face token for models that are not public; never used for forks.", is_secret=True),
     Input(

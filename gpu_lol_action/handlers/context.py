@@ -13,7 +13,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
+from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Market, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_smoke import Issues, ReportFiles, SmokeBook
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class Settings:
     """Facts about this run.
 
-    ``clouds`` are those for which a credential is at hand; ``smoke_cron`` is the schedule that means a smoke test.
     ``job_ends_at``: when GitHub ends this job at the latest; None where nothing does.
+    ``clouds`` are those for which a credential is at hand; ``smoke_cron`` is the schedule that means a smoke test;
+    ``template_pattern`` a part of the names of the account's own RunPod templates (empty: it prefers none of its own).
     """
 
     door: Door
@@ -42,6 +43,7 @@ class Settings:
     run_attempt: str = "1"
     triggering_actor: str = ""
     job_ends_at: datetime | None = None
+    template_pattern: str = ""
     smoke_cron: str = ""
 
     @property
@@ -73,6 +75,7 @@ class Context:
     surfaces: Surfaces | None = None
     vault: Callable[[], Vault] | None = None
     seal: Callable[[str, Sequence[str]], str] | None = None
+    market: Callable[[], Market] | None = None
     another_cloud: Callable[[], Callable[[], Cloud]] | None = None
     smoke_book: Callable[[], SmokeBook] | None = None
     issues: Issues | None = None

@@ -33,6 +33,7 @@ from gpu_lol_action.render.replies import (
     estimate,
     help,  # noqa: A004 - named as the command is
     nothing_to_tear_down,
+    offers,
     output,
     problem,
     shared,
@@ -76,6 +77,7 @@ __all__ = [
     "launching",
     "no_capacity",
     "nothing_to_tear_down",
+    "offers",
     "output",
     "problem",
     "proposal",

@@ -30,6 +30,7 @@ from gpu_lol_action.render.views_budget import budget_view
 from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
+from gpu_lol_action.render.views_offers import OffersCase, offers_view
 from gpu_lol_action.render.views_output import output_view
 from gpu_lol_action.render.views_sealed import Sealed, sealed_view
 from gpu_lol_action.render.views_smoke import SmokeCase, smoke_view
@@ -182,6 +183,12 @@ def estimate(
     """Return the memory that a described run needs, its terms as bars, and the cards that have it."""
     billing = total_billing_view(open_records, case.now, none=NOTHING_LAUNCHED)
     return render_comment("estimate", estimate_view(case, reply_marker(reply_to, "estimate"), billing))
+
+
+def offers(case: OffersCase, *, open_records: Sequence[EnvironmentRecord] = (), reply_to: ReplyTo | None = None) -> str:
+    """Return what can be rented, cheapest first, with what is in stock where that was asked for."""
+    billing = total_billing_view(open_records, case.now, none=NOTHING_LAUNCHED)
+    return render_comment("offers", offers_view(case, reply_marker(reply_to, "offers"), billing))
 
 
 def nothing_to_tear_down(*, now: datetime, pull_request: int | None = None, reply_to: ReplyTo | None = None) -> str:

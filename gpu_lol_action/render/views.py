@@ -190,7 +190,7 @@ def attempt_views(attempts: Sequence[Attempt]) -> tuple[AttemptView, ...]:
 
 def _attempt_answer(attempt: Attempt) -> str:
     if attempt.answer == "launched":
-        return attempt.region or attempt.detail or "launched"
+        return ", ".join(filter(None, (attempt.region, attempt.detail))) or "launched"
     words = attempt.answer.replace("_", " ")
     return f"{words}: {attempt.detail}" if attempt.detail and attempt.detail != words else words
 

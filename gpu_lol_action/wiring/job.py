@@ -22,6 +22,7 @@ from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
     Hands,
     cloud_keys_of,
+    market_of,
     private_home,
     redactor,
 )
@@ -72,6 +73,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         run_attempt=surroundings.run_attempt,
         triggering_actor=surroundings.triggering_actor,
         job_ends_at=job_ends_at(clock.now(), surroundings.job_minutes),
+        template_pattern=asked["template-pattern"],
         smoke_cron=surroundings.inputs["smoke-schedule"],
     )
     with private_home(surroundings.workspace_temp) as home:
@@ -92,6 +94,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
                 seal=_armor,
+                market=market_of(cloud_keys, os.environ),
                 another_cloud=hands.another_cloud,
                 smoke_book=lambda: _smoke_book(forge),
                 issues=GitHubIssues(forge.client, GitHubHands(clock.now, clock.sleep, progress.line), forge.me),

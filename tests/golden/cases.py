@@ -59,6 +59,7 @@ from gpu_lol_action.render.views_smoke import SmokeCase
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
+from tests.golden.offers_cases import OFFERS_CASES
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 POLICY = Policy()
@@ -994,6 +995,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     "budget_over": lambda: budget_text(NOW, REPLY, limit="12"),
     "budget_empty": lambda: budget_text(NOW, REPLY, is_empty=True),
     "budget_hostile": lambda: budget_text(NOW, None, HOSTILE),
+    **OFFERS_CASES,
     "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
     "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
     "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),
