@@ -122,7 +122,12 @@ def pod_key(player: Player) -> Seen:
         "[ -s /tmp/k ] && curl -s -m 20 -K /tmp/k -H 'Content-Type: application/json' "
         '-d \'{"query":"query { myself { id pods { name } clientBalance } }"}\' ${base:-https://api.runpod.io}/graphql | head -c 300; rm -f /tmp/k'
     )
-    return None, player.ssh(script)
+    said = player.ssh(script)
+    if '"data"' not in said:
+        return None, said[:150]
+    # What it was told, not what that is: this goes into a public page.
+    listed, has_balance = said.count('"name"'), re.search(r'"clientBalance": ?[0-9]', said) is not None
+    return None, f"it lists {listed} pods; the account's balance: {'told' if has_balance else 'not told'}"
 
 
 def down_saves_work(player: Player) -> Seen:
@@ -192,7 +197,10 @@ def killed_launch(player: Player) -> Seen:
     swept, verdict = player.gpu_lol("sweep")
     time.sleep(60)
     is_good = not player.machines() and not any(record.is_open for record in player.records)
-    return is_good, f"killed when its machine was {appeared:.0f} s old; sweep: exit {swept}, {_last(verdict)}"
+    return (
+        is_good,
+        f"killed {appeared:.0f} s after its start, as soon as its machine was listed; sweep: exit {swept}, {_last(verdict)}",
+    )
 
 
 def _last(said: str) -> str:
