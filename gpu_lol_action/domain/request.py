@@ -128,6 +128,7 @@ class Command:
     is_dry_run: bool = False
     is_all: bool = False
     is_restoring: bool = False
+    is_waiting: bool = False
     topic: str | None = None
     path: str | None = None
     output_format: str = "text"

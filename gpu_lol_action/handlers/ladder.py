@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Callable
 from datetime import timedelta
 
-from gpu_lol_action.domain.environment import Attempt, State
+from gpu_lol_action.domain.environment import Attempt, EnvironmentRecord, State
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
+from gpu_lol_action.domain.market import Template
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.errors import Explanation, LostRace, OperatorError, UserError
@@ -109,8 +110,8 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
         answer = cloud.launch(request, _reporter(journal))
     seconds = (context.clock.now() - started).total_seconds()
     template = plan.template_on(offer.cloud)
-    attempt = _attempt(candidate, answer, seconds, template_words(template) if template is not None else "")
-    attempts = (*journal.record.attempts, attempt)
+    attempt = _attempt(candidate, answer, seconds, _detail(answer, template, context.redact))
+    attempts = _with_attempt(journal.record, attempt)
     if isinstance(answer, Launched):
         journal.write(
             state=State.VALIDATING,
@@ -146,7 +147,14 @@ def _reporter(journal: Journal) -> Callable[[str], None]:
     return report
 
 
-def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float, with_what: str) -> Attempt:
+def _detail(answer: Launched | NotLaunched, template: Template | None, redact: Callable[[str], str]) -> str:
+    """Return what is to be said of a try beside its answer: what it started from, or the cloud's own words."""
+    if isinstance(answer, Launched):
+        return template_words(template) if template is not None else ""
+    return redact(answer.detail)[:MAX_DETAIL_CHARACTERS]
+
+
+def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float, detail: str) -> Attempt:
     offer = candidate.offer
     is_launched = isinstance(answer, Launched)
     return Attempt(
@@ -155,10 +163,22 @@ def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: floa
         accelerator_count=offer.accelerator_count,
         price_usd_per_hour=candidate.price_usd_per_hour,
         answer="launched" if isinstance(answer, Launched) else answer.kind,
-        detail=with_what if isinstance(answer, Launched) else answer.detail[:MAX_DETAIL_CHARACTERS],
+        detail=detail,
         seconds=round(seconds, 1),
         region=answer.region if is_launched and isinstance(answer, Launched) else None,
     )
+
+
+def _with_attempt(record: EnvironmentRecord, newest: Attempt) -> tuple[Attempt, ...]:
+    """Return the attempts with the newest last; where a wait has an offer asked again, its newest answer counts."""
+    before = record.attempts
+    if record.waiting is not None:
+        before = tuple(each for each in before if _offer_of(each) != _offer_of(newest))
+    return (*before, newest)
+
+
+def _offer_of(attempt: Attempt) -> tuple[object, ...]:
+    return (attempt.cloud, attempt.accelerator, attempt.accelerator_count, attempt.price_usd_per_hour)
 
 
 def _end_remains(journal: Journal) -> None:

@@ -160,10 +160,14 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     return _gate_spending(context, order, _Draft(wanted, spec, ladder, setup, survey, restore, template), best)
 
 
+def logins_of(order: Order) -> tuple[str, ...]:
+    """Return who is to be let in, the requester first."""
+    return tuple(dict.fromkeys((order.requester.login, *order.command.share)))
+
+
 def read_access(context: Context, order: Order) -> Access | Deny:
     """Return whom the machine will let in; asked where it is rented, or where the answer says that it would be."""
-    logins = (order.requester.login, *order.command.share)
-    return decide_access({login: context.forge.ssh_keys(login) for login in logins})
+    return decide_access({login: context.forge.ssh_keys(login) for login in logins_of(order)})
 
 
 @dataclass(frozen=True, slots=True)

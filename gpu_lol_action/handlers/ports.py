@@ -198,6 +198,10 @@ class Shell(Protocol):
         """Return the machine's ed25519 host key, read over the first connection and pinned from then on."""
         ...
 
+    def answers_as_before(self, endpoint: SshEndpoint) -> bool:
+        """Whether the address still shows the host key that was pinned: then that machine runs, whatever a list says."""
+        ...
+
     def run(
         self,
         endpoint: SshEndpoint,

@@ -61,6 +61,7 @@ SWITCHES: Mapping[str, str] = {
     "--spot": "use_spot",
     "--all": "is_all",
     "--restore": "is_restoring",
+    "--wait": "is_waiting",
     "--dry-run": "is_dry_run",
     "--hub": "use_hub",
     "--verbose": "is_verbose",

@@ -94,6 +94,12 @@ def clock_in(moment: datetime, now: datetime) -> Safe:
     return Safe(f"{clock(moment, now)} ({f'in {text}' if distance > timedelta(0) else f'{text} ago'})")
 
 
+def night(moment: datetime) -> Safe:
+    """Return ``20 Nov 03:41``, in UTC."""
+    moment = moment.astimezone(timezone.utc)
+    return Safe(f"{moment.day} {_MONTHS[moment.month - 1]} {moment:%H:%M}")
+
+
 def day(moment: date) -> Safe:
     """Return ``20 Nov 2026``."""
     return Safe(f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}")

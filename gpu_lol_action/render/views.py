@@ -134,7 +134,7 @@ def machine_view(record: EnvironmentRecord) -> MachineView:
         region=record.region or "",
         sha=short_sha(record.sha),
         requester=record.requester.login,
-        state=Safe(record.state.value),
+        state=Safe("waiting" if record.is_waiting else record.state.value),
         profile=record.profile,
         is_rehearsal=record.is_rehearsal,
         is_spot=record.use_spot,

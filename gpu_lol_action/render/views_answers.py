@@ -64,7 +64,7 @@ def message_view(  # noqa: PLR0913 - keyword-only, and each is one line of the m
     ``is_sentence``: the heading starts with ``what``, so it gets a capital letter.
     """
     lines = [line.strip() for line in fix.splitlines() if line.strip()]
-    commands = [line for line in lines if line.startswith(("/gpu-lol", "gpu-lol "))]
+    commands = [line for line in lines if line.startswith(("/gpu-lol", "gpu-lol ", "ssh-keygen ", "gh "))]
     return MessageView(
         marker=marker,
         what=(what[:1].upper() + what[1:] if is_sentence else what).rstrip("."),

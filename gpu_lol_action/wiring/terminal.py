@@ -39,6 +39,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     from gpu_lol_action.adapters import local_forge
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_files import FileStore
+    from gpu_lol_action.adapters.report_files import FolderReports
     from gpu_lol_action.adapters.smoke_book import StoredSmokeBook
 
     user_home = Path.home()
@@ -70,6 +71,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 vault=lambda: _file_vault(state_folder("rescues", repository.full_name), hands),
                 market=market_of(cloud_keys, os.environ),
                 another_cloud=hands.another_cloud,
+                reports=FolderReports(state_folder("reports", repository.full_name)),
                 smoke_book=lambda: StoredSmokeBook(FileStore(state_folder("smoke", repository.full_name))),
             )
 
