@@ -1,0 +1,62 @@
+"""Which command proves a repository: the spec's, tests marked for GPUs, or an import."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from gpu_lol_action.analysis.smoke_test import smoke_test
+from gpu_lol_action.domain.spec import EnvironmentSpec, Smoke
+from tests.unit.analysis.conftest import Build
+
+MARKED = (
+    '[tool.pytest.ini_options]\nmarkers = [\n  "slow: takes long",\n  "gpu: needs a card",\n  "cpu_only: none",\n]\n'
+)
+
+
+def test_the_specs_command_wins(checkout: Build) -> None:
+    spec = EnvironmentSpec(smoke=Smoke("python check.py", 7))
+    test = smoke_test(checkout({"pyproject.toml": MARKED}), spec)
+    assert (test.command, test.time_box) == ("python check.py", timedelta(minutes=7))
+
+
+@pytest.mark.parametrize(
+    ("files", "expression"),
+    [
+        ({"pyproject.toml": MARKED}, "gpu"),
+        ({"pytest.ini": "[pytest]\nmarkers =\n    cuda: needs CUDA\n    requires_gpu: needs one\naddopts = -q\n"}, "'cuda or requires_gpu'"),
+        ({"setup.cfg": "[tool:pytest]\nmarkers =\n    slow\n    multi_gpu\n"}, "multi_gpu"),
+        ({"tests/conftest.py": 'def pytest_configure(config):\n    config.addinivalue_line("markers", "gpu2: two")\n'}, "gpu2"),
+    ],
+    ids=["pyproject", "pytest.ini", "setup.cfg", "conftest"],
+)  # fmt: skip
+def test_tests_marked_for_gpus_are_chosen_by_their_markers(
+    checkout: Build, files: dict[str, str], expression: str
+) -> None:
+    test = smoke_test(checkout({**files, "lab/__init__.py": ""}), EnvironmentSpec(smoke=Smoke(timeout_minutes=20)))
+    assert test.command == f"python -m pytest -m {expression}"
+    assert test.time_box == timedelta(minutes=20)
+    assert "`" in test.why
+
+
+@pytest.mark.parametrize("marker", ["no_gpu", "cpu_only", "not_cuda", "without_gpu", "gpuless"])
+def test_markers_for_the_others_are_none(checkout: Build, marker: str) -> None:
+    test = smoke_test(checkout({"pytest.ini": f"[pytest]\nmarkers =\n    {marker}: x\n"}), EnvironmentSpec())
+    assert test.command == "true"
+
+
+def test_without_markers_its_own_packages_are_imported(checkout: Build) -> None:
+    files = {"lab/__init__.py": "", "lab/deep/__init__.py": "", "tests/__init__.py": "", "not-a-name/__init__.py": ""}
+    assert smoke_test(checkout(files), EnvironmentSpec()).command == "python -c 'import lab'"
+
+
+def test_packages_below_src_are_found_where_they_lie(checkout: Build) -> None:
+    command = smoke_test(checkout({"src/lab/__init__.py": ""}), EnvironmentSpec()).command
+    assert command == """python -c 'import sys; sys.path[:0] = ['"'"'src'"'"', '"'"'.'"'"']; import lab'"""
+
+
+def test_with_nothing_to_try_the_machines_checks_are_the_test(checkout: Build) -> None:
+    test = smoke_test(checkout({"train.py": "import torch\n"}), EnvironmentSpec())
+    assert test.command == "true"
+    assert "checks alone" in test.why
