@@ -26,6 +26,10 @@ from gpu_lol_action.launch.test_report import read_report, redacted_report, repo
 OVER = "smoke_over"
 # Nobody logs in to a machine of a smoke test but we.
 NOBODY = Access(())
+OTHER_MACHINES = (
+    "Let any card that fits serve (no `gpu_type` in `.gpu-lol.yaml`), or allow more `clouds`, a higher "
+    "`limits.price_usd_per_hour` or a longer `smoke.retry_within` in `.github/gpu-lol.yml`."
+)
 # What pytest says where nothing was selected (docs.pytest.org, "Exit codes").
 NO_TESTS = 5
 # Checks that speak of the code and its packages; all others speak of the machine.
@@ -87,6 +91,7 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
         )
     except NoOfferError as none:
         verdict = judge_error(none.reason_code, none.explanation)
+        verdict = replace(verdict, remedy=verdict.remedy or OTHER_MACHINES)
     except GpuLolError as error:
         verdict = explained(judge_error(error.reason_code, error.explanation), journal.record.failure or "")
     except Exception as error:  # noqa: BLE001  a fault of ours is no verdict on the code, and the machine has to end
