@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.gpus import UnknownAccelerator
-from gpu_lol_action.domain.offer import Ladder
+from gpu_lol_action.domain.offer import Ladder, PriceList
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Command, PullRequest
@@ -23,7 +24,8 @@ from gpu_lol_action.handlers.kept_model import remembering
 from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
-from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
+from gpu_lol_action.pricing.snapshot import bundled_prices
+from gpu_lol_action.pricing.throughput import work_of
 
 NO_CORRECTIONS = Corrections()
 
@@ -73,7 +75,9 @@ def read_commit(
 
 
 def fetch(context: Context, sha: str) -> Checkout:
-    """Return the tree of exactly that commit as data."""
+    """Return the tree of exactly that commit as data; meanwhile prices are asked for, which takes about as long."""
+    if context.lookups.prices is not None:
+        context.lookups.prices().begin(Policy().clouds)
     with context.forge.tree(sha) as folder:
         return read_checkout(folder)
 
@@ -99,7 +103,7 @@ def read_change(
         base = fetch_base(context, pull_request)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
-    return _concluded(sha, analysis, policy, note.corrections)
+    return _concluded(sha, analysis, policy, note.corrections, lookups)
 
 
 def fetch_base(context: Context, pull_request: PullRequest) -> Fetched | None:
@@ -133,17 +137,32 @@ def conclude(
     """
     analysis = consult(fetched.checkout, lookups)
     analysis = carried(analysis, before) if before is not None else analysis
-    return _concluded(fetched.sha, analysis, policy, corrections)
+    return _concluded(fetched.sha, analysis, policy, corrections, lookups)
 
 
-def _concluded(sha: str, analysis: Analysis, policy: Policy, corrections: Corrections) -> Reading:
+def _concluded(
+    sha: str, analysis: Analysis, policy: Policy, corrections: Corrections, lookups: Lookups = NO_LOOKUPS
+) -> Reading:
     if not corrections.is_empty:
         spec, proposed = (correct_spec(each, corrections) for each in (analysis.spec, analysis.proposed))
         analysis = replace(analysis, spec=spec, proposed=proposed)
-    return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy))
+    ladder = price(analysis.spec, policy, lookups=lookups, precision=precision_of(analysis))
+    return Reading(sha, analysis.spec, with_cheapest_card(analysis), ladder)
 
 
-def price(spec: EnvironmentSpec, policy: Policy, command: Command | None = None) -> Ladder:
+def precision_of(analysis: Analysis) -> str:
+    """Return in which numbers the code computes, as far as anything says; the surest word first."""
+    said = [finding for finding in analysis.findings if finding.field == "training.precision"]
+    return max(said, key=lambda finding: finding.confidence).value if said else ""
+
+
+def price(
+    spec: EnvironmentSpec,
+    policy: Policy,
+    command: Command | None = None,
+    lookups: Lookups = NO_LOOKUPS,
+    precision: str = "",
+) -> Ladder:
     """Return the ladder for a spec with a command's options applied. Raises UserError for a card nobody rents."""
     requirement = requirement_from(spec, policy, command)
     if isinstance(requirement, UnknownAccelerator):
@@ -152,4 +171,12 @@ def price(spec: EnvironmentSpec, policy: Policy, command: Command | None = None)
             "unknown_accelerator", requirement.what, fix=f"Did you mean {names}?" if names else "/gpu-lol help up"
         )
     lease = (command.lease if command else None) or policy.lease
-    return rank_candidates(RankRequest(requirement, bundled_offers(), SNAPSHOT, lease))
+    prices = prices_of(lookups, requirement.clouds)
+    requirement = replace(requirement, precision=precision)
+    work = work_of(spec.meta.workload_type, precision)
+    return rank_candidates(RankRequest(requirement, prices.offers, prices.source, lease, work=work))
+
+
+def prices_of(lookups: Lookups, clouds: Sequence[str]) -> PriceList:
+    """Return the prices of these clouds: what this run may ask for, else the bundled ones."""
+    return lookups.prices().of(clouds) if lookups.prices is not None else bundled_prices()

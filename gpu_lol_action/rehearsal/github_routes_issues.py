@@ -131,8 +131,7 @@ def _get_comment(call: Call) -> Answer:
 
 def _update_comment(call: Call) -> Answer:
     comment = _comment(call)
-    comment.body = _checked_body(call.body["body"], "IssueComment")
-    comment.updated_at = comment.edited_at = call.world.now()
+    comment.edit(_checked_body(call.body["body"], "IssueComment"), call.world.now())
     return Answer(200, payloads.comment(call.world, call.repository, comment))
 
 

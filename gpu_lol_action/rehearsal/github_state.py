@@ -84,9 +84,15 @@ class Comment:
     updated_at: datetime
     first_body: str = ""
     edited_at: datetime | None = None
+    edits: int = 0
 
     def __post_init__(self) -> None:
         self.first_body = self.first_body or self.body
+
+    def edit(self, body: str, at: datetime) -> None:
+        """Say something else from now on."""
+        self.body, self.edits = body, self.edits + 1
+        self.updated_at = self.edited_at = at
 
 
 @dataclass(slots=True)
@@ -178,6 +184,8 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.archive_tickets: dict[str, tuple[Repository, str]] = {}
         self.page_limit = 100
+        # As a server whose GraphQL is down, or a token that may not use it: REST has to do.
+        self.refuses_graphql = False
         self.requests_used: dict[str, int] = {}
         # Team to member to state: "active", or "pending" until an invitation is taken.
         self.teams: dict[str, dict[str, str]] = {}

@@ -28,6 +28,11 @@ def usd_per_hour(price: Decimal) -> Safe:
     return Safe(f"${text}/h")
 
 
+def known_usd_per_hour(price: Decimal) -> Safe:
+    """Return a price, or that it is not known: nothing is rented for nothing."""
+    return usd_per_hour(price) if price > 0 else Safe("price unknown")
+
+
 def usd_per_hour_difference(difference: Decimal) -> Safe:
     """Return ``+$0.95/h``, or the same with a minus sign."""
     return Safe(f"{'+' if difference >= 0 else _MINUS}{usd_per_hour(abs(difference))}")

@@ -32,6 +32,7 @@ from gpu_lol_action.render.views_evidence import (
     rejected_view,
 )
 from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
+from gpu_lol_action.render.views_price import ValueView, source_view, value_view
 
 NO_NOTE = ProposalNote()
 
@@ -127,6 +128,7 @@ class ProposalView:
     month: Safe | None
     source: str
     as_of: Safe
+    value: ValueView | None
     spec_yaml: str
     spec_name: str
     findings: tuple[FindingView, ...]
@@ -169,6 +171,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
     findings, hidden = evidence_view(analysis, case.place)
     assumed = tuple(gap for gap in analysis.not_understood if is_assumption(gap))
     gaps = tuple(gap for gap in analysis.not_understood if not is_assumption(gap))
+    source, as_of = source_view(ladder, case.now.date())
     return ProposalView(
         marker=case.marker,
         subject=case.subject,
@@ -200,8 +203,9 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         month=None
         if case.month_usd is None
         else Safe(f"{formats.usd(case.month_usd)} of {formats.usd(case.policy.month_usd)}"),
-        source=ladder.source.name,
-        as_of=formats.day(ladder.source.as_of),
+        source=source,
+        as_of=as_of,
+        value=value_view(ladder, case.policy.max_price_usd_per_hour),
         spec_yaml=case.spec_yaml,
         spec_name=analysis.spec_path or SPEC_PATH,
         findings=findings,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gpu_lol_action.action_io import Surroundings, annotate, log
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.request import Event
+from gpu_lol_action.domain.waiting import job_ends_at
 from gpu_lol_action.errors import Door, OperatorError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.ports import Vault
@@ -21,12 +22,14 @@ from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
     Hands,
     cloud_keys_of,
+    market_of,
     private_home,
     redactor,
 )
 from gpu_lol_action.wiring.lookups import job_lookups
 
 if TYPE_CHECKING:
+    from gpu_lol_action.adapters.age import RecordSeal
     from gpu_lol_action.adapters.github import GitHubClient
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.handlers.ports_smoke import ReportFiles, SmokeBook
@@ -69,6 +72,8 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
         triggering_actor=surroundings.triggering_actor,
+        job_ends_at=job_ends_at(clock.now(), surroundings.job_minutes),
+        template_pattern=asked["template-pattern"],
         smoke_cron=surroundings.inputs["smoke-schedule"],
     )
     with private_home(surroundings.workspace_temp) as home:
@@ -77,7 +82,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         with hands.closing:
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
+                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs), _record_seal(hands)),
                 clock=clock,
                 progress=progress,
                 cloud=hands.cloud,
@@ -88,6 +93,8 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 instruments=lambda: job_instruments(forge, event.repository, cloud_keys),
                 surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
+                seal=_armor,
+                market=market_of(cloud_keys, os.environ),
                 another_cloud=hands.another_cloud,
                 smoke_book=lambda: _smoke_book(forge),
                 issues=GitHubIssues(forge.client, GitHubHands(clock.now, clock.sleep, progress.line), forge.me),
@@ -99,6 +106,18 @@ def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
     from gpu_lol_action.adapters.vault_refs import RefVault
 
     return RefVault(client, *hands.key_pair())
+
+
+def _record_seal(hands: Hands) -> RecordSeal | None:
+    from gpu_lol_action.adapters.age import RecordSeal
+
+    return RecordSeal(hands.key_pair) if hands.cloud_keys else None
+
+
+def _armor(text: str, public_keys: Sequence[str]) -> str:
+    from gpu_lol_action.adapters.age import armor
+
+    return armor(text, public_keys)
 
 
 def _smoke_book(forge: GitHubForge) -> SmokeBook:

@@ -45,17 +45,21 @@ from gpu_lol_action.domain.smoke import (
 )
 from gpu_lol_action.domain.smoke_issue import StandingIssue, stand
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
+from gpu_lol_action.domain.waiting import Waiting
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
+from gpu_lol_action.launch.access import Readers
 from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
+from gpu_lol_action.render.views_sealed import Sealed
 from gpu_lol_action.render.views_smoke import SmokeCase
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
+from tests.golden.offers_cases import OFFERS_CASES
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 POLICY = Policy()
@@ -368,6 +372,12 @@ _FROM_FILE = replace(
 _WORST = {"worst_case_at": NOW + timedelta(hours=3)}
 
 
+def _waiting() -> EnvironmentRecord:
+    waiting = Waiting(NOW, NOW + timedelta(minutes=50), "policy", 3, NOW + timedelta(minutes=4))
+    attempts = LAUNCHING.attempts[:1]
+    return replace(LAUNCHING, attempts=attempts, phases=(), launch_asked_at=None, cloud=None, waiting=waiting)
+
+
 def _launching(**changes: object) -> str:
     record = replace(LAUNCHING, phases=(), attempts=LAUNCHING.attempts[:1])
     case: dict[str, object] = {
@@ -382,14 +392,30 @@ def _launching(**changes: object) -> str:
     return comments.launching(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
 
 
+SEALED = Sealed(
+    "-----BEGIN AGE ENCRYPTED FILE-----\n"
+    + "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNzaC1lZDI1NTE5ICtEaVkzdyBKeFJL\n" * 12  # the shape, not a secret
+    + "-----END AGE ENCRYPTED FILE-----",
+    Readers(("requester", "grace"), (), "~/.ssh/id_ed25519", ("sk-ssh-ed25519@openssh.com of grace",)),
+)
+
+
 def _ready(
     record: EnvironmentRecord = READY,
     head_ref: str = "feat/long-context",
     name: str = "acme/qwen-sft",
     notice: Spending | None = None,
+    sealed: Sealed | None = None,
 ) -> str:
     return comments.ready(
-        record=record, policy=POLICY, now=NOW, repository_name=name, head_ref=head_ref, notice=notice, **_WORST
+        record=record,
+        policy=POLICY,
+        now=NOW,
+        repository_name=name,
+        head_ref=head_ref,
+        notice=notice,
+        sealed=sealed,
+        **_WORST,
     )
 
 
@@ -722,6 +748,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "launching": _launching,
     "launching_unswept": lambda: _launching(is_swept=False),
+    "launching_waiting": lambda: _launching(record=_waiting(), phase="waiting", detail_lines=()),
     "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),
     "launching_hostile": lambda: _launching(
         record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)
@@ -799,12 +826,28 @@ CASES: Mapping[str, Callable[[], str]] = {
     "extended": lambda: _extended(READY),
     "extended_hostile": lambda: _extended(_hostile_record(READY)),
     "warning_lease": lambda: _warning("lease", Look(timedelta(0), 3, 1, 2)),
+    "ready_sealed": lambda: _ready(record=replace(READY, is_ssh_sealed=True), sealed=SEALED),
+    "shared_sealed": lambda: comments.shared(
+        record=replace(READY, is_ssh_sealed=True),
+        login="grace",
+        keys=1,
+        refused=(),
+        now=NOW,
+        reply_to=REPLY,
+        sealed=SEALED,
+    ),
     "warning_lease_nothing": lambda: _warning("lease", Look(timedelta(0), 0, 0, 0)),
+    "warning_lease_keep": lambda: _warning(
+        "lease", Look(timedelta(0), 0, 0, 0, kept=2), replace(READY, keep=("checkpoints/**/*.pt", "logs"))
+    ),
     "warning_lease_unknown": lambda: _warning("lease", None),
     "warning_idle": lambda: _warning("idle", Look(timedelta(minutes=64), 0, 1, 0)),
     "warning_hostile": lambda: _warning("lease", None, _hostile_record(READY)),
     "no_capacity": lambda: comments.no_capacity(
         record=replace(LAUNCHING, state=State.FAILED, attempts=LAUNCHING.attempts[:1] * 4), policy=POLICY, now=NOW
+    ),
+    "no_capacity_waited": lambda: comments.no_capacity(
+        record=replace(_waiting(), state=State.FAILED), policy=POLICY, now=NOW + timedelta(minutes=50)
     ),
     "no_capacity_and_account": lambda: _no_capacity("no_capacity", "quota"),
     "no_capacity_timed_out": lambda: _no_capacity("timed_out", "timed_out"),
@@ -952,6 +995,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     "budget_over": lambda: budget_text(NOW, REPLY, limit="12"),
     "budget_empty": lambda: budget_text(NOW, REPLY, is_empty=True),
     "budget_hostile": lambda: budget_text(NOW, None, HOSTILE),
+    **OFFERS_CASES,
     "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
     "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
     "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),

@@ -119,6 +119,9 @@ class GoodMachine:
     kinds: list[str] = field(default_factory=list)
     before: Callable[[str], None] = lambda _kind: None
 
+    def answers_as_before(self, endpoint: SshEndpoint) -> bool:
+        return False
+
     def host_key(self, endpoint: SshEndpoint) -> str:
         return KEY
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
 
-from gpu_lol_action.analysis.smoke_test import smoke_test
+from gpu_lol_action.analysis import smoke_test as module
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.domain.smoke import SmokeTest
 from gpu_lol_action.domain.spec import EnvironmentSpec, Smoke
 from tests.unit.analysis.conftest import Build
+
+
+def smoke_test(checkout: Checkout, spec: EnvironmentSpec, besides: Mapping[str, str] | None = None) -> SmokeTest:
+    return module.smoke_test(checkout, spec, besides or {})
+
 
 MARKED = (
     '[tool.pytest.ini_options]\nmarkers = [\n  "slow: takes long",\n  "gpu: needs a card",\n  "cpu_only: none",\n]\n'
@@ -27,14 +35,15 @@ def test_the_specs_command_wins(checkout: Build) -> None:
         ({"pyproject.toml": MARKED}, "gpu"),
         ({"pytest.ini": "[pytest]\nmarkers =\n    cuda: needs CUDA\n    requires_gpu: needs one\naddopts = -q\n"}, "'cuda or requires_gpu'"),
         ({"setup.cfg": "[tool:pytest]\nmarkers =\n    slow\n    multi_gpu\n"}, "multi_gpu"),
-        ({"tests/conftest.py": 'def pytest_configure(config):\n    config.addinivalue_line("markers", "gpu2: two")\n'}, "gpu2"),
     ],
-    ids=["pyproject", "pytest.ini", "setup.cfg", "conftest"],
+    ids=["pyproject", "pytest.ini", "setup.cfg"],
 )  # fmt: skip
 def test_tests_marked_for_gpus_are_chosen_by_their_markers(
     checkout: Build, files: dict[str, str], expression: str
 ) -> None:
-    test = smoke_test(checkout({**files, "lab/__init__.py": ""}), EnvironmentSpec(smoke=Smoke(timeout_minutes=20)))
+    besides = {path: text for path, text in files.items() if path in module.BESIDES}
+    read = checkout({**files, "lab/__init__.py": ""})
+    test = smoke_test(read, EnvironmentSpec(smoke=Smoke(timeout_minutes=20)), besides)
     assert test.command == f"python -m pytest -m {expression}"
     assert test.time_box == timedelta(minutes=20)
     assert "`" in test.why
@@ -42,7 +51,7 @@ def test_tests_marked_for_gpus_are_chosen_by_their_markers(
 
 @pytest.mark.parametrize("marker", ["no_gpu", "cpu_only", "not_cuda", "without_gpu", "gpuless"])
 def test_markers_for_the_others_are_none(checkout: Build, marker: str) -> None:
-    test = smoke_test(checkout({"pytest.ini": f"[pytest]\nmarkers =\n    {marker}: x\n"}), EnvironmentSpec())
+    test = smoke_test(checkout({}), EnvironmentSpec(), {"pytest.ini": f"[pytest]\nmarkers =\n    {marker}: x\n"})
     assert test.command == "true"
 
 
