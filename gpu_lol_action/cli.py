@@ -15,7 +15,8 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from gpu_lol_action import __version__
-from gpu_lol_action.domain.commands import DoorKind, find_command
+from gpu_lol_action.domain.command_spec import DoorKind
+from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.request import Command, ParseProblem
 from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
 from gpu_lol_action.render.terminal_help import explain, filled, overview

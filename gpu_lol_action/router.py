@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gpu_lol_action.domain.commands import Permission, find_command
+from gpu_lol_action.domain.command_spec import Permission
+from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import (
     Command,

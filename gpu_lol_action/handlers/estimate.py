@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from gpu_lol_action.domain.commands import Option, find_command
+from gpu_lol_action.domain.command_spec import Option
+from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Ladder, Requirement

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.command_spec import DoorKind
 from gpu_lol_action.domain.environment import EnvironmentRecord, State
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Outcome

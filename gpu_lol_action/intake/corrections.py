@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.commands import CommandSpec, Option
+from gpu_lol_action.domain.command_spec import CommandSpec, Option
 from gpu_lol_action.domain.corrections import FORGET, Correction, read_count, read_gib, read_gpu
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.suggest import nearest

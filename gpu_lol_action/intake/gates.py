@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.commands import CommandSpec, Permission
+from gpu_lol_action.domain.command_spec import CommandSpec, Permission
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.request import Allow, Command, Deny, Gate, PullRequest
 

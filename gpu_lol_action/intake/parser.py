@@ -9,14 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpu_lol_action.domain import gpus
-from gpu_lol_action.domain.commands import (
-    CommandSpec,
-    DoorKind,
-    Option,
-    OptionKind,
-    command_words,
-    find_command,
-)
+from gpu_lol_action.domain.command_spec import CommandSpec, DoorKind, Option, OptionKind
+from gpu_lol_action.domain.commands import command_words, find_command
 from gpu_lol_action.domain.confirmation import comment_of
 from gpu_lol_action.domain.durations import parse_duration
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from gpu_lol_action.domain.commands import OptionKind
+from gpu_lol_action.domain.command_spec import OptionKind
 from gpu_lol_action.domain.durations import parse_duration
 
 CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.command_spec import DoorKind
 from gpu_lol_action.domain.environment import Check, EnvironmentRecord
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind, Option, OptionKind
+from gpu_lol_action.domain.command_spec import CommandSpec, DoorKind, Option, OptionKind
+from gpu_lol_action.domain.commands import COMMANDS
 
 HELP_COLUMNS = 80
 _EXIT_CODES = (

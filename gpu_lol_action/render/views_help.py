@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind, OptionKind, Permission, find_command
+from gpu_lol_action.domain.command_spec import CommandSpec, DoorKind, OptionKind, Permission
+from gpu_lol_action.domain.commands import COMMANDS, find_command
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe

@@ -17,7 +17,7 @@ import yaml
 from gpu_lol_action.adapters.archive import Bounds
 from gpu_lol_action.adapters.github_archive import MAX_BYTES
 from gpu_lol_action.domain import policy_keys
-from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.command_spec import DoorKind
 from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.request import Command

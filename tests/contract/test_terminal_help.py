@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action import __version__, cli
-from gpu_lol_action.domain.commands import COMMANDS, CommandSpec, DoorKind
+from gpu_lol_action.domain.command_spec import CommandSpec, DoorKind
+from gpu_lol_action.domain.commands import COMMANDS
 from gpu_lol_action.errors import GpuLolError, OperatorError
 from gpu_lol_action.render.terminal_help import HELP_COLUMNS, overview
 

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis, Override, Profile
-from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.command_spec import DoorKind
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.environment import (

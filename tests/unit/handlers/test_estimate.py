@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action import cli
-from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.command_spec import DoorKind
 from gpu_lol_action.domain.request import Command, ParseProblem
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.estimate import MAX_TABLE_BYTES, describe_estimate, describe_table, handle_estimate

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from gpu_lol_action.domain.commands import DoorKind
+from gpu_lol_action.domain.command_spec import DoorKind
 from gpu_lol_action.domain.environment import Requester, State
 from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.policy import Timeouts

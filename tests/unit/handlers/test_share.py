@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from gpu_lol_action.domain.commands import DoorKind, find_command
+from gpu_lol_action.domain.command_spec import DoorKind
+from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.machine import RemoteOutput

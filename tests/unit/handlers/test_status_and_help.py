@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gpu_lol_action.domain.commands import COMMANDS, DoorKind
+from gpu_lol_action.domain.command_spec import DoorKind
+from gpu_lol_action.domain.commands import COMMANDS
 from gpu_lol_action.domain.environment import State
 from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.names import environment_name

@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from gpu_lol_action.domain.commands import COMMANDS, DoorKind
+from gpu_lol_action.domain.command_spec import DoorKind
+from gpu_lol_action.domain.commands import COMMANDS
 from gpu_lol_action.domain.corrections import Correction, Corrections
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.intake.parser import MAX_COMMANDS_PER_COMMENT, parse_comment, parse_words
