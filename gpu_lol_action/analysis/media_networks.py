@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_forms import numel_of
@@ -80,11 +81,40 @@ def own_network(
     sources: Sequence[Source], image_size: int, options: Mapping[str, str] | None = None
 ) -> OwnNetwork | None:
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
+    if not sources:
+        return None
+    given = options or {}
+    before = _followed(sources[0], tuple(sources), image_size)
+    for network, asked in before:
+        if all(_said(given, name) == said for name, said in asked.items()):
+            return network
+    network, names = _follow_programs(sources, image_size, given)
+    before.append((network, {name: _said(given, name) for name in names}))
+    return network
+
+
+@remembered
+def _followed(
+    first: Source, sources: tuple[Source, ...], image_size: int
+) -> list[tuple[OwnNetwork | None, dict[str, str | None]]]:
+    """Return what came of following the same files before, with the options that were asked for: mostly all that an analysis costs."""
+    del first, sources, image_size  # by which it is remembered
+    return []
+
+
+def _said(options: Mapping[str, str], name: str) -> str | None:
+    return options.get(name, options.get(name.lower()))
+
+
+def _follow_programs(
+    sources: Sequence[Source], image_size: int, options: Mapping[str, str]
+) -> tuple[OwnNetwork | None, tuple[str, ...]]:
+    """Return the largest network, and the names of the options that were asked for on the way."""
     programs = _programs(sources)
     if not programs:
-        return None
+        return None, ()
     machine = Machine(
-        programs, options or {}, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
+        programs, options, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
     )
     machine.is_size_open = not image_size
     machine.has_latents = any(program.defines_any(_LATENTS) and not program.is_broken for program in programs[:12])
@@ -96,8 +126,9 @@ def own_network(
         if found and (place == 0 or machine.tries > MOST_TRIES):
             break
     if 1 < len(found) <= MOST_TOGETHER:
-        return _together(found)  # a generator and what judges it are there at once
-    return max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+        return _together(found), tuple(machine.asked)  # a generator and what judges it are there at once
+    largest = max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+    return largest, tuple(machine.asked)
 
 
 def configured_network(

@@ -14,7 +14,8 @@ class Profile:
     """Another run of the tree beside the one that is provisioned for, estimated in the same way.
 
     ``command`` is what a person would type, ``vram_required_gb`` usable GiB per GPU (None without a GPU), ``why`` where the
-    run was found.
+    run was found. ``findings`` are what was found of this run alone (packages and image are the whole tree's); ``program``
+    is the file that is started, empty where it is none of the tree's.
     """
 
     name: str
@@ -26,6 +27,8 @@ class Profile:
     breakdown: MemoryBreakdown | None
     not_understood: tuple[str, ...]
     why: str
+    findings: tuple[Finding, ...] = ()
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,8 @@ class Analysis:
     ``spec`` is what would be launched: the file's where there is one, else the proposal.
     ``proposed`` is what the code alone says, or a language model where ``override`` says so.
     ``breakdown`` is None where no GPU is needed or no model was recognized (then ``not_understood`` says so).
-    ``profiles`` are the other runs, the likeliest first.
+    ``profiles`` are the other runs, the likeliest first; ``first`` is the one that is provisioned for, in the same form
+    (None where nothing is started).
     """
 
     spec: EnvironmentSpec
@@ -61,6 +65,7 @@ class Analysis:
     files_skipped: int
     profiles: tuple[Profile, ...] = ()
     override: Override | None = None
+    first: Profile | None = None
 
     @property
     def is_from_file(self) -> bool:

@@ -1,0 +1,118 @@
+"""What a change does to an environment: which runs need more or less and why, and which parts of it are others."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from gpu_lol_action.domain.finding import Evidence, Finding
+
+
+class Kind(enum.Enum):
+    """What became of a run."""
+
+    CHANGED = "changed"
+    NEW = "new"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class RunNeed:
+    """What one run needs: cards (0: no GPU), GiB that each must offer, GiB that are expected on each (None: not computed)."""
+
+    gpu_count: int
+    required_gib: int | None
+    expected_gib: float | None
+
+    @property
+    def total_gib(self) -> float:
+        """The memory of all cards together, in GiB; 0 without a GPU."""
+        return self.gpu_count * (self.expected_gib or self.required_gib or 0)
+
+
+NOTHING = RunNeed(0, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A finding that differs from the base's.
+
+    ``old_value`` is None where the base has no such finding, ``new_value`` where the head has none: then ``finding`` is the
+    base's and ``evidence`` a line there. ``effect_gib`` is by how much the memory per GPU would be less without this change
+    (negative: more); None where that cannot be computed.
+    """
+
+    finding: Finding
+    old_value: str | None
+    new_value: str | None
+    evidence: Evidence
+    effect_gib: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The last word of the field."""
+        return self.finding.field.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class RunChange:
+    """One run that differs; ``causes`` come with the strongest first. ``evidence`` is where the run is said (head, else base)."""
+
+    kind: Kind
+    name: str
+    command: str
+    evidence: Evidence
+    before: RunNeed
+    after: RunNeed
+    causes: tuple[Cause, ...] = ()
+
+    @property
+    def percent(self) -> float:
+        """By how much the memory of all cards differs, in percent of the larger of both."""
+        most = max(self.before.total_gib, self.after.total_gib)
+        return 100 * abs(self.after.total_gib - self.before.total_gib) / most if most else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PartChange:
+    """One part of the environment: ``what`` is image, CUDA, Python, package, system package or command; None: not there."""
+
+    what: str
+    name: str
+    old: str | None
+    new: str | None
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The difference between base and head.
+
+    ``first`` is the run that is provisioned for, where it differs; ``others`` are runs beside it, the largest difference
+    first. ``file_causes`` are keys of the repository's own file that a hand changed. ``is_other_run``: another run is first now.
+    """
+
+    first: RunChange | None = None
+    others: tuple[RunChange, ...] = ()
+    parts: tuple[PartChange, ...] = ()
+    file_causes: tuple[Cause, ...] = ()
+    is_other_run: bool = False
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What the difference in machine and price is put down to, the strongest first."""
+        return (*self.file_causes, *(self.first.causes if self.first is not None else ()))
+
+
+def is_worth_saying(change: Change, *, least_percent: float, says_parts: bool) -> bool:
+    """Whether a change is more than a team wants to overlook: a run by so many percent of memory, or any part of the rest."""
+    if change.file_causes or change.is_other_run or (says_parts and change.parts):
+        return True
+    runs = (*((change.first,) if change.first is not None else ()), *change.others)
+    return any(_is_telling(run, least_percent) for run in runs)
+
+
+def _is_telling(run: RunChange, least_percent: float) -> bool:
+    if run.kind is not Kind.CHANGED:
+        return run.before.gpu_count > 0 or run.after.gpu_count > 0
+    return run.before.gpu_count != run.after.gpu_count or run.percent >= max(least_percent, 0.1)
