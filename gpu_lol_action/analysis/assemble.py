@@ -21,6 +21,7 @@ from gpu_lol_action.analysis import (
     training,
     workload,
 )
+from gpu_lol_action.analysis.alternatives import alternatives
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.entry_points import Run
@@ -35,6 +36,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
 from gpu_lol_action.domain.spec_yaml import parse_spec_file
+from gpu_lol_action.domain.what_if import Alternative
 from gpu_lol_action.estimation.compatibility import ImageChoice
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
@@ -100,7 +102,16 @@ def analyze(
         files_skipped=checkout.files_skipped,
         profiles=tuple(profile for profile, _ in others),
         first=first,
+        alternatives=_alternatives(checkout, findings, need),
     )
+
+
+def _alternatives(
+    checkout: Checkout, findings: tuple[Finding, ...], need: MemoryNeed | None
+) -> tuple[Alternative, ...]:
+    if need is None or need.question is None or need.breakdown is None:
+        return ()
+    return alternatives(checkout, findings, need.question, need.breakdown)
 
 
 def detect_all(checkout: Checkout) -> tuple[Finding, ...]:

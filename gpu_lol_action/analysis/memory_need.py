@@ -43,7 +43,10 @@ _TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "referenc
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
-    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized."""
+    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
+
+    ``question`` is what the memory model was asked.
+    """
 
     required_gib: int
     gpu_count: int
@@ -51,6 +54,7 @@ class MemoryNeed:
     model: ModelFacts | None
     finding: Finding
     not_understood: tuple[str, ...] = ()
+    question: VramQuestion | None = None
 
 
 def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Mapping[str, ModelFacts]) -> MemoryNeed:
@@ -85,7 +89,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
                             low_gib=min(breakdown.low_gib, float(required)), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
-    return MemoryNeed(required, count, breakdown, model, need, gaps)
+    return MemoryNeed(required, count, breakdown, model, need, gaps, question)
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:

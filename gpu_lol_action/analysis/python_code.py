@@ -52,8 +52,24 @@ class PythonCode:
     order get the same answers.
     """
 
-    __slots__ = ("_asked", "_budget", "_checked", "_content", "_is_checked", "_defaults", "_edges", "_facts", "_first", "_has_main", "_imported",
-                 "_imports", "_lines", "_names", "_places", "_reach")  # fmt: skip
+    __slots__ = (
+        "_asked",
+        "_budget",
+        "_checked",
+        "_content",
+        "_defaults",
+        "_edges",
+        "_facts",
+        "_first",
+        "_has_main",
+        "_imported",
+        "_imports",
+        "_is_checked",
+        "_lines",
+        "_names",
+        "_places",
+        "_reach",
+    )  # fmt: skip
 
     def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
         self._content, self._lines, self._budget = content, lines, budget

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
+from gpu_lol_action.domain.what_if import Alternative
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Analysis:
     ``proposed`` is what the code alone says, or a language model where ``override`` says so.
     ``breakdown`` is None where no GPU is needed or no model was recognized (then ``not_understood`` says so).
     ``profiles`` are the other runs, the likeliest first; ``first`` is the one that is provisioned for, in the same form
-    (None where nothing is started).
+    (None where nothing is started). ``alternatives`` are configurations of that run that would need less memory.
     """
 
     spec: EnvironmentSpec
@@ -66,6 +67,7 @@ class Analysis:
     profiles: tuple[Profile, ...] = ()
     override: Override | None = None
     first: Profile | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def is_from_file(self) -> bool:

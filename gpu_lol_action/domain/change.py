@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.finding import Evidence, Finding
@@ -31,6 +32,12 @@ class RunNeed:
 
 
 NOTHING = RunNeed(0, None, None)
+_OWN_NAME = re.compile(r"`([\w.-]{1,60})` is ")
+
+
+def _apart(one: float, other: float) -> float:
+    most = max(one, other)
+    return 100 * abs(one - other) / most if most else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,9 @@ class Cause:
 
     @property
     def name(self) -> str:
-        """The last word of the field."""
-        return self.finding.field.rpartition(".")[2]
+        """What the code calls it, where the finding says so (`` `max_seq_length` is 4096 ``), else the last word of the field."""
+        own = _OWN_NAME.match(self.finding.why)
+        return own[1] if own is not None else self.finding.field.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +76,17 @@ class RunChange:
 
     @property
     def percent(self) -> float:
-        """By how much the memory of all cards differs, in percent of the larger of both."""
-        most = max(self.before.total_gib, self.after.total_gib)
-        return 100 * abs(self.after.total_gib - self.before.total_gib) / most if most else 0.0
+        """By how much the memory of all cards differs, expected or asked for, in percent of the larger of both."""
+        expected = _apart(self.before.total_gib, self.after.total_gib)
+        asked = [each.gpu_count * (each.required_gib or 0) for each in (self.before, self.after)]
+        return max(expected, _apart(*asked))
+
+    @property
+    def is_more(self) -> bool:
+        """Whether it needs more than before; where the sums are the same, whether more is asked for."""
+        if self.before.total_gib != self.after.total_gib:
+            return self.after.total_gib > self.before.total_gib
+        return (self.after.required_gib or 0) > (self.before.required_gib or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +125,11 @@ def is_worth_saying(change: Change, *, least_percent: float, says_parts: bool) -
     if change.file_causes or change.is_other_run or (says_parts and change.parts):
         return True
     runs = (*((change.first,) if change.first is not None else ()), *change.others)
-    return any(_is_telling(run, least_percent) for run in runs)
+    return any(is_telling(run, least_percent) for run in runs)
 
 
-def _is_telling(run: RunChange, least_percent: float) -> bool:
+def is_telling(run: RunChange, least_percent: float) -> bool:
+    """Whether a run's difference is worth a word; one that came or went is where it needs a GPU."""
     if run.kind is not Kind.CHANGED:
         return run.before.gpu_count > 0 or run.after.gpu_count > 0
     return run.before.gpu_count != run.after.gpu_count or run.percent >= max(least_percent, 0.1)

@@ -54,6 +54,8 @@ class Policy:
     absence_interval: timedelta = timedelta(seconds=30)
     sweep_interval: timedelta = timedelta(hours=1)
     proposal_mode: str = "comment"
+    least_change_percent: int = 5
+    says_environment: bool = True
 
     def names(self, login: str) -> bool:
         """Whether a user is named as one who may command; GitHub tells no case apart in logins."""
