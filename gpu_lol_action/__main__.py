@@ -69,13 +69,14 @@ def _handle(surroundings: action_io.Surroundings) -> int:
     if isinstance(event, Ignore):
         return _ignore(event)
 
-    from gpu_lol_action import wiring
     from gpu_lol_action.router import route
+    from gpu_lol_action.wiring.github import count_requests, load_policy
+    from gpu_lol_action.wiring.job import job, left_out
 
     step = _step(surroundings)
-    with wiring.job(surroundings, event) as context:
-        run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
-        (requests, requests_line), left_out = wiring.count_requests(context), wiring.left_out(context)
+    with job(surroundings, event) as context:
+        run = route(context, event, lambda: load_policy(context, event.repository), step)
+        (requests, requests_line), omissions = count_requests(context), left_out(context)
     if run.ignored is not None:
         return _ignore(run.ignored)
     action_io.log(requests_line)
@@ -100,8 +101,8 @@ def _handle(surroundings: action_io.Surroundings) -> int:
         elif result.outcome.decision != "deferred":
             action_io.write_summary(f"gpu-lol: {result.outcome.decision}, `{result.outcome.reason_code}`.")
     action_io.write_summary(f"<sub>{requests_line}</sub>")
-    if left_out:
-        action_io.write_summary(context.redact("\n".join(f"- {line}" for line in left_out)))
+    if omissions:
+        action_io.write_summary(context.redact("\n".join(f"- {line}" for line in omissions)))
     last = run.results[-1].outcome if run.results else None
     _finish(
         "deferred" if run.deferred else last.decision if last else "done",

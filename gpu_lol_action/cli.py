@@ -108,14 +108,14 @@ def _carry_out(command: Command) -> Ending:
 
         rehearse(Path(command.path or "."), Path(command.output or "rehearsal.html"))
         return Ending.ANSWERED
-    from gpu_lol_action import wiring
     from gpu_lol_action.adapters.progress import TerminalProgress
     from gpu_lol_action.router import ending_of
+    from gpu_lol_action.wiring import terminal
 
     if command.name == "analyze":
         if command.output_format != "text":
             _write_utf8()
-        _print(wiring.analyze_folder(command, _screen()))
+        _print(terminal.analyze_folder(command, _screen()))
         return Ending.ANSWERED
     if command.name == "estimate":
         return _estimate(command)
@@ -124,7 +124,7 @@ def _carry_out(command: Command) -> Ending:
     if command.name == "ledger":
         return _ledger(command)
     if command.name == "init":
-        outcome = wiring.initialize(command, Path.cwd())
+        outcome = terminal.initialize(command, Path.cwd())
         _print(outcome.text)
         return ending_of(outcome)
     if command.name == "policy":
@@ -138,10 +138,10 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.handlers.context import Order
     from gpu_lol_action.handlers.obey import obey
 
-    with wiring.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
+    with terminal.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
         order = Order(
             command=command,
-            requester=Requester(wiring.user()),
+            requester=Requester(terminal.user()),
             repository=context.forge.repository(),
             pull_request=context.forge.pull_request(0),
             policy=Policy(requires_recent_sweep=False),
@@ -160,11 +160,11 @@ def _carry_out(command: Command) -> Ending:
 
 def _doctor(command: Command) -> Ending:
     """Print the check-up; what is wrong is for whoever maintains the installation."""
-    from gpu_lol_action import wiring
     from gpu_lol_action.intake.diagnosis import is_well
     from gpu_lol_action.render import checkup_text
+    from gpu_lol_action.wiring.checkup import check_up
 
-    diagnoses = wiring.check_up(Path.cwd())
+    diagnoses = check_up(Path.cwd())
     if command.output_format == "text":
         _print(checkup_text.checkup_text(diagnoses, _screen()))
     else:
@@ -176,11 +176,11 @@ def _doctor(command: Command) -> Ending:
 
 def _ledger(command: Command) -> Ending:
     """Print the records to standard output, and which of the ledgers did not answer to the other stream."""
-    from gpu_lol_action import wiring
+    from gpu_lol_action.wiring.checkup import show_ledger
 
     if command.is_csv:
         _write_utf8()
-    answer = wiring.show_ledger(command, Path.cwd(), _screen())
+    answer = show_ledger(command, Path.cwd(), _screen())
     _print(answer.text)
     for error in answer.errors:
         print(_told(error), file=sys.stderr)
@@ -190,9 +190,9 @@ def _ledger(command: Command) -> Ending:
 def _estimate(command: Command) -> Ending:
     """Print one run's estimate, or a table's to standard output and what was wrong in it to the other stream."""
     if command.table is None:
-        from gpu_lol_action import wiring
+        from gpu_lol_action.wiring.terminal import estimate
 
-        _print(wiring.estimate(command))
+        _print(estimate(command))
         return Ending.ANSWERED
     from gpu_lol_action.handlers.estimate import describe_table
 

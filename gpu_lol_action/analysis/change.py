@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gpu_lol_action.analysis.changed_lines import pinned
 from gpu_lol_action.analysis.changed_parts import changed_parts
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.counterfactual import Weighed, select_causes
+from gpu_lol_action.analysis.counterfactual import Weighed, need_as_said, select_causes
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.change import NOTHING, Cause, Change, Kind, RunChange, RunNeed
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -127,14 +127,15 @@ class _Reader:
         old, new = self.base.analysis, self.head.analysis
         if pair is None or new.first is None:
             return None
-        before = _need_of_spec(old)
-        after = _need_of_spec(new)
+        before, after = _need_of_spec(old), _need_of_spec(new)
+        if old.first is not None and (old.first.is_relaxed or new.first.is_relaxed):
+            before, after = self._as_said(old.first), self._as_said(new.first)
         # With another run in front, the difference is that, and not what the same run needed before.
         partner = old.first if is_other_run else pair[0]
         causes = self._causes(partner, new.first)
         if before == after and not causes and partner is not None:
             return None
-        if before == after and partner is not None and not _is_moved(partner, new.first):
+        if before == after and partner is not None and need_of(partner) == need_of(new.first):
             return None
         return RunChange(Kind.CHANGED if partner is not None or before.gpu_count else Kind.NEW, new.first.name, new.first.command,
                          new.first.evidence, before, after, causes)  # fmt: skip
@@ -145,16 +146,26 @@ class _Reader:
             run = new or old
             if run is None or run is self.head.analysis.first:
                 continue
-            before, after = need_of(old), need_of(new)
+            before, after = self._needs(old, new)
             if before == after:
                 continue
             kind = Kind.NEW if old is None else Kind.GONE if new is None else Kind.CHANGED
             causes = self._causes(old, new) if old is not None and new is not None else ()
             yield RunChange(kind, run.name, run.command, run.evidence, before, after, causes)
 
+    def _needs(self, old: Profile | None, new: Profile | None) -> tuple[RunNeed, RunNeed]:
+        """Return what a run needs on both sides; as it is written where one side fits no card otherwise."""
+        if old is not None and new is not None and (old.is_relaxed or new.is_relaxed):
+            return self._as_said(old), self._as_said(new)
+        return need_of(old), need_of(new)
+
+    def _as_said(self, run: Profile) -> RunNeed:
+        return need_as_said(run.findings, self.known)
+
     def _causes(self, old: Profile | None, new: Profile) -> tuple[Cause, ...]:
-        before = Weighed(_asked(old, self.base.analysis), need_of(old))
-        after = Weighed(_asked(new, self.head.analysis), need_of(new))
+        needs = self._needs(old, new)
+        before = Weighed(_asked(old, self.base.analysis), needs[0])
+        after = Weighed(_asked(new, self.head.analysis), needs[1])
         return tuple(self._placed(cause) for cause in select_causes(before, after, self.known))
 
     def _placed(self, cause: Cause) -> Cause:
@@ -166,10 +177,6 @@ class _Reader:
 def _asked(run: Profile | None, analysis: Analysis) -> tuple[Finding, ...]:
     """Return a run's findings; those of the whole analysis where no run is started."""
     return run.findings if run is not None else analysis.findings
-
-
-def _is_moved(one: Profile, other: Profile) -> bool:
-    return need_of(one) != need_of(other)
 
 
 def _need_of_spec(analysis: Analysis) -> RunNeed:

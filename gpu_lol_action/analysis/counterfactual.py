@@ -58,6 +58,12 @@ class Weighed:
     need: RunNeed
 
 
+def need_as_said(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> RunNeed:
+    """Return what a run needs as it is written, whether any card holds that or not."""
+    kind = _kind(findings)
+    return _computed(findings, kind, known) if kind is not None else RunNeed(0, None, None)
+
+
 def select_causes(base: Weighed, head: Weighed, known: Mapping[str, ModelFacts]) -> tuple[Cause, ...]:
     """Return what explains the difference, what pushes in its direction first; ``evidence`` is each finding's own place."""
     changed = [cause for field in _fields(base.findings, head.findings) for cause in _changed(base, head, field)]
@@ -108,7 +114,7 @@ def _set_back(head: tuple[Finding, ...], base: tuple[Finding, ...], field: str) 
 def _computed(findings: tuple[Finding, ...], kind: WorkloadType, known: Mapping[str, ModelFacts]) -> RunNeed:
     if (_kind(findings) or kind) is WorkloadType.CPU_ONLY:
         return RunNeed(0, None, None)
-    need = memory_need(findings, kind, known)
+    need = memory_need(findings, kind, known, is_as_said=True)
     expected = need.breakdown.expected_gib if need.breakdown is not None else None
     return RunNeed(need.gpu_count, need.required_gib, expected)
 

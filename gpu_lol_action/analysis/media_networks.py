@@ -65,7 +65,10 @@ _FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, 
 
 @dataclass(frozen=True, slots=True)
 class OwnNetwork:
-    """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands."""
+    """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands.
+
+    ``shape`` are the numbers of a transformer by the field that they speak for, as the program computes them before it builds it.
+    """
 
     name: str
     parameters: int
@@ -75,6 +78,7 @@ class OwnNetwork:
     layers: int
     unknown: int
     evidence: Evidence
+    shape: tuple[tuple[str, int], ...] = ()
 
 
 def own_network(
@@ -128,7 +132,33 @@ def _follow_programs(
     if 1 < len(found) <= MOST_TOGETHER:
         return _together(found), tuple(machine.asked)  # a generator and what judges it are there at once
     largest = max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+    if largest is not None and machine.shapes:
+        largest = replace(largest, shape=_shape(machine.shapes[0]))
     return largest, tuple(machine.asked)
+
+
+_SHAPE = (
+    ("model.layers", ("n_layer", "n_layers", "num_layers", "num_hidden_layers")),
+    ("model.hidden_size", ("n_embd", "hidden_size", "d_model", "dim", "hidden_dim")),
+    ("model.vocabulary", ("vocab_size", "n_vocab")),
+    ("model.attention_heads", ("n_head", "n_heads", "num_heads", "num_attention_heads")),
+)
+MOST_OF_A_SHAPE = 1_000_000
+
+
+def _shape(named: Mapping[str, Value]) -> tuple[tuple[str, int], ...]:
+    """Return the numbers that were computed; none where layers or width is not known."""
+    found = []
+    for name, keys in _SHAPE:
+        value = next((named[key] for key in keys if key in named), None)
+        if (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and 0 < value < MOST_OF_A_SHAPE
+            and value == int(value)
+        ):
+            found.append((name, int(value)))
+    return tuple(found) if [name for name, _ in found][:2] == ["model.layers", "model.hidden_size"] else ()
 
 
 def configured_network(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
-from gpu_lol_action.analysis.placement import need_of, place, share_batch
+from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -45,7 +45,7 @@ _TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "referenc
 class MemoryNeed:
     """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
 
-    ``question`` is what the memory model was asked.
+    ``question`` is what the memory model was asked; ``is_relaxed``: what nothing says was assumed so that it fits a card.
     """
 
     required_gib: int
@@ -55,10 +55,20 @@ class MemoryNeed:
     finding: Finding
     not_understood: tuple[str, ...] = ()
     question: VramQuestion | None = None
+    is_relaxed: bool = False
 
 
-def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Mapping[str, ModelFacts]) -> MemoryNeed:
-    """Return the need of a GPU workload. ``known`` holds facts looked up elsewhere (the Hub); they win over the table."""
+def memory_need(
+    findings: tuple[Finding, ...],
+    workload: WorkloadType,
+    known: Mapping[str, ModelFacts],
+    *,
+    is_as_said: bool = False,
+) -> MemoryNeed:
+    """Return the need of a GPU workload. ``known`` holds facts looked up elsewhere (the Hub); they win over the table.
+
+    ``is_as_said``: nothing is assumed so that it fits a card; two commits are compared as they are written.
+    """
     stated = stated_count(findings)
     model = model_of(findings, known)
     if model is None:
@@ -67,7 +77,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     asked = question_of(findings, workload, model)
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
-    question, count, relaxed = place(asked, stated, _said(findings))
+    question, count, relaxed = place(asked, stated, ALL_FIELDS if is_as_said else _said(findings))
     breakdown = with_share(_with_evidence(estimate_vram(question), findings), best(findings, SHARE_FIELD))
     breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
@@ -89,7 +99,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
                             low_gib=min(breakdown.low_gib, float(required)), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
-    return MemoryNeed(required, count, breakdown, model, need, gaps, question)
+    return MemoryNeed(required, count, breakdown, model, need, gaps, question, bool(relaxed))
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:

@@ -32,6 +32,7 @@ def profile_of(run: Run, spec: EnvironmentSpec, need: MemoryNeed | None, finding
         why=run.reason,
         findings=findings,
         program=run.script.path if run.script is not None else "",
+        is_relaxed=need is not None and need.is_relaxed,
     )
 
 

@@ -16,7 +16,7 @@ class Profile:
 
     ``command`` is what a person would type, ``vram_required_gb`` usable GiB per GPU (None without a GPU), ``why`` where the
     run was found. ``findings`` are what was found of this run alone (packages and image are the whole tree's); ``program``
-    is the file that is started, empty where it is none of the tree's.
+    is the file that is started, empty where it is none of the tree's. ``is_relaxed``: as it is written no card holds it, so that something was assumed.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Profile:
     why: str
     findings: tuple[Finding, ...] = ()
     program: str = ""
+    is_relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class RunNeed:
 
 
 NOTHING = RunNeed(0, None, None)
+_NAMES = {"model.id": "model", "model.family": "model", "media.network": "model"}
 _OWN_NAME = re.compile(r"`([\w.-]{1,60})` is ")
 
 
@@ -59,7 +60,7 @@ class Cause:
     def name(self) -> str:
         """What the code calls it, where the finding says so (`` `max_seq_length` is 4096 ``), else the last word of the field."""
         own = _OWN_NAME.match(self.finding.why)
-        return own[1] if own is not None else self.finding.field.rpartition(".")[2]
+        return own[1] if own is not None else _NAMES.get(self.finding.field, self.finding.field.rpartition(".")[2])
 
 
 @dataclass(frozen=True, slots=True)

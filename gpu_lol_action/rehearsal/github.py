@@ -12,7 +12,6 @@ from __future__ import annotations
 import http.server
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -22,37 +21,16 @@ from gpu_lol_action.rehearsal import github_changes as changes
 from gpu_lol_action.rehearsal import github_events as events
 from gpu_lol_action.rehearsal.github_changes import Content, PullRequestDraft, Push
 from gpu_lol_action.rehearsal.github_events import Scene, Webhook
-from gpu_lol_action.rehearsal.github_faults import KINDS, Fault, FaultKind
+from gpu_lol_action.rehearsal.github_faults import KINDS, Fault, kind_of
 from gpu_lol_action.rehearsal.github_http import serve
 from gpu_lol_action.rehearsal.github_import import import_folder
 from gpu_lol_action.rehearsal.github_log import Journal
 from gpu_lol_action.rehearsal.github_server import Api, ArchiveHost
+from gpu_lol_action.rehearsal.github_setting import BOT, BOT_PERMISSIONS, Setting
 from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Repository, Token, World
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-BOT = "github-actions[bot]"
-# What bot.yml asks for; a stand-in token that may more would hide a missing permission.
-BOT_PERMISSIONS = {
-    "actions": "read",
-    "checks": "write",
-    "contents": "write",
-    "deployments": "write",
-    "issues": "write",
-    "pull_requests": "write",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What kind of repository the story plays in. `prefix` is `/api/v3` on GitHub Enterprise Server."""
-
-    full_name: str = "acme/llm-lab"
-    owner_kind: str = "Organization"
-    is_private: bool = False
-    prefix: str = ""
-    port: int = 0
 
 
 class Hub:
@@ -71,7 +49,6 @@ class Hub:
         self.bot_token = self.add_token(BOT, BOT_PERMISSIONS)
         self.maintainer = self.add_user("maintainer", role="admin").login
 
-    # --- life -------------------------------------------------------------------------------------------
     def __enter__(self) -> Self:
         archive = serve(ArchiveHost(self.world, self.journal).answer)
         self._servers.append(archive)
@@ -102,7 +79,6 @@ class Hub:
         """What `GITHUB_SERVER_URL` holds."""
         return self.world.web_url
 
-    # --- people -----------------------------------------------------------------------------------------
     def add_user(
         self, login: str, *, role: str | None = None, ssh_keys: Sequence[str] = (), kind: str = "User"
     ) -> Account:
@@ -130,7 +106,6 @@ class Hub:
         held = self.world.tokens[token]
         self.world.requests_used[held.account.login] = self.world.request_limit(held) - left
 
-    # --- code -------------------------------------------------------------------------------------------
     def commit(
         self, files: Mapping[str, Content], *, branch: str = "main", by: str = "", message: str = "Change"
     ) -> str:
@@ -163,7 +138,6 @@ class Hub:
                 if pull.head_repository is fork:
                     pull.head_repository = None
 
-    # --- pull requests ----------------------------------------------------------------------------------
     def open_pull_request(
         self,
         author: str,
@@ -224,7 +198,6 @@ class Hub:
                 issue.pull.is_draft = False
             return events.pull_request(self._scene(by), issue, "ready_for_review")
 
-    # --- conversation -----------------------------------------------------------------------------------
     def comment(self, number: int, author: str, body: str) -> Webhook:
         """Somebody writes: `issue_comment` created."""
         with self.world.lock:
@@ -254,7 +227,6 @@ class Hub:
             kept = sorted(self.repository.reactions.items())
             return [each.content for _, each in kept if each.subject == ("comment", comment_id)]
 
-    # --- runs -------------------------------------------------------------------------------------------
     def schedule(self, cron: str = "17 * * * *", workflow: str = "bot.yml") -> Webhook:
         """The clock strikes: what a scheduled run gets."""
         with self.world.lock:
@@ -278,7 +250,6 @@ class Hub:
             run = self.repository.runs[int(run_id)]
             run.status, run.conclusion = "completed", conclusion
 
-    # --- faults and the look back -----------------------------------------------------------------------
     def fail_next(
         self,
         pattern: str,
@@ -290,10 +261,8 @@ class Hub:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         """Answer the next requests of an operation wrongly; see Fault for patterns, FaultKind for status 0 and `after`."""
-        words = {502: "Server Error", 503: "Service unavailable", 500: "Server Error"}
-        kind = FaultKind(mode, status, words.get(status, "Queued fault"), headers or {})
         with self.world.lock:
-            self.journal.faults.extend(Fault(pattern, kind, body) for _ in range(times))
+            self.journal.faults.extend(Fault(pattern, kind_of(status, mode, headers), body) for _ in range(times))
 
     def inject(self, kind: str, pattern: str = "*", *, times: int = 1, skip: int = 0) -> None:
         """Answer requests of an operation with a fault of github_faults.KINDS, after `skip` of them went well.

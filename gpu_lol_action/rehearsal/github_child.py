@@ -16,7 +16,8 @@ import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
 
-from gpu_lol_action.rehearsal.github import Hub, Setting
+from gpu_lol_action.rehearsal.github import Hub
+from gpu_lol_action.rehearsal.github_setting import Setting
 
 ORDERS = frozenset(
     {

@@ -63,6 +63,12 @@ KINDS: Mapping[str, FaultKind] = {
 }
 
 
+def kind_of(status: int, mode: Mode, headers: Mapping[str, str] | None) -> FaultKind:
+    """Return a fault by its status alone, in the words that GitHub has for it where it has any."""
+    words = {502: "Server Error", 503: "Service unavailable", 500: "Server Error"}
+    return FaultKind(mode, status, words.get(status, "Queued fault"), headers or {})
+
+
 @dataclass(slots=True)
 class Fault:
     """An answer that a story wants instead of the right one, for one request; `skip` lets that many matches pass first.

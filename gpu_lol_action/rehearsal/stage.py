@@ -23,8 +23,9 @@ from types import TracebackType
 
 from gpu_lol_action.rehearsal.catalog import write_catalog
 from gpu_lol_action.rehearsal.cloud import API_KEY, LoopbackCloud
-from gpu_lol_action.rehearsal.github import Hub, Setting
+from gpu_lol_action.rehearsal.github import Hub
 from gpu_lol_action.rehearsal.github_events import Webhook
+from gpu_lol_action.rehearsal.github_setting import Setting
 
 PACKAGE_ROOT = Path(__file__).parent.parent.parent
 

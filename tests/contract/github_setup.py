@@ -11,7 +11,8 @@ import httpx
 
 from gpu_lol_action.adapters.github import Connection
 from gpu_lol_action.adapters.github_forge import GitHubForge, Hands
-from gpu_lol_action.rehearsal.github import Hub, Setting
+from gpu_lol_action.rehearsal.github import Hub
+from gpu_lol_action.rehearsal.github_setting import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from gpu_lol_action.adapters.github_deployments import GitHubDeployments
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, State
 from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import OperatorError
-from gpu_lol_action.rehearsal.github import BOT, BOT_PERMISSIONS
+from gpu_lol_action.rehearsal.github_setting import BOT, BOT_PERMISSIONS
 from tests.contract.github_setup import START, Place, started_place
 
 RUN = "https://github.com/acme/llm-lab/actions/runs/7"

@@ -28,8 +28,8 @@ from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.handlers.doctor import Instruments, check_up
 from gpu_lol_action.rehearsal.cloud_account import Account as CloudAccount
 from gpu_lol_action.rehearsal.cloud_server import open_servers
-from gpu_lol_action.rehearsal.github import BOT as BOT_LOGIN
-from gpu_lol_action.rehearsal.github import Setting
+from gpu_lol_action.rehearsal.github_setting import BOT as BOT_LOGIN
+from gpu_lol_action.rehearsal.github_setting import Setting
 from tests.contract.github_setup import Place, started_place
 from tests.support.web import Said, Web, web_server
 

@@ -13,7 +13,7 @@ import pytest
 from gpu_lol_action.adapters.github import Ask, LostAnswer, expand
 from gpu_lol_action.domain.request import Repository
 from gpu_lol_action.errors import OperatorError, TransientError, UserError
-from gpu_lol_action.rehearsal.github import BOT, Setting
+from gpu_lol_action.rehearsal.github_setting import BOT, Setting
 from tests.contract.github_setup import Place, started_place
 
 if TYPE_CHECKING:

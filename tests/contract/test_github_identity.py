@@ -11,7 +11,7 @@ from gpu_lol_action.adapters.github_look import GitHubLook
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
 from gpu_lol_action.domain.policy import POLICY_PATH
-from gpu_lol_action.rehearsal.github import BOT, BOT_PERMISSIONS, Setting
+from gpu_lol_action.rehearsal.github_setting import BOT, BOT_PERMISSIONS, Setting
 from gpu_lol_action.rehearsal.stage import Stage
 from tests.contract.github_setup import Place, started_place
 from tests.contract.test_ledger import make_record

@@ -13,8 +13,8 @@ from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.errors import Door, TransientError
 from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.context import Context, Settings
-from gpu_lol_action.rehearsal.github import BOT
-from gpu_lol_action.wiring import load_policy
+from gpu_lol_action.rehearsal.github_setting import BOT
+from gpu_lol_action.wiring.github import load_policy
 from tests.contract.github_setup import Place, started_place
 from tests.support.hands import QuietProgress
 

@@ -13,9 +13,9 @@ import pytest
 
 from gpu_lol_action.domain.request import CommentCreated, PullRequestChanged, PullRequestClosed, Scheduled
 from gpu_lol_action.intake.events import parse_event
-from gpu_lol_action.rehearsal.github import Setting
 from gpu_lol_action.rehearsal.github_openapi import load_description
 from gpu_lol_action.rehearsal.github_server import ROUTES
+from gpu_lol_action.rehearsal.github_setting import Setting
 from tests.contract.github_setup import Place, started_place
 
 if TYPE_CHECKING:

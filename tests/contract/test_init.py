@@ -15,7 +15,7 @@ from gpu_lol_action import cli
 from gpu_lol_action.adapters.github_public import PublicGitHub
 from gpu_lol_action.domain.installation import COMMANDING, PROPOSING, Pin, sweep_minute
 from gpu_lol_action.domain.permissions import BOT, PROPOSE
-from gpu_lol_action.rehearsal.github import Setting
+from gpu_lol_action.rehearsal.github_setting import Setting
 from tests.contract.github_setup import START, started_place
 
 BIN = Path(sys.executable).parent

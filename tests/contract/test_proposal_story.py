@@ -28,10 +28,11 @@ from gpu_lol_action.handlers.ports_surfaces import Notes
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.propose_spec import TRAILER
 from gpu_lol_action.intake.events import parse_event
-from gpu_lol_action.rehearsal.github import BOT, BOT_PERMISSIONS, Hub
+from gpu_lol_action.rehearsal.github import Hub
 from gpu_lol_action.rehearsal.github_changes import follow_branch
 from gpu_lol_action.rehearsal.github_events import Webhook
-from gpu_lol_action.wiring import focus_of, policy_ref, surfaces_of
+from gpu_lol_action.rehearsal.github_setting import BOT, BOT_PERMISSIONS
+from gpu_lol_action.wiring.github import focus_of, policy_ref, surfaces_of
 from tests.contract.github_setup import TickingClock
 from tests.support.hands import QuietProgress
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from gpu_lol_action import wiring
 from gpu_lol_action.adapters.github import Connection
 from gpu_lol_action.adapters.github_first_look import Focus
 from gpu_lol_action.adapters.github_forge import GitHubForge, Hands
@@ -31,6 +30,7 @@ from gpu_lol_action.rehearsal.github import Hub
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.github_state import Comment
 from gpu_lol_action.router import Run, Step, route
+from gpu_lol_action.wiring import github as wiring
 from tests.support.hands import KEY, JumpingClock, QuietProgress, ScriptedCloud
 from tests.support.machine import GOOD, GoodMachine
 

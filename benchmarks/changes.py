@@ -1,0 +1,189 @@
+"""How right the difference to base is on real commits of public repositories, and what reading base and head costs against one.
+
+    python benchmarks/changes.py CLONES [--only ID ...] [--speed] [--runs 3]
+
+``benchmarks/data/changes.jsonl`` names the repositories, base and head, and the verdict of a knowledgeable reader of the diff:
+whether anything is to be said, whether the run that changed needs more, less or the same, and the lines that a cause may be
+put down to. It was written before the first of them was played. CLONES holds one git clone (bare or not) per repository, as
+``<owner>+<name>`` (or one level below); what is missing is counted and left out. Nothing of a repository is executed.
+
+``--speed`` times reading and concluding: the head alone, then head and base, in one process each time, the median of ``--runs``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from gpu_lol_action.analysis.checkout import read_checkout  # noqa: E402 - run as a file, from anywhere
+from gpu_lol_action.domain.change import RunChange, is_worth_saying  # noqa: E402
+from gpu_lol_action.domain.policy import Policy  # noqa: E402
+from gpu_lol_action.handlers.reading import Compared, Fetched, conclude_change  # noqa: E402
+
+CASES = ROOT / "benchmarks" / "data" / "changes.jsonl"
+
+
+def clone_of(root: Path, repository: str) -> Path | None:
+    """Return the git directory of a repository; None where there is none."""
+    folder = root / repository.replace("/", "+")
+    places = [folder, folder / ".git", *(sorted(folder.iterdir()) if folder.is_dir() else ())]
+    return next((place for place in places if (place / "objects").is_dir()), None)
+
+
+def unpack(clone: Path, commit: str, into: Path) -> None:
+    """Write the regular files of a commit; blobs that a partial clone lacks are left out."""
+    listed = git(clone, "ls-tree", "-r", "-z", commit).decode().split("\0")[:-1]
+    entries = [(line.split("\t", 1)[1], line.split(" ")[2].split("\t")[0]) for line in listed if line.startswith("100")]
+    asked = "".join(f"{sha}\n" for _, sha in entries).encode()
+    answered = git(clone, "cat-file", "--batch", stdin=asked)
+    at = 0
+    for path, _ in entries:
+        end = answered.index(b"\n", at)
+        words = answered[at:end].decode().split(" ")
+        at = end + 1
+        if words[-1] == "missing":
+            continue
+        size = int(words[2])
+        target = into / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(answered[at : at + size])
+        at += size + 1
+
+
+def git(clone: Path, *words: str, stdin: bytes = b"") -> bytes:
+    """Return what git prints."""
+    return subprocess.run(["git", "-C", str(clone), *words], input=stdin, capture_output=True, check=True).stdout
+
+
+def compare(folder: Path, case: Mapping[str, Any]) -> Compared:
+    """Return the proposal's own comparison."""
+    head = read_checkout(folder / "head")
+    base = read_checkout(folder / "base", head)
+    return conclude_change(Fetched(case["head"], head), Fetched(case["base"], base), Policy())
+
+
+def runs_of(compared: Compared) -> Iterator[RunChange]:
+    """Yield the runs that differ, the one that is provisioned for first."""
+    priced = compared.change
+    if priced is not None:
+        yield from (priced.change.first,) if priced.change.first is not None else ()
+        yield from (each.change for each in priced.others)
+
+
+def says_anything(compared: Compared) -> bool:
+    """Return whether a pull request would get a comment under the default policy."""
+    policy = Policy()
+    if compared.change is None or compared.base is None:
+        return True
+    prices = [
+        side.ladder.best.price_usd_per_hour if side.ladder.best else None for side in (compared.base, compared.head)
+    ]
+    is_said = is_worth_saying(
+        compared.change.change, least_percent=policy.least_change_percent, says_parts=policy.says_environment
+    )
+    return is_said or prices[0] != prices[1]
+
+
+def need_of(run: RunChange) -> str:
+    """Return more, less, known now or new run."""
+    if not run.before.gpu_count and run.after.gpu_count:
+        return "new run" if run.kind.value == "new" and run.before.total_gib == 0 else "more"
+    if run.before.expected_gib is None and run.after.expected_gib is not None:
+        return "known now"
+    if run.percent < Policy().least_change_percent and run.before.gpu_count == run.after.gpu_count:
+        return "same"
+    return "more" if run.is_more else "less"
+
+
+def faults(case: Mapping[str, Any], compared: Compared) -> list[str]:
+    """Return what is wrong with a verdict; nothing where it is right."""
+    found = []
+    if says_anything(compared) is not case["speaks"]:
+        found.append("speaks" if not case["speaks"] else "is silent")
+    runs, causes = list(runs_of(compared)), set(case["causes"])
+    explained = [run for run in runs if causes & _places(run)]
+    needs = {need_of(run) for run in explained} or {need_of(run) for run in runs} or {"same"}
+    first = compared.change.change.first if compared.change else None
+    if first is not None and not first.before.gpu_count and first.after.gpu_count:
+        needs = {"more"}
+    parts = compared.change.change.parts if compared.change else ()
+    is_part = bool(causes & {str(part.evidence) for part in parts})
+    if is_part and not explained:
+        needs = {"same"}
+    if not needs & set(case["need"]):
+        found.append(f"need: {'/'.join(sorted(needs))} for {'/'.join(case['need'])}")
+    if causes and not explained and not is_part:
+        found.append("cause")
+    return found
+
+
+def _places(run: RunChange) -> set[str]:
+    """Return where a run's change is put down to: the strongest cause's line and file, or the new run's program."""
+    places = {str(cause.evidence) for cause in run.causes[:1]} | {cause.evidence.path for cause in run.causes[:1]}
+    return places | ({run.evidence.path, *run.command.split()} if run.kind.value == "new" else set())
+
+
+def seconds_of(folder: Path, case: Mapping[str, Any], runs: int) -> tuple[float, float]:
+    """Return the seconds of processor time for the head alone, and for head and base."""
+    alone, both = [], []
+    for _ in range(runs):
+        began = time.process_time()
+        conclude_change(Fetched(case["head"], read_checkout(folder / "head")), None, Policy())
+        alone.append(time.process_time() - began)
+        began = time.process_time()
+        compare(folder, case)
+        both.append(time.process_time() - began)
+    return statistics.median(alone), statistics.median(both)
+
+
+def main() -> int:
+    """Play the cases; exit with 1 where a verdict is wrong."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("clones", type=Path)
+    parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--runs", type=int, default=3)
+    asked = parser.parse_args()
+    cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    cases = [case for case in cases if not asked.only or case["id"] in asked.only]
+    right, missing, times = 0, 0, []
+    for case in cases:
+        clone = clone_of(asked.clones, case["repo"])
+        if clone is None:
+            missing += 1
+            continue
+        with tempfile.TemporaryDirectory() as name:
+            for side in ("base", "head"):
+                (Path(name) / side).mkdir()
+                unpack(clone, case[side], Path(name) / side)
+            wrong = faults(case, compare(Path(name), case))
+            right += not wrong
+            text = f"{case['id']:26} {case['kind']:28} {'right' if not wrong else 'WRONG: ' + ', '.join(wrong)}"
+            if asked.speed:
+                one, two = seconds_of(Path(name), case, asked.runs)
+                times.append((one, two))
+                text += f"  alone {one:5.2f} s, both {two:5.2f} s, {two / one:4.2f} x"
+            print(text, flush=True)
+    played = len(cases) - missing
+    print(f"\n{right} of {played} right" + (f", {missing} without a clone" if missing else ""))
+    if times:
+        together = sum(two for _, two in times) / sum(one for one, _ in times)
+        print(
+            f"head and base: {together:.2f} times the head alone; median {statistics.median(t / o for o, t in times):.2f}"
+        )
+    return 0 if right == played and played else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""What may be asked from outside about models: the Hub and a language model, each only where somebody said so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from gpu_lol_action.adapters.clock import SystemClock
+from gpu_lol_action.domain.request import (
+    Command,
+)
+from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
+
+
+def job_lookups(inputs: Mapping[str, str], workspace_temp: str) -> Lookups:
+    """Return what a job may ask from outside. The cache lives as long as the job: its folder is emptied with it."""
+    cache = Path(workspace_temp) / "gpu-lol-hub" if workspace_temp else None
+    llm = _language_model(inputs["llm-url"], inputs["llm-model"], inputs["llm-key"]) if inputs["llm-url"] else None
+    return Lookups(_hub(inputs["hf-token"], cache), llm, is_hub_asked=inputs["hub"].lower() == "true")
+
+
+def terminal_lookups(command: Command) -> Lookups:
+    """Return what a person at a terminal asked to be asked."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    hub = _hub(os.environ.get("HF_TOKEN", "").strip(), Path(home) / "gpu-lol" / "hub") if command.use_hub else None
+    names = ("GPU_LOL_LLM_URL", "GPU_LOL_LLM_MODEL", "GPU_LOL_LLM_KEY")
+    llm = _language_model(*(os.environ.get(name, "").strip() for name in names)) if command.use_llm else None
+    return Lookups(hub, llm, is_hub_asked=command.use_hub)
+
+
+def _hub(token: str, cache: Path | None) -> ModelHub:
+    from gpu_lol_action.adapters.hub import HUB, HubClient, HubSettings
+
+    # The variable by which Hugging Face's own tools are sent to a mirror.
+    endpoint = os.environ.get("HF_ENDPOINT", "").strip() or HUB
+    return HubClient(HubSettings(endpoint, token, cache), SystemClock().now)
+
+
+def _language_model(url: str, model: str, key: str) -> LanguageModel:
+    from gpu_lol_action.adapters.llm import ChatEndpoint, LlmSettings
+
+    return ChatEndpoint(LlmSettings(url, model, key), SystemClock().now)

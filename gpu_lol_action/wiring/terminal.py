@@ -1,0 +1,125 @@
+"""A terminal: its hands, from a checkout and the user's own environment; and the commands that need none."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpu_lol_action.adapters.clock import SystemClock
+from gpu_lol_action.domain.request import (
+    Command,
+    Outcome,
+)
+from gpu_lol_action.errors import Door
+from gpu_lol_action.handlers.context import Context, Settings
+from gpu_lol_action.handlers.ports import Progress, Vault
+from gpu_lol_action.render.screen import Screen
+from gpu_lol_action.wiring.hands import (
+    REHEARSAL_VARIABLES,
+    Hands,
+    cloud_keys_of,
+    private_home,
+    redactor,
+    state_folder,
+    terminal_api_url,
+    terminal_token,
+)
+from gpu_lol_action.wiring.lookups import terminal_lookups
+
+if TYPE_CHECKING:
+    pass
+
+
+@contextmanager
+def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> Iterator[Context]:
+    """Yield the context of a terminal: a checkout for GitHub, a folder for the ledger, the user's own cloud key."""
+    from gpu_lol_action.adapters import local_forge
+    from gpu_lol_action.adapters.ledger import RecordLedger
+    from gpu_lol_action.adapters.ledger_files import FileStore
+
+    user_home = Path.home()
+    forge = local_forge.LocalForge(folder, show, home=user_home, environment=os.environ)
+    repository = forge.repository()
+    cloud_keys = cloud_keys_of(
+        {"runpod-api-key": os.environ.get("RUNPOD_API_KEY", ""), "lambda-api-key": os.environ.get("LAMBDA_API_KEY", "")}
+    )
+    settings = Settings(
+        door=Door.TERMINAL,
+        run_id=local_forge.this_run(),
+        run_url=None,
+        server_url="https://github.com",
+        clouds=tuple(cloud_keys),
+        is_rehearsal=any(name in os.environ for name in REHEARSAL_VARIABLES),
+    )
+    with private_home("") as home:
+        hands = Hands(repository.repository_id, cloud_keys, os.environ, home)
+        with hands.closing:
+            yield Context(
+                forge=forge,
+                ledger=RecordLedger(FileStore(state_folder("ledger", repository.full_name))),
+                clock=SystemClock(),
+                progress=progress,
+                cloud=hands.cloud,
+                shell=hands.shell,
+                redact=redactor(list(cloud_keys.values())),
+                settings=settings,
+                vault=lambda: _file_vault(state_folder("rescues", repository.full_name), hands),
+            )
+
+
+def _file_vault(folder: Path, hands: Hands) -> Vault:
+    from gpu_lol_action.adapters.vault_files import FileVault
+
+    return FileVault(folder, *hands.key_pair())
+
+
+def analyze_folder(command: Command, screen: Screen) -> str:
+    """Return what ``gpu-lol analyze PATH`` prints, in the format that was asked for."""
+    from gpu_lol_action.handlers.analyze import Printing, describe_folder
+
+    folder = Path(command.path or ".")
+    printing = Printing(command.output_format, screen, command.is_verbose)
+    clock, lookups = SystemClock(), terminal_lookups(command)
+    if command.base is None:
+        return describe_folder(folder, printing, clock.now(), None, lookups)
+    from gpu_lol_action.adapters.local_forge import LocalForge
+
+    forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    sha = forge.resolve(command.base)
+    with forge.tree(sha) as base:
+        return describe_folder(folder, printing, clock.now(), (sha, base), lookups)
+
+
+def initialize(command: Command, folder: Path) -> Outcome:
+    """Set gpu-lol up in a checkout, as ``gpu-lol init`` was asked to."""
+    from gpu_lol_action import __version__
+    from gpu_lol_action.adapters.github_public import PublicGitHub
+    from gpu_lol_action.adapters.local_forge import LocalForge
+    from gpu_lol_action.domain.installation import Pin, Wish
+    from gpu_lol_action.handlers.init import Installation, handle_init
+
+    forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    root, facts = forge.survey()
+    look = PublicGitHub(SystemClock().now, terminal_api_url(), terminal_token())
+    is_public = True if command.is_public else False if command.is_private else None
+    wish = Wish(command.level, is_public, command.has_forks, command.cloud or "runpod", command.is_forced)
+    pin = command.pin
+    find_pin = partial(look.pin, __version__) if pin is None else lambda: Pin(pin)
+    return handle_init(Installation(root, facts, wish, look.visibility, find_pin, command.is_dry_run))
+
+
+def estimate(command: Command) -> str:
+    """Return what ``gpu-lol estimate`` prints of one run."""
+    from gpu_lol_action.handlers.estimate import describe_estimate
+
+    return describe_estimate(command, SystemClock().now())
+
+
+def user() -> str:
+    """Return who sits at this terminal."""
+    return getpass.getuser()
