@@ -161,7 +161,7 @@ def conclude_change(
         return Compared(_concluded(head.sha, analysis, policy, corrections))
     try:
         before = consult(base.checkout, lookups)
-        old = _concluded(base.sha, before, policy, NO_CORRECTIONS)
+        old = _priced_alone(base.sha, before, policy)
     except GpuLolError as error:
         new = _concluded(head.sha, analysis, policy, corrections)
         return Compared(new, problem=error.explanation.what)
@@ -185,6 +185,11 @@ def _cheapest(need: RunNeed, spec: EnvironmentSpec, policy: Policy) -> Candidate
                        vram_required_gb=need.required_gib)  # fmt: skip
     kind = spec.meta if spec.needs_gpu else replace(spec.meta, workload_type=WorkloadType.INTERACTIVE)
     return price(replace(spec, hardware=hardware, meta=kind), policy).best
+
+
+def _priced_alone(sha: str, analysis: Analysis, policy: Policy) -> Reading:
+    """Return a base with its machine: what would be cheaper there is of no interest."""
+    return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy))
 
 
 def _concluded(sha: str, analysis: Analysis, policy: Policy, corrections: Corrections) -> Reading:
