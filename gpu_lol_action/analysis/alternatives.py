@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.what_if import Alternative, Lever, LineEdit
-from gpu_lol_action.estimation.levers import Variant, combined, variants
+from gpu_lol_action.estimation.levers import Variant, tried
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 LEAST_GIB = 2
@@ -32,8 +32,6 @@ _SAID = {
     Lever.EIGHT_BIT_WEIGHTS: ("model.weight_bits", "model.id"),
     Lever.FOUR_BIT_WEIGHTS: ("model.weight_bits", "model.id"),
 }
-# Combined where none of these alone is enough: they leave what is learned as it is.
-_HARMLESS = frozenset({Lever.HALF_PRECISION, Lever.HALF_BATCH, Lever.EIGHT_BIT_OPTIMIZER, Lever.CHECKPOINTING})
 # A switch or a word that stands for the lever's other state, by lever: only then is one literal all that is to be edited.
 _WORDS = {
     Lever.CHECKPOINTING: (("False", "True"), ("false", "true")),
@@ -56,12 +54,7 @@ def alternatives(
     ``computed`` is what the run needs as it is: where documentation was weighed against the sum, each other sum is corrected
     by as much.
     """
-    single = variants(asked)
-    harmless = [each for each in single if each.lever in _HARMLESS]
-    pairs = [(one, other) for place, one in enumerate(harmless) for other in harmless[place + 1 :]]
-    tried: list[tuple[tuple[Lever, ...], Variant]] = [((each.lever,), each) for each in single]
-    tried += [((one.lever, other.lever), both) for one, other in pairs if (both := combined(one, other)) is not None]
-    found = (_alternative(checkout, findings, levers, variant, computed) for levers, variant in tried)
+    found = (_alternative(checkout, findings, levers, variant, computed) for levers, variant in tried(asked))
     return tuple(each for each in found if each.expected_gib < computed.expected_gib)
 
 

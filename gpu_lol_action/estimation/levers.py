@@ -17,6 +17,7 @@ from gpu_lol_action.estimation.vram_question import Method, Sharding, VramQuesti
 
 MOST_BITS = 16
 CHEAP_CARDS = 2
+HARMLESS = frozenset({Lever.HALF_PRECISION, Lever.HALF_BATCH, Lever.EIGHT_BIT_OPTIMIZER, Lever.CHECKPOINTING})
 _EIGHT_BIT = ("8bit", "8-bit", "bnb", "int8", "fp8", "adafactor", "lion", "sgd", "muon", "paged")
 _LANGUAGE = ("llm", "vlm", "seq2seq", "encoder")
 
@@ -36,6 +37,15 @@ def variants(asked: VramQuestion) -> tuple[Variant, ...]:
     """Return what could be changed about a run, each alone, in the order of what it costs."""
     found = _training(asked) if asked.method.trains else _inference(asked)
     return tuple(each for each in found if each.question != asked)
+
+
+def tried(asked: VramQuestion) -> tuple[tuple[tuple[Lever, ...], Variant], ...]:
+    """Return each change alone, then two at once of those that leave what is learned as it is."""
+    single = variants(asked)
+    harmless = [each for each in single if each.lever in HARMLESS]
+    pairs = [(one, other) for place, one in enumerate(harmless) for other in harmless[place + 1 :]]
+    both = [((one.lever, other.lever), found) for one, other in pairs if (found := combined(one, other)) is not None]
+    return (*(((each.lever,), each) for each in single), *both)
 
 
 def combined(first: Variant, second: Variant) -> Variant | None:

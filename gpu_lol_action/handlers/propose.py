@@ -19,6 +19,7 @@ from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import SpecError
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
 from gpu_lol_action.handlers.reading import Compared, Fetched, Reading, conclude_change, fetch, fetch_base, read_note
@@ -138,6 +139,8 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
             # What moved the head is our own commit: no newer run's word is to be waited for.
             seen = replace(seen, standing=replace(seen.standing, head_sha=offered.new_head))
         case = replace(case, spec_notice=offered.notice)
+        cheaper = Cheaper(scene.pull_request, scene.seen.standing, head.what_ifs, scene.policy.proposal_mode)
+        suggest_cheaper(context, cheaper)
     body = comments.proposal(case)
     became = put_sticky(context, seen, body)
     if became is Sticky.OVERTAKEN:

@@ -12,6 +12,7 @@ from gpu_lol_action.domain.offer import Candidate, Ladder, OfferTable, PriceSour
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.what_if import Alternative, Lever, WhatIf
+from gpu_lol_action.estimation.levers import HARMLESS
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 
 LEAST_SHARE = Decimal("0.03")
@@ -69,10 +70,17 @@ def _covers(known: WhatIf, alternative: Alternative, best: Candidate) -> bool:
     return fewer and known.candidate.price_usd_per_hour <= best.price_usd_per_hour
 
 
-def _rank(each: WhatIf) -> tuple[Decimal, int, tuple[int, ...]]:
+def _rank(each: WhatIf) -> tuple[Decimal, int, bool, bool, tuple[int, ...]]:
+    """Order by saving; then one lever before two, what leaves the result as it is, what is one literal to write."""
     levers = each.alternative.levers
     saving = -each.saves_usd_per_hour if each.saves_usd_per_hour is not None else each.candidate.price_usd_per_hour
-    return saving, len(levers), tuple(_ORDER[lever] for lever in levers)
+    return (
+        saving,
+        len(levers),
+        not set(levers) <= HARMLESS,
+        each.alternative.edit is None,
+        tuple(_ORDER[lever] for lever in levers),
+    )
 
 
 __all__ = ["LEAST_SHARE", "select_what_ifs"]

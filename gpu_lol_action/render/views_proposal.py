@@ -35,7 +35,7 @@ from gpu_lol_action.render.views_evidence import (
 )
 from gpu_lol_action.render.views_money import month_text, smoke_text, spot_text
 from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
-from gpu_lol_action.render.views_what_ifs import WhatIfView, shown_what_ifs, what_if_rows
+from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
 
 NO_NOTE = ProposalNote()
 
@@ -105,8 +105,7 @@ class ProposalView:
     percent_difference: Safe
     change: ChangeView
     base_problem: str
-    what_ifs: tuple[WhatIfView, ...]
-    what_ifs_hidden: Safe
+    what_ifs: WhatIfsView
     needed: Safe
     asked: Safe
     required: Safe
@@ -168,7 +167,6 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         base = need_view(case.base_sha or "", case.base_analysis, case.base_ladder)
     old, new = _price(case.base_ladder), _price(ladder)
     change = change_view(case.change, case.place, case.base_sha, case.policy.least_change_percent)
-    shown = shown_what_ifs(case.what_ifs)
     is_running = case.environment is not None and case.environment.is_open
     breakdown = analysis.breakdown
     findings, hidden = evidence_view(analysis, case.place)
@@ -184,8 +182,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         percent_difference=formats.percent_difference(old, new) if head.has_offer and old != new else EMPTY,
         change=change,
         base_problem=case.base_problem,
-        what_ifs=what_if_rows(shown, case.place),
-        what_ifs_hidden=Safe(f"{len(case.what_ifs) - len(shown)} more") if len(case.what_ifs) > len(shown) else EMPTY,
+        what_ifs=what_ifs_view(case.what_ifs, case.place, has_offer=head.has_offer),
         needed=size_text(analysis.proposed.hardware.vram_required_gb),
         asked=size_text(analysis.spec.hardware.vram_required_gb),
         required=required_text(ladder),

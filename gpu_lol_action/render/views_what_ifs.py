@@ -29,6 +29,25 @@ class WhatIfView:
     costs: str
 
 
+@dataclass(frozen=True, slots=True)
+class WhatIfsView:
+    """What ``_what_ifs`` shows: the rows under their title, and how many others there are."""
+
+    title: Safe
+    rows: tuple[WhatIfView, ...]
+    hidden: Safe
+
+
+def what_ifs_view(
+    what_ifs: tuple[WhatIf, ...], place: CodePlace, *, has_offer: bool, shows_all: bool = False
+) -> WhatIfsView:
+    """Return what is shown; ``has_offer``: a machine fits as it is, so that these are cheaper and not the only ones."""
+    shown = what_ifs if shows_all else shown_what_ifs(what_ifs)
+    title = Safe("What would do with a cheaper machine" if has_offer else "What would fit")
+    hidden = len(what_ifs) - len(shown)
+    return WhatIfsView(title, what_if_rows(shown, place), Safe(f"{hidden} more") if hidden else EMPTY)
+
+
 def what_if_rows(what_ifs: Iterable[WhatIf], place: CodePlace) -> tuple[WhatIfView, ...]:
     """Return all rows, the largest saving first."""
     return tuple(_row(each, place) for each in what_ifs)
