@@ -1,6 +1,6 @@
 """How right the difference to base is on real commits of public repositories, and what reading base and head costs against one.
 
-    python benchmarks/changes.py CLONES [--only ID ...] [--speed] [--runs 3]
+    python benchmarks/changes.py CLONES [--only ID ...] [--comments FOLDER] [--speed] [--runs 3]
 
 ``benchmarks/data/changes.jsonl`` names the repositories, base and head, and the verdict of a knowledgeable reader of the diff:
 whether anything is to be said, whether the run that changed needs more, less or the same, and the lines that a cause may be
@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,10 @@ sys.path.insert(0, str(ROOT))
 from gpu_lol_action.analysis.checkout import read_checkout  # noqa: E402 - run as a file, from anywhere
 from gpu_lol_action.domain.change import RunChange, is_worth_saying  # noqa: E402
 from gpu_lol_action.domain.policy import Policy  # noqa: E402
+from gpu_lol_action.domain.request import PullRequest, Repository  # noqa: E402
+from gpu_lol_action.domain.spec_text import write_spec  # noqa: E402
 from gpu_lol_action.handlers.reading import Compared, Fetched, conclude_change  # noqa: E402
+from gpu_lol_action.render import comments  # noqa: E402
 
 CASES = ROOT / "benchmarks" / "data" / "changes.jsonl"
 
@@ -135,6 +140,35 @@ def _places(run: RunChange) -> set[str]:
     return places | ({run.evidence.path, *run.command.split()} if run.kind.value == "new" else set())
 
 
+def comment_of(compared: Compared, case: Mapping[str, Any]) -> str:
+    """Return the comment that a pull request with this change would get on GitHub."""
+    repository = Repository(case["repo"], 1, "main")
+    pull_request = PullRequest(1, case["id"], "open", False, False, "author", False, case["head"], "change", case["repo"],
+                               case["base"], "main")  # fmt: skip
+    head, base = compared.head, compared.base
+    return comments.proposal(
+        comments.proposal_case(
+            pull_request=pull_request,
+            repository=repository,
+            server_url="https://github.com",
+            analysis=head.analysis,
+            ladder=head.ladder,
+            base_sha=base.sha if base else None,
+            base_analysis=base.analysis if base else None,
+            base_ladder=base.ladder if base else None,
+            policy=Policy(),
+            month_usd=Decimal(0),
+            environment=None,
+            spec_yaml=write_spec(head.analysis.proposed),
+            now=datetime(2026, 11, 20, tzinfo=timezone.utc),
+            change=compared.change,
+            base_problem=compared.problem,
+            what_ifs=head.what_ifs,
+            spot=head.spot,
+        )
+    )
+
+
 def seconds_of(folder: Path, case: Mapping[str, Any], runs: int) -> tuple[float, float]:
     """Return the processor time of whole runs of the program for the head alone, and for head and base."""
     found = []
@@ -171,6 +205,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("clones", type=Path)
     parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--comments", type=Path, help="write each comment as Markdown into this folder")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--runs", type=int, default=3)
     asked = parser.parse_args()
@@ -186,7 +221,10 @@ def main() -> int:
             for side in ("base", "head"):
                 (Path(name) / side).mkdir()
                 unpack(clone, case[side], Path(name) / side)
-            wrong = faults(case, compare(Path(name), case))
+            compared = compare(Path(name), case)
+            if asked.comments is not None:
+                (asked.comments / f"{case['id']}.md").write_text(comment_of(compared, case), encoding="utf-8")
+            wrong = faults(case, compared)
             right += not wrong
             text = f"{case['id']:26} {case['kind']:28} {'right' if not wrong else 'WRONG: ' + ', '.join(wrong)}"
             if asked.speed:

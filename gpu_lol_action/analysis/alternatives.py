@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.memory_need import MemoryNeed
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placement import need_of
 from gpu_lol_action.analysis.surest import best
@@ -47,15 +48,18 @@ _NAMED = re.compile(r"`([^`\s]{1,80})`")
 
 
 def alternatives(
-    checkout: Checkout, findings: tuple[Finding, ...], asked: VramQuestion, computed: MemoryBreakdown
+    checkout: Checkout, findings: tuple[Finding, ...], need: MemoryNeed, asked: VramQuestion, computed: MemoryBreakdown
 ) -> tuple[Alternative, ...]:
-    """Return the configurations that need less memory per card, one lever each, then two harmless ones together.
+    """Return the configurations that need less memory on all cards together or on each, one lever each, then two harmless ones.
 
     ``computed`` is what the run needs as it is: where documentation was weighed against the sum, each other sum is corrected
     by as much.
     """
     found = (_alternative(checkout, findings, levers, variant, computed) for levers, variant in tried(asked))
-    return tuple(each for each in found if each.expected_gib < computed.expected_gib)
+    most = computed.expected_gib
+    return tuple(
+        each for each in found if each.expected_gib < most or each.expected_gib * each.gpu_count < most * need.gpu_count
+    )
 
 
 def _alternative(

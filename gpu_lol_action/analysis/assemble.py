@@ -111,7 +111,7 @@ def _alternatives(
 ) -> tuple[Alternative, ...]:
     if need is None or need.question is None or need.breakdown is None:
         return ()
-    return alternatives(checkout, findings, need.question, need.breakdown)
+    return alternatives(checkout, findings, need, need.question, need.breakdown)
 
 
 def detect_all(checkout: Checkout) -> tuple[Finding, ...]:

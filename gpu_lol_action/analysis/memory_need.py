@@ -45,7 +45,7 @@ _TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "referenc
 class MemoryNeed:
     """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
 
-    ``question`` is what the memory model was asked; ``is_relaxed``: what nothing says was assumed so that it fits a card.
+    ``question`` is what the memory model was asked, on one card where only its size divides it; ``is_relaxed``: what nothing says was assumed so that it fits a card.
     """
 
     required_gib: int
@@ -99,7 +99,9 @@ def memory_need(
                             low_gib=min(breakdown.low_gib, float(required)), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
-    return MemoryNeed(required, count, breakdown, model, need, gaps, question, bool(relaxed))
+    # Divided only because one card is too small: another configuration starts from one card again.
+    alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
+    return MemoryNeed(required, count, breakdown, model, need, gaps, alone, bool(relaxed))
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:

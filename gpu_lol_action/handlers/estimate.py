@@ -88,9 +88,8 @@ def estimate_case(command: Command, policy: Policy, now: datetime) -> EstimateCa
         if count is not None:
             spread = sharded(question, count)
             ladder = _ladder(estimate_vram(spread).required_gib, count, policy)
-    now_at = spread if spread is not None else question
     return EstimateCase(
-        what_ifs=_what_ifs(now_at, ladder, policy),
+        what_ifs=_what_ifs(question, ladder, policy),
         question=question,
         breakdown=breakdown,
         assumed=found.assumed,

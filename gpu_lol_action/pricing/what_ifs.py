@@ -15,8 +15,8 @@ from gpu_lol_action.domain.what_if import Alternative, Lever, WhatIf
 from gpu_lol_action.estimation.levers import HARMLESS
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 
-LEAST_SHARE = Decimal("0.03")
-"""Of the price: less than that is no reason to touch a configuration, and less than lists are off."""
+LEAST_SHARE, LEAST_USD = Decimal("0.05"), Decimal("0.03")
+"""Of the price, and per hour: less than that is no reason to touch a configuration, and less than lists are off."""
 
 _ORDER = {lever: place for place, lever in enumerate(Lever)}
 
@@ -61,7 +61,7 @@ def _saving(now: Candidate | None, then: Candidate | None) -> Decimal | None:
     if now is None or then is None:
         return None
     saving = now.price_usd_per_hour - then.price_usd_per_hour
-    return saving if saving >= now.price_usd_per_hour * LEAST_SHARE else None
+    return saving if saving >= max(now.price_usd_per_hour * LEAST_SHARE, LEAST_USD) else None
 
 
 def _covers(known: WhatIf, alternative: Alternative, best: Candidate) -> bool:
@@ -81,6 +81,3 @@ def _rank(each: WhatIf) -> tuple[Decimal, int, bool, bool, tuple[int, ...]]:
         each.alternative.edit is None,
         tuple(_ORDER[lever] for lever in levers),
     )
-
-
-__all__ = ["LEAST_SHARE", "select_what_ifs"]

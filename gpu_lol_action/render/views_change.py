@@ -51,6 +51,7 @@ class RunView:
     before: Safe
     after: Safe
     is_more: bool
+    is_dearer: bool
     cause: CauseView | None
     where: Safe
 
@@ -86,6 +87,7 @@ def change_view(priced: PricedChange | None, place: CodePlace, base_sha: str | N
     by_hand = [_cause(each, place, base_place) for each in change.file_causes]
     causes = [_cause(each, place, base_place) for each in (change.first.causes if change.first is not None else ())]
     runs = [each for each in priced.others if is_telling(each.change, float(least_percent))]
+    runs.sort(key=lambda each: _price(each.after) == _price(each.before))  # what costs as before comes last
     parts = tuple(_part(each, place) for each in change.parts)
     return ChangeView(
         cause=causes[0] if causes else None,
@@ -137,7 +139,7 @@ def _in_words(parts: Sequence[PartChange]) -> str:
     words = []
     for part in parts:
         if part.what == "image":
-            words.append("another image")
+            words.append("image")
         elif part.what in {"CUDA", "Python"}:
             sides = (
                 f" {part.old} → {part.new}"
@@ -153,7 +155,7 @@ def _in_words(parts: Sequence[PartChange]) -> str:
     elif packages:
         words.append(f"{len(packages)} packages")
     others = sum(part.what not in {"image", "CUDA", "Python", "package"} for part in parts)
-    return ", ".join(words) + (f"{' and ' if words else ''}{formats.plural(others, 'thing')} besides" if others else "")
+    return ", ".join(words) + (f"{' and ' if words else ''}{others} more" if others else "")
 
 
 def _part(part: PartChange, place: CodePlace) -> PartView:
@@ -170,9 +172,14 @@ def _run(priced: PricedRun, place: CodePlace, base_place: CodePlace) -> RunView:
         before=_need(run.before, priced.before) if run.kind is not Kind.NEW else _NONE,
         after=_need(run.after, priced.after) if run.kind is not Kind.GONE else _NONE,
         is_more=run.is_more,
+        is_dearer=_price(priced.after) > _price(priced.before),
         cause=_cause(first[0], place, base_place) if first else None,
         where=(base_place if run.kind is Kind.GONE else place).link(run.evidence),
     )
+
+
+def _price(candidate: Candidate | None) -> Decimal:
+    return candidate.price_usd_per_hour if candidate is not None else Decimal(0)
 
 
 def _need(need: RunNeed, candidate: Candidate | None) -> Safe:

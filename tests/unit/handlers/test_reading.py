@@ -94,7 +94,7 @@ def test_a_policy_that_overlooks_packages_is_silent_about_them(bench: Bench, tmp
     assert handle_propose(bench.context, quiet).reason_code == "environment_untouched"
     handle_propose(bench.context, Occasion(bench.forge.repo, bench.forge.pull, Policy))
     (text,) = bench.texts
-    assert "another environment: package wandb" in text
+    assert "other environment: package wandb" in text
 
 
 def test_nothing_is_computed_as_cheaper_where_a_person_gave_the_memory(tmp_path: Path) -> None:
