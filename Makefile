@@ -37,7 +37,7 @@ test: ## Run the unit, golden and contract tests (ARGS="-k name")
 e2e: ## Run the end-to-end stories: real SkyPilot on the loopback cloud (ARGS="-k name")
 	@scripts/install-system machines
 	@scripts/install dev cloud
-	@scripts/as-root $(PYTEST) -p no:cacheprovider tests/end_to_end $(ARGS)
+	@scripts/as-root scripts/stories $(BIN)/python $(ARGS)
 
 check: ## Check lint, format, types, import directions, documents, shell and workflows
 	@scripts/install-system test

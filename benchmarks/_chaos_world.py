@@ -11,9 +11,13 @@ import json
 import random
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
+
+FAULTS = 0.04
+"""Which part of the requests is refused, or done and not answered, while that is the harm of a round."""
 
 MISSED_CANCELS = 0.3
 """How often a request that is cancelled, or whose asker is gone, has reached the provider already: its machine comes late."""
@@ -40,8 +44,8 @@ class World:
     machines: dict[str, dict[str, Any]] = field(default_factory=dict)
     orders: list[Order] = field(default_factory=list)
     comments: list[dict[str, Any]] = field(default_factory=list)
-    cut_off: set[str] = field(default_factory=set)
-    flaky: set[str] = field(default_factory=set)
+    harms: dict[str, str] = field(default_factory=dict)
+    harmed: Counter[str] = field(default_factory=Counter)
     protected: set[str] = field(default_factory=set)
     doubles: list[str] = field(default_factory=list)
     live_killed: list[str] = field(default_factory=list)
@@ -54,13 +58,16 @@ class World:
         with self.lock:
             self.calls += 1
             self._grant()
-            if run_id in self.cut_off:
+            harm = self.harms.get(run_id, "")
+            if harm != "cut" and self.random.random() >= FAULTS:
+                harm = ""
+            self.harmed[harm] += 1
+            if harm == "cut":
                 raise ConnectionError("the network is cut")
-            is_flaky = run_id in self.flaky and self.random.random() < 0.04
-            if is_flaky and self.random.random() < 0.5:
-                raise ConnectionError("no answer")
+            if harm == "faults":
+                raise ConnectionError("no answer, and nothing happened")
             answer = getattr(self, f"_{op}")(run_id, **given)
-            if is_flaky:
+            if harm == "lost":
                 raise ConnectionError("it happened, and the answer is lost")
             return answer
 
@@ -113,11 +120,8 @@ class World:
         return [comment for comment in self.comments if comment["number"] == number]
 
     # --- chaos ----------------------------------------------------------------------------------------------
-    def _cut(self, run_id: str, victim: str) -> None:
-        self.cut_off.add(victim)
-
-    def _unsettle(self, run_id: str, victim: str) -> None:
-        self.flaky.add(victim)
+    def _harm(self, run_id: str, victim: str, harm: str) -> None:
+        self.harms[victim] = harm
 
     def _protect(self, run_id: str, name: str) -> None:
         self.protected.add(name)
@@ -130,6 +134,7 @@ class World:
             "live_killed": self.live_killed,
             "late": self.late,
             "calls": self.calls,
+            "harmed": {harm: count for harm, count in sorted(self.harmed.items()) if harm},
             "comments": self.comments,
         }
 
@@ -156,8 +161,13 @@ def serve(pipe: Connection, seed: int, scale: float) -> None:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
             return
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    class Server(http.server.ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Say nothing: who asked was killed."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     pipe.send(server.server_address[1])
     server.serve_forever()
 

@@ -4,7 +4,7 @@ Each round is a process of its own (our handlers, our ledger on a folder, a simu
 time ``--scale`` times as fast) that is killed with SIGKILL, cancelled as GitHub does it, cut off from the network, or given
 lost and refused answers, at a random moment; two environments of others run beside it, and a sweeper comes by. Afterwards the
 clock is put past every lease but the others', a fresh process sweeps twice, and what is left is counted. The last line is
-JSON; each count in it is to be 0.
+JSON; each count in it but `kills` is to be 0. The lines before it say how often each harm was done to each command.
 
 ``--real`` does it to the action's real steps with the real SkyPilot on the loopback cloud instead (_chaos_real.py): as root,
 about two minutes for each kill.
@@ -57,8 +57,9 @@ POLICY = Policy(
     month_usd=Decimal(10**9),
     requires_recent_sweep=False,
 )
-MODES = ("kill", "terminate", "cancel", "cut", "flaky")
-"""SIGKILL at once; SIGTERM; SIGINT, SIGTERM, SIGKILL as a runner sends them; no network from now on; lost answers throughout."""
+MODES = {"kill": 5, "terminate": 2, "cancel": 2, "cut": 1, "faults": 1, "lost": 1}
+"""SIGKILL at once; SIGTERM; SIGINT, SIGTERM, SIGKILL as a runner sends them; no network from now on; requests that are refused,
+or done and not answered, throughout. With how often each is chosen beside the others."""
 PATIENCE_SECONDS = 120.0
 
 
@@ -66,7 +67,8 @@ PATIENCE_SECONDS = 120.0
 class Tally:
     """What was done, and how the processes ended."""
 
-    kills: Counter[str] = field(default_factory=Counter)
+    done: Counter[str] = field(default_factory=Counter)
+    usual_seconds: dict[str, float] = field(default_factory=lambda: {"up": 2.0})
     hits: int = 0
     hung: int = 0
 
@@ -141,8 +143,8 @@ def run(stage: Stage, number: int, what: str, seed: int) -> None:
 def hurt(line: Line, victim: tuple[int, int], mode: str, tally: Tally) -> None:
     """Do to a process what this round is about, and see it dead."""
     child, number = victim
-    if mode in ("cut", "flaky"):
-        line.ask("cut" if mode == "cut" else "unsettle", victim=f"{child}-{number}")
+    if mode in ("cut", "faults", "lost"):
+        line.ask("harm", victim=f"{child}-{number}", harm=mode)
         if not wait(child, PATIENCE_SECONDS):
             tally.hung += 1
             os.kill(child, signal.SIGKILL)
@@ -166,8 +168,7 @@ def hurt(line: Line, victim: tuple[int, int], mode: str, tally: Tally) -> None:
 def play_round(stage: Stage, line: Line, number: int, dice: random.Random, tally: Tally) -> None:
     """Prepare one environment, start one command on it, and hurt that at a random moment."""
     what = dice.choices(("up", "down", "extend", "sweep"), (6, 2, 1, 2))[0]
-    mode = dice.choices(MODES, (5, 2, 2, 1, 2))[0]
-    tally.kills[f"{what}/{mode}"] += 1
+    mode = dice.choices(list(MODES), list(MODES.values()))[0]
     seed = dice.randrange(2**32)
     if what != "up":
         run(stage, number, "up", seed)
@@ -178,11 +179,15 @@ def play_round(stage: Stage, line: Line, number: int, dice: random.Random, tally
     if what == "up" and dice.random() < 0.3:
         # Somebody ends it while it is on its way.
         other = start(lambda: (time.sleep(dice.uniform(0, 2.5)), act(stage, number, "down", seed))[1])
-    if mode != "flaky":
-        time.sleep(dice.uniform(0, 4.0 if what == "up" else 1.2))
-    if os.waitpid(child, os.WNOHANG)[0] == 0:
+    began, usual = time.monotonic(), tally.usual_seconds.get(what, 1.0)
+    is_hit = mode in ("faults", "lost") or not wait(child, dice.uniform(0, usual))
+    tally.done[f"{what}/{mode if is_hit else 'came too late'}"] += 1
+    if is_hit:
         tally.hits += 1
         hurt(line, (child, number), mode, tally)
+    if not is_hit or mode in ("faults", "lost"):
+        # How long it takes here when nobody ends it: later moments are drawn from that. One may end early by itself.
+        tally.usual_seconds[what] = max(time.monotonic() - began, 0.8 * usual)
     if other is not None and not wait(other, PATIENCE_SECONDS):
         tally.hung += 1
         os.kill(other, signal.SIGKILL)
@@ -263,7 +268,11 @@ def main() -> int:
         left = count_what_is_left(stage, line)
         state = line.ask("state")
     world.terminate()
-    print(f"rounds by command and harm: {dict(sorted(tally.kills.items()))}")
+    by_harm = Counter[str]()
+    for each, count in tally.done.items():
+        by_harm[each.partition("/")[2]] += count
+    print(f"rounds by command and harm: {dict(sorted(tally.done.items()))}")
+    print(f"rounds by harm: {dict(sorted(by_harm.items()))}; requests harmed: {state['harmed']}")
     print(
         f"{state['calls']} calls of provider and GitHub, {state['late']} machines that came late, {tally.hung} processes that hung"
     )

@@ -116,7 +116,7 @@ def _handle(surroundings: action_io.Surroundings) -> int:
         },
         deferred=run.deferred,
         pinned_sha=run.pinned_sha,
-        lane="spend" if run.may_spend else "end",
+        lane=run.lane,
     )
     return max(exit_code(ending, Door.JOB) for ending in endings)
 

@@ -51,6 +51,7 @@ INPUTS: tuple[Input, ...] = (
     Input("llm-key", "", "Key of that endpoint.", is_secret=True),
     Input("llm-model", "", "Name of the model to ask there."),
     Input("dry-run", "false", "For scheduled runs: report what a sweep would end, and end nothing."),
+    Input("smoke-schedule", "", "The schedule (as it stands in the workflow) that runs the GPU smoke test."),
     Input(
         "phase",
         "all",
@@ -89,7 +90,10 @@ OUTPUTS: tuple[Output, ...] = (
     Output("needs_cloud", "`true` when a second step with the cloud extra has to go on."),
     Output("deferred", "Which commands of the comment that second step carries out."),
     Output("pinned_sha", "The commit that this run is about, resolved once."),
-    Output("lane", "`spend` where a deferred command may rent a machine, else `end`: two queues for `act`."),
+    Output(
+        "lane",
+        "The queue for `act`: `spend` where a deferred command may rent a machine, `smoke` for scheduled tests, else `end`.",
+    ),
 )
 
 

@@ -28,6 +28,8 @@ class Ending(enum.Enum):
     TRANSIENT_ERROR = "transient_error"
     INTERNAL_ERROR = "internal_error"
     CANCELLED = "cancelled"
+    TEST_FAILED = "test_failed"
+    TEST_NOT_RUN = "test_not_run"
 
 
 _JOB_EXIT_CODES = {
@@ -39,12 +41,18 @@ _JOB_EXIT_CODES = {
     Ending.INTERNAL_ERROR: 3,
     Ending.TRANSIENT_ERROR: 4,
     Ending.CANCELLED: 130,
+    Ending.TEST_FAILED: 1,
+    # No verdict on the code: a red job would be taken for one. A script at a terminal has to see it.
+    Ending.TEST_NOT_RUN: 0,
 }
+_TERMINAL_EXIT_CODES = {Ending.TEST_NOT_RUN: 4}
 
 
 def exit_code(ending: Ending, door: Door) -> int:
     """Exit status of a run: in a job an expected denial is green (0), in a terminal it is 1."""
     code = _JOB_EXIT_CODES[ending]
+    if door is Door.TERMINAL and ending in _TERMINAL_EXIT_CODES:
+        return _TERMINAL_EXIT_CODES[ending]
     if door is Door.TERMINAL and code == 0 and ending is not Ending.ANSWERED:
         return 1
     return code

@@ -108,13 +108,27 @@ class GitHubClient:
         )
 
     def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
-        """Return `data` of a GraphQL query (reads only). Raises as `ask` does; GraphQL refuses with status 200."""
+        """Return `data` of a query, or of a change that may be made twice. Raises as `ask` does, and for refusals in a 200."""
         body = {"query": query, **({"variables": dict(variables)} if variables else {})}
         reply = self.ask(Ask("POST", self._graphql_url(), {"": "graphql"}, body=body, is_repeatable=True))
         errors = reply.body.get("errors") if isinstance(reply.body, dict) else None
         if errors or not isinstance(reply.body, dict) or not isinstance(reply.body.get("data"), dict):
             raise graphql_refused(errors)
         return reply.body["data"]
+
+    def mutate(self, mutation: str, variables: Mapping[str, Any]) -> tuple[Mapping[str, Any], frozenset[str]]:
+        """Return what several changes in one question gave, by alias, and the aliases that GraphQL refused.
+
+        Raises as `ask` does: LostAnswer and OperatorError where any of them may have happened. Asked once.
+        """
+        body = {"query": mutation, "variables": dict(variables)}
+        reply = self.ask(Ask("POST", self._graphql_url(), {"": "graphql"}, body=body))
+        answer = reply.body if isinstance(reply.body, dict) else {}
+        data, errors = answer.get("data"), answer.get("errors") or ()
+        if not isinstance(data, dict):
+            raise graphql_refused(errors)
+        refused = (each.get("path") for each in errors if isinstance(each, dict))
+        return data, frozenset(str(path[0]) for path in refused if path)
 
     @property
     def counts(self) -> Counter[str]:

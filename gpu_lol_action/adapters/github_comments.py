@@ -35,26 +35,40 @@ class OnePost:
     body: str
     _began: datetime = field(init=False)
 
-    def send(self) -> Posted:
-        """Post it. Where the answer is lost, look for the comment, twice, before posting again."""
+    def send(self, *, is_doubtful: bool = False) -> Posted:
+        """Post it. Where the answer is lost, look for the comment, twice, before posting again.
+
+        ``is_doubtful``: it was just tried another way, and may stand.
+        """
         self._began = self.hands.now()
+        twin = self._look() if is_doubtful else None
+        if twin is not None:
+            return twin
         ask = Ask("POST", "issues/{number}/comments", {"number": self.number}, body={"body": self.body})
         for tries_left in reversed(range(_TRIES)):
             try:
                 answer = posted(self.client.ask(ask).body)
             except LostAnswer:
-                for pause in _LOOKS:
-                    # What was written shows in lists a moment later.
-                    self.hands.sleep(pause)
-                    twins = self._twins()
-                    if twins:
-                        return twins[0]
+                twin = self._look()
+                if twin is not None:
+                    return twin
                 if tries_left == 0:
                     raise
                 continue
             # An earlier try that did not show then may show now: one of the two has to go.
-            return answer if tries_left == _TRIES - 1 else self._only_one(answer)
+            is_first = tries_left == _TRIES - 1 and not is_doubtful
+            return answer if is_first else self._only_one(answer)
         raise AssertionError("unreachable: the last try returns or raises")
+
+    def _look(self) -> Posted | None:
+        """Return the comment where it stands though nobody said so."""
+        for pause in _LOOKS:
+            # What was written shows in lists a moment later.
+            self.hands.sleep(pause)
+            twins = self._twins()
+            if twins:
+                return twins[0]
+        return None
 
     def _only_one(self, newest: Posted) -> Posted:
         """Delete all but the first of our comments with this very text; return the one that stays."""

@@ -21,8 +21,8 @@ class GitHubDeployments:
         self._client = client
         self._ids: dict[str, int] = {}
 
-    def begin(self, record: EnvironmentRecord, log_url: str | None) -> None:
-        """Make the deployment of a claim, in progress. Raises OperatorError where it may not."""
+    def begin(self, record: EnvironmentRecord) -> None:
+        """Make the deployment of a claim; GitHub calls it pending until it is moved. Raises OperatorError where it may not."""
         body = {
             "ref": record.sha,
             "task": _task(record),
@@ -37,7 +37,6 @@ class GitHubDeployments:
         }
         made = self._client.ask(Ask("POST", "deployments", body=body))
         self._ids[_task(record)] = int(made.body["id"])
-        self.move(record, DeploymentState.IN_PROGRESS, log_url, None)
 
     def move(
         self, record: EnvironmentRecord, state: DeploymentState, log_url: str | None, environment_url: str | None

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_lol_action.adapters.github import GitHubClient
+from gpu_lol_action.adapters.github_commit_facts import COMMIT_FIELDS, graphql_commit
 from gpu_lol_action.adapters.our_refs import FIELDS, FRAGMENT, VARIABLES, OurRefs
 from gpu_lol_action.domain.request import PullRequest
 from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.launch.commit_object import CommitFacts
 
 _PULL_REQUEST = (
-    "number title state isDraft merged url author { login __typename } headRefOid headRefName "
+    "id number title state isDraft merged url author { login __typename } headRefOid headRefName "
     "headRepository { nameWithOwner } baseRefOid baseRefName"
 )
 POLICY_FIELDS = (
@@ -28,19 +30,27 @@ POLICY_FIELDS = (
 POLICY_VARIABLES = "$branch: String!, $policy: String!"
 QUERY = (
     f"query FirstLook($owner: String!, $name: String!, $number: Int!, $withPull: Boolean!, {POLICY_VARIABLES}, "
-    f"{VARIABLES}) {{ repository(owner: $owner, name: $name) {{ {POLICY_FIELDS} "
-    f"pullRequest(number: $number) @include(if: $withPull) {{ {_PULL_REQUEST} }} {FIELDS} }} }} {FRAGMENT}"
+    f"$commit: GitObjectID, $withCommit: Boolean!, {VARIABLES}) "
+    f"{{ repository(owner: $owner, name: $name) {{ {POLICY_FIELDS} "
+    f"pullRequest(number: $number) @include(if: $withPull) {{ {_PULL_REQUEST} }} "
+    f"commit: object(oid: $commit) @include(if: $withCommit) {{ {COMMIT_FIELDS} }} "
+    f"{FIELDS} }} }} {FRAGMENT}"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What a run is about: a pull request (0: none). ``is_at_once`` False: it looks later, and hands over what it saw."""
+    """What a run is about: a pull request (0: none), at a commit where an earlier step pinned one.
+
+    ``is_at_once`` False: it looks later, and hands over what it saw. ``nodes``: comments' names in GraphQL, from the event.
+    """
 
     number: int
     policy_path: str
     default_branch: str
     is_at_once: bool = True
+    commit: str = ""
+    nodes: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def policy_variables(self) -> dict[str, str]:
@@ -63,6 +73,7 @@ class FirstLook:
         self._client = client
         self._refs = refs
         self.focus = focus
+        self.pull_node = ""
         self._is_asked = False
         self._found: dict[str, Any] = {}
 
@@ -82,6 +93,11 @@ class FirstLook:
         found = self._found.pop("pull_request", None)
         return found if isinstance(found, PullRequest) and found.number == number else None
 
+    def commit(self, sha: str) -> CommitFacts | None:
+        """Return what GitHub says of the pinned commit, once; None for any other. It never changes, so age is no matter."""
+        found = self._found.pop("commit", None)
+        return found if isinstance(found, CommitFacts) and found.sha == sha else None
+
     def hand_over(self, repository: Mapping[str, Any]) -> None:
         """Take policy and refs from the answer to a later, larger question. Raises KeyError or TypeError for none."""
         self._found["policy"] = _policy(repository)
@@ -94,6 +110,8 @@ class FirstLook:
             "name": name,
             "number": focus.number,
             "withPull": focus.number > 0,
+            "commit": focus.commit or None,
+            "withCommit": bool(focus.commit),
             "custom": None,
             "branches": None,
             **focus.policy_variables,
@@ -101,8 +119,12 @@ class FirstLook:
         # GraphQL refuses, is down, or answers what nobody expects: everything is asked one by one.
         with contextlib.suppress(GpuLolError, KeyError, TypeError, AttributeError, ValueError):
             repository = self._client.graphql(QUERY, variables)["repository"]
-            self._found["pull_request"] = _pull_request(repository.get("pullRequest"))
+            pull = repository.get("pullRequest")
+            self._found["pull_request"] = _pull_request(pull)
+            self.pull_node = str(pull["id"]) if pull else ""
             self.hand_over(repository)
+            # Last, and by itself: where it lacks something, what came with it is good all the same.
+            self._found["commit"] = graphql_commit(repository.get("commit"))
 
 
 def _policy(repository: Mapping[str, Any]) -> Policy | None:

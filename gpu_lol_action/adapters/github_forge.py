@@ -9,22 +9,22 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from gpu_lol_action.adapters import archive, github_archive
 from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient
+from gpu_lol_action.adapters.github_closing import close_at_once
 from gpu_lol_action.adapters.github_comments import Hands, OnePost, author_of, posted
+from gpu_lol_action.adapters.github_commit_facts import rest_commit
 from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
 from gpu_lol_action.adapters.github_people import is_team_member, read_comment
 from gpu_lol_action.adapters.github_reaction import post_reaction
 from gpu_lol_action.adapters.our_refs import OurRefs
 from gpu_lol_action.domain.confirmation import WrittenComment
-from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
+from gpu_lol_action.domain.request import Closing, CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 from gpu_lol_action.intake.events import parse_pull_request
-from gpu_lol_action.launch.commit_object import CommitFacts, Signer, rebuild_commit_object
+from gpu_lol_action.launch.commit_object import rebuild_commit_object
 
 __all__ = ["GitHubForge", "Hands"]
 
@@ -52,6 +52,7 @@ class GitHubForge:
         self._hands = hands
         self._repository = repository
         self._me: str | None = None
+        self._nodes: dict[int, str] = dict(focus.nodes) if focus is not None else {}
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._kept: tuple[str, Path] | None = None
 
@@ -84,7 +85,12 @@ class GitHubForge:
         return self._repository
 
     def pull_request(self, number: int) -> PullRequest:
-        """Return the pull request as GitHub has it now; at the first time as the run's first look saw it."""
+        """Return the pull request as GitHub has it now; at the first time as the run's first look saw it.
+
+        Number 0 is the default branch as it stands, in the form of a pull request from itself.
+        """
+        if not number:
+            return self._default_branch()
         seen = self.first_look.pull_request(number)
         if seen is not None:
             return seen
@@ -93,6 +99,25 @@ class GitHubForge:
             return parse_pull_request(raw)
         except (KeyError, TypeError, ValueError):
             raise _not_understood(f"pull request {number}") from None
+
+    def _default_branch(self) -> PullRequest:
+        repository = self.repository()
+        raw = self.client.get("branches/{branch}", {"branch": repository.default_branch})
+        head = str(raw["commit"]["sha"])
+        return PullRequest(
+            number=0,
+            title=repository.default_branch,
+            state="open",
+            is_draft=False,
+            is_merged=False,
+            author="",
+            author_is_bot=False,
+            head_sha=head,
+            head_ref=repository.default_branch,
+            head_repository=repository.full_name,
+            base_sha=head,
+            base_ref=repository.default_branch,
+        )
 
     def role(self, login: str) -> str:
         """Return the user's role; a custom role by the standard one it is built on; `none` where GitHub refuses.
@@ -170,7 +195,25 @@ class GitHubForge:
 
     def post_comment(self, number: int, body: str) -> Posted:
         """Post a comment once, also where GitHub's answer is lost."""
-        return OnePost(self.client, self._hands, self.me, number, body).send()
+        return self._post(number, body)
+
+    def close_command(self, closing: Closing) -> Posted:
+        """Say the last word on a command: its answer, the reaction, the status; at once where GraphQL lets us."""
+        done = close_at_once(self.client, self.first_look.pull_node, self._nodes, closing)
+        posted = done.posted or self._post(closing.number, closing.body, is_doubtful=done.is_doubtful)
+        if not done.has_reacted:
+            self.react(closing.command_id, closing.reaction)
+        if not done.has_edited:
+            try:
+                self.edit_comment(closing.status_id, closing.last_status)
+            except GpuLolError as error:
+                self._hands.note(f"the status comment could not be edited: {error.explanation.what}")
+        return posted
+
+    def _post(self, number: int, body: str, *, is_doubtful: bool = False) -> Posted:
+        made = OnePost(self.client, self._hands, self.me, number, body).send(is_doubtful=is_doubtful)
+        self._nodes[made.comment_id] = made.node_id
+        return made
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace a comment's text."""
@@ -223,12 +266,17 @@ class GitHubForge:
 
     def commit(self, sha: str) -> CommitContent:
         """Return the commit's tree, and git's own bytes of it, rebuilt from what the API says."""
-        raw = self.client.get("git/commits/{sha}", {"sha": sha})
-        try:
-            facts = _commit_facts(raw)
-        except (KeyError, TypeError, ValueError):
-            raise _not_understood(f"commit {sha[:7]}") from None
-        return CommitContent(facts.tree_id, rebuild_commit_object(facts), self._gitlinks(sha, facts.tree_id))
+        seen = self.first_look.commit(sha)
+        content = rebuild_commit_object(seen) if seen is not None else None
+        if seen is None or content is None:
+            # Only bytes whose hash is the commit's id prove what GraphQL said of it.
+            raw = self.client.get("git/commits/{sha}", {"sha": sha})
+            try:
+                seen = rest_commit(raw)
+            except (KeyError, TypeError, ValueError):
+                raise _not_understood(f"commit {sha[:7]}") from None
+            content = rebuild_commit_object(seen)
+        return CommitContent(seen.tree_id, content, self._gitlinks(sha, seen.tree_id))
 
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write the tree of exactly that commit, links included, as a tar.gz without a top folder."""
@@ -256,24 +304,6 @@ class GitHubForge:
         span = f"{base}...{head}"
         raw = self.client.get("compare/{span}", {"span": span}, per_page=1)
         return str(raw["merge_base_commit"]["sha"])
-
-
-def _commit_facts(raw: Any) -> CommitFacts:
-    verification = raw.get("verification") or {}
-    return CommitFacts(
-        sha=raw["sha"],
-        tree_id=raw["tree"]["sha"],
-        parents=tuple(parent["sha"] for parent in raw["parents"]),
-        author=_signer(raw["author"]),
-        committer=_signer(raw["committer"]),
-        message=raw["message"],
-        signed_payload=verification.get("payload") or "",
-        signature=verification.get("signature") or "",
-    )
-
-
-def _signer(raw: Any) -> Signer:
-    return Signer(raw["name"], raw["email"], datetime.fromisoformat(raw["date"].replace("Z", "+00:00")))
 
 
 def _not_understood(subject: str) -> GpuLolError:

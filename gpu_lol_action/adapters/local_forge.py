@@ -20,7 +20,7 @@ from gpu_lol_action.adapters import archive
 from gpu_lol_action.adapters.skypilot_process import started_at
 from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.installation import CheckoutFacts
-from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
+from gpu_lol_action.domain.request import Closing, CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import UserError
 
 MAX_FILE_BYTES = 1024 * 1024
@@ -105,6 +105,10 @@ class LocalForge:
         self._posted += 1
         self._show(body)
         return Posted(self._posted, body, getpass.getuser())
+
+    def close_command(self, closing: Closing) -> Posted:
+        """Show the answer."""
+        return self.post_comment(closing.number, closing.body)
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         """What was shown scrolls away: the live progress says the same."""

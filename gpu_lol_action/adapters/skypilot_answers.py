@@ -17,35 +17,51 @@ _DETAIL_LIMIT = 200
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|<rich_[^>]*>|</?rich[^>]*>")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 
-# In the order in which they are believed: a wrong key or an empty account explains the other failures.
-_WORDS: Sequence[tuple[str, re.Pattern[str]]] = (
-    (
-        "credentials",
-        re.compile(
-            r"\bunauthorized\b|\bforbidden\b|invalid api key|no api key|authentication|\b401\b|\b403\b", re.IGNORECASE
+# In the order in which they are believed: a wrong key or an empty account explains the other failures. The last row is what
+# a bare status says where no word does: GCP answers 403 to a used-up quota too.
+_WORDS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
+    (kind, re.compile("|".join(patterns), re.IGNORECASE))
+    for kind, patterns in (
+        (
+            "credentials",
+            (
+                r"(?<!access is )\bunauthorized\b|UnauthorizedOperation|not authorized|AuthorizationFailed|\bunauthenticated\b",
+                r"\bforbidden\b|permission[ _]denied|access ?denied",
+                r"invalid[- ]api[- ]key|api key (?:was|is) invalid|no api key|invalid user key|authentication|AuthFailure",
+                r"InvalidClientTokenId|SignatureDoesNotMatch|ExpiredToken|RequestExpired|invalid cloud credentials",
+            ),
         ),
-    ),
-    (
-        "no_balance",
-        re.compile(
-            r"balance|insufficient funds|add (?:more )?(?:funds|credit)|out of credits?|payment|billing", re.IGNORECASE
+        (
+            "no_balance",
+            (
+                r"balance|insufficient[ _]funds|insufficient[ _]credit|lacks credit|add (?:more )?(?:funds|credit)|out of credits?",
+                r"payment|billing|account[- ](?:is )?inactive|ReadOnlyDisabledSubscription",
+            ),
         ),
-    ),
-    (
-        "quota",
-        re.compile(
-            r"quota|limit exceeded|limitexceeded|exceed(?:s|ed)? (?:the |your )?(?:limit|maximum)|spend(?:ing)? limit|vcpulimit",
-            re.IGNORECASE,
+        (
+            "quota",
+            (
+                r"quota|limit ?exceeded|exceed(?:s|ed)? (?:the |your )?(?:limit|maximum)|spend(?:ing)? limit|vcpulimit",
+                r"count ?exceeded|too many instances",
+            ),
         ),
-    ),
-    (
-        "no_capacity",
-        re.compile(
-            r"no longer any instances|no instances? (?:currently )?available|not enough (?:free )?|capacity|no resources|out of stock"
-            r"|(?<!service )(?<!service temporarily )unavailable|sold out|does not have the resources|insufficient[- ](?:instance|capacity|resources)",
-            re.IGNORECASE,
+        (
+            "no_capacity",
+            (
+                r"no longer any instances|no instances? (?:currently )?available|not enough (?:free )?|capacity|no resources",
+                r"out of stock|sold out|does not have (?:the|enough) resources|(?:resource[ _])?pool[ _]exhausted|resource_exhausted",
+                r"(?<!service )(?<!service temporarily )unavailable|SkuNotAvailable|not available in|AllocationFailed|Overconstrained",
+                r"insufficient[- ](?:instance|capacity|resources)|not find an offer|no_such_ask|NotEnoughResources",
+                r"price is lower than|PriceTooLow|not found or access is unauthorized",
+            ),
         ),
-    ),
+        ("credentials", (r"\b401\b|\b403\b",)),
+    )
+)
+# Asked too often: says nothing about machine or account, though some of it reads like a limit.
+_THROTTLED = re.compile(
+    r"rate[ -]?limit|RequestLimitExceeded|Request limit exceeded|rate_exceeded|throttl|too many requests|\b429\b",
+    re.IGNORECASE,
 )
 _INVALID_TYPES = frozenset(
     {
@@ -56,7 +72,8 @@ _INVALID_TYPES = frozenset(
     }
 )
 _ANSWER = re.compile(
-    r"(?:run_instances error|Failed to launch instances?):\s*(?P<words>.+)|(?P<aws>An error occurred \(\w+\).*)"
+    r"(?:run_instances error|Failed to (?:launch|create) instances?|Got an unparsed error):\s*(?P<words>.+)"
+    r"|(?P<aws>An error occurred \([\w.]+\).*)"
 )
 
 _PROGRESS: Sequence[tuple[re.Pattern[str], str]] = (
@@ -133,6 +150,8 @@ def _first_sentence(text: str) -> str:
 
 
 def _word_kind(text: str) -> str | None:
+    if _THROTTLED.search(text):
+        return None
     return next((kind for kind, pattern in _WORDS if pattern.search(text)), None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.memory_need import MemoryNeed
@@ -55,37 +56,44 @@ def alternatives(
     ``computed`` is what the run needs as it is: where documentation was weighed against the sum, each other sum is corrected
     by as much.
     """
-    found = (_alternative(checkout, findings, levers, variant, computed) for levers, variant in tried(asked))
+    plain = estimate_vram(asked)
+    is_same_count = asked.gpu_count == need.gpu_count
+    # What lies on the card beside this model's own sum stays there whichever lever is pulled; and what was asked for over or
+    # under the sum, because documentation says so or a model was only assumed, is asked for in proportion.
+    beside = max(computed.expected_gib - plain.expected_gib, 0.0) if is_same_count else 0.0
+    ratio = computed.required_gib / (need_of(plain) + beside) if is_same_count else 1.0
+    reader = _Reader(checkout, findings, beside, ratio)
+    found = (reader.alternative(levers, variant) for levers, variant in tried(asked))
     most = computed.expected_gib
     return tuple(
         each for each in found if each.expected_gib < most or each.expected_gib * each.gpu_count < most * need.gpu_count
     )
 
 
-def _alternative(
-    checkout: Checkout,
-    findings: tuple[Finding, ...],
-    levers: tuple[Lever, ...],
-    variant: Variant,
-    computed: MemoryBreakdown,
-) -> Alternative:
-    breakdown = estimate_vram(variant.question)
-    required = need_of(breakdown)
-    if computed.computed_gib:
-        required = required * computed.required_gib / computed.computed_gib
-    said = next((item for field in _SAID[levers[0]] if (item := best(findings, field)) is not None), None)
-    edit = _edit(checkout, said, variant.lever) if said is not None and len(levers) == 1 else None
-    return Alternative(
-        levers=levers,
-        words=variant.words,
-        setting=variant.setting,
-        costs=variant.costs,
-        expected_gib=breakdown.expected_gib,
-        required_gib=max(LEAST_GIB, math.ceil(required - 0.05)),
-        gpu_count=variant.question.gpu_count,
-        evidence=said.evidence if said is not None and said.evidence.path else None,
-        edit=edit,
-    )
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    checkout: Checkout
+    findings: tuple[Finding, ...]
+    beside_gib: float
+    ratio: float
+
+    def alternative(self, levers: tuple[Lever, ...], variant: Variant) -> Alternative:
+        """Return what a variant needs, and where it would be written."""
+        breakdown = estimate_vram(variant.question)
+        required = (need_of(breakdown) + self.beside_gib) * self.ratio
+        said = next((item for field in _SAID[levers[0]] if (item := best(self.findings, field)) is not None), None)
+        edit = _edit(self.checkout, said, variant.lever) if said is not None and len(levers) == 1 else None
+        return Alternative(
+            levers=levers,
+            words=variant.words,
+            setting=variant.setting,
+            costs=variant.costs,
+            expected_gib=round(breakdown.expected_gib + self.beside_gib, 2),
+            required_gib=max(LEAST_GIB, math.ceil(required - 0.05)),
+            gpu_count=variant.question.gpu_count,
+            evidence=said.evidence if said is not None and said.evidence.path else None,
+            edit=edit,
+        )
 
 
 def _edit(checkout: Checkout, said: Finding, lever: Lever) -> LineEdit | None:

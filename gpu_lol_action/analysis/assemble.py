@@ -16,6 +16,7 @@ from gpu_lol_action.analysis import (
     gpu_count,
     media,
     models,
+    models_beside,
     packages,
     serving_engine,
     training,
@@ -48,6 +49,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     workload.detect,
     entry_points.detect,
     models.detect,
+    models_beside.detect,
     training.detect,
     media.detect,
     serving_engine.detect,
@@ -170,14 +172,14 @@ def propose(
     """Return the spec that the code alone asks for, and the memory behind it (None without a GPU)."""
     kind = _workload(findings)
     need = memory_need(findings, kind, model_facts) if kind is not WorkloadType.CPU_ONLY else None
-    nodes = best(findings, "hardware.num_nodes")
+    nodes, disk = best(findings, "hardware.num_nodes"), best(findings, "hardware.disk_gb")
     hardware = Hardware(gpu_count=0)
     if need is not None:
         hardware = Hardware(
             gpu_count=need.gpu_count,
             vram_required_gb=need.required_gib,
             num_nodes=int(nodes.value) if nodes else 1,
-            disk_gb=_disk_gb(need.model),
+            disk_gb=max(_disk_gb(need.model), int(disk.value) if disk else 0),
         )
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")[:MAX_REQUIREMENTS]
     image = image_for(findings, requirements, kind)

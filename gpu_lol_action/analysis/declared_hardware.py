@@ -1,7 +1,7 @@
 """Hardware that scripts and configuration ask a scheduler or a cloud for, and what comments in the run's files say of it.
 
 A scheduler's order is the surest statement there is on what a run was given: SLURM's ``--gres``, SkyPilot's ``accelerators``,
-Kubernetes' and Modal's ``gpu``, instance types of AWS, Azure and Google Cloud.
+Kubernetes' and Modal's ``gpu``, instance types of AWS, Azure and Google Cloud, and what hosts of models are told.
 """
 
 from __future__ import annotations
@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card, memory_phrases
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.hosting_files import Wish, wish_findings, wish_for
+from gpu_lol_action.analysis.notebooks import PROSE
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -56,13 +60,21 @@ _COMMENT = re.compile(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
-    """Return ``documented.card``, ``.gpu_count`` and ``.memory_gb`` findings of the run's own files."""
+    """Return ``documented.card``, ``.gpu_count``, ``.memory_gb`` and ``hardware.disk_gb`` findings of the run's own files."""
     if run is None:
         return []
     found: list[Finding] = []
     for source in _files(checkout, run):
         found.extend(_of_file(source))
-    return found
+    wish = hosted_wish(checkout, run)
+    return [*found, *(wish_findings(wish) if wish is not None else ())]
+
+
+def hosted_wish(checkout: Checkout, run: Run) -> Wish | None:
+    """Return the machine that a host of models is asked for to start this run; what it is to serve says nothing of training."""
+    folder = run.script.folder if run.script is not None else run.evidence.path.rpartition("/")[0]
+    wish = wish_for(checkout, folder)
+    return wish if wish is not None and (run.behavior is Behavior.INFERS or not wish.serves) else None
 
 
 @remembered
@@ -70,8 +82,12 @@ def _of_file(source: Source) -> tuple[Finding, ...]:
     """Return what one file says: orders, else remarks, by line."""
     found: list[Finding] = []
     for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
-        if len(line) <= MAX_LINE_CHARACTERS:
-            where = Evidence(source.path, number)
+        where = Evidence(source.path, source.code.line_of_file(number) if source.code is not None else number)
+        if source.form is Form.NOTEBOOK and line.startswith(PROSE):
+            # What an author writes between the cells is the documentation of this very run.
+            said = line.removeprefix(PROSE)
+            found.extend(statements_of(said, "", where) if "|" not in said[:3] else ())
+        elif len(line) <= MAX_LINE_CHARACTERS:
             found.extend(list(_ordered(line, where)) or _remarked(line, where))
     return tuple(found)
 

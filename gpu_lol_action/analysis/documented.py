@@ -51,7 +51,7 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
     headings = _headings(lines)
     for number, line in enumerate(lines, 1):
         if "|" not in line[:3] and len(line) < MAX_LINE_CHARACTERS:
-            found.extend(_statements(line, headings[number - 1], Evidence(source.path, number)))
+            found.extend(statements_of(line, headings[number - 1], Evidence(source.path, number)))
     for figure in table_figures(lines, headings):
         why = f"a table of the documentation says {figure.memory_gb:g} GB for {figure.label or 'a row'}"
         field = _field("memory_gb", _table_use(figure.label, headings[figure.line - 1]))
@@ -106,7 +106,8 @@ def _field(name: str, use: str) -> str:
     return f"documented.{use}.{name}" if use else f"documented.{name}"
 
 
-def _statements(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
+def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
+    """Yield what one line of prose states, for the purpose that it or the heading above it names."""
     if not _MAY_STATE.search(line):
         return
     use = purpose(line) or purpose(heading)

@@ -12,12 +12,17 @@ _SIZE = r"(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)"
 _KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|显存)"
 _MEMORY = (
     re.compile(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
-    re.compile(rf"\b(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
+        re.IGNORECASE,
+    ),
     # "on two 24GB GPUs", "on a single 48 GB GPU"
     re.compile(
         rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
         re.IGNORECASE,
     ),
+    # "consumer GPUs (24GB+)"
+    re.compile(rf"\bGPUs?\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
     re.compile(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
 )
 _ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|using|only|consum\w*|takes?|"
@@ -99,7 +104,7 @@ def memory_phrases(line: str) -> Iterator[tuple[float, bool]]:
         for match in pattern.finditer(line):
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
-            asks = bool(_ASKS.search(around)) or pattern is _MEMORY[2]
+            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4]
             if asks and 1 <= size <= 400 and size not in seen:
                 seen.add(size)
                 yield size, bool(_DEMANDS.search(around))

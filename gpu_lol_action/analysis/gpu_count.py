@@ -8,11 +8,14 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.hosting_files import counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -34,6 +37,7 @@ _SPREADS = frozenset({
 _TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "spawn",
                         "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
+_PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
 _SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
@@ -60,8 +64,18 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = _configured(checkout, run) or _listed(run) or _meshed(checkout, run) or _asserted(checkout, run)
-    said = said or _named(run) or _documented(checkout, run) or _of_others(checkout, run) or _prepared(checkout, run)
+    said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)
+    said = said or _of_others(checkout, run) or _prepared(checkout, run) or _submitted(checkout, run)
     return [*said, *found]
+
+
+def _hosted(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the count that a host of models is asked for."""
+    wish = hosted_wish(checkout, run)
+    if wish is None or wish.count is None:
+        return []
+    count, where = wish.count
+    return [Finding(_FIELD, str(count), counted(count), Confidence.MEDIUM, where)]
 
 
 def _configured(checkout: Checkout, run: Run) -> list[Finding]:
@@ -115,9 +129,10 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        found = _ASSERTED.search(source.text)
+        text = source.text
+        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
         if found is not None and 1 <= int(found[1]) <= 64:
-            where = Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
+            where = Evidence(source.path, text.count("\n", 0, found.start(1)) + 1)
             return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
     return []
 
@@ -177,6 +192,24 @@ def _prepared(checkout: Checkout, run: Run) -> list[Finding]:
             why = f"`num_processes` is {count} in the configuration that lies ready for `accelerate`"
             number = max(1, count // max(1, machines or 1))
             return [Finding(_FIELD, str(number), why, Confidence.LOW, settings["num_processes"].evidence)]
+    return []
+
+
+def _submitted(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the GPUs per machine that the program beside it asks for which hands it to a cluster (submitit)."""
+    script = run.script
+    if run.behavior is not Behavior.TRAINS or script is None or not _spreads(checkout, run):
+        return []
+    for source in checkout.of(Form.PYTHON):
+        if source.folder != script.folder or source is script or not source.mentions("submitit") or source.code is None:
+            continue
+        if script not in import_closure(checkout, source):
+            continue
+        for default in source.code.defaults:
+            count = as_number(default.text) if default.name in _PER_MACHINE else None
+            if count is not None and 1 < count <= 16:
+                why = f"`{default.name}` is {count} in what hands the program to a cluster"
+                return [Finding(_FIELD, str(count), why, Confidence.LOW, Evidence(source.path, default.line))]
     return []
 
 

@@ -40,6 +40,7 @@ MAX_SCRIPT = 64 * 1024  # characters
 MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
+_ASKS_FOR_HELP = frozenset({"--help", "-h", "--version"})  # then it prints and ends
 _OWN_FOLDER = re.compile(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _DATA = re.compile(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
@@ -128,7 +129,7 @@ def parse_command(
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
-    if not words:
+    if not words or _ASKS_FOR_HELP & set(words):
         return None
     module = scripts.get(words[0]) if len(words) > 1 else None
     tool, rest = ("python", [module, *words[1:]]) if module else tool_of(words)

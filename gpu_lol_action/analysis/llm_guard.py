@@ -72,6 +72,20 @@ def read_advice(text: str) -> Advice | Refused:
         return Refused(str(error))
 
 
+def write_advice(advice: Advice) -> str:
+    """Return an answer that says the same and nothing else: ``read_advice`` gives the same values back."""
+    return json.dumps(
+        {
+            "workload_type": advice.workload.value if advice.workload is not None else None,
+            "vram_required_gb": advice.vram_gb,
+            "gpu_count": advice.gpu_count,
+            "gpu_type": advice.gpu_type,
+            "reason": advice.reason,
+        },
+        ensure_ascii=False,
+    )
+
+
 def hints_of(advice: Advice, model: str) -> tuple[Finding, ...]:
     """Return the findings that stand for an answer while the code is assembled anew: they outweigh what was detected."""
     values = (

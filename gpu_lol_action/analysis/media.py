@@ -22,6 +22,7 @@ from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
 from gpu_lol_action.analysis.media_sizes import image_size, size_findings
+from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.network_values import Named
@@ -71,6 +72,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found = size_findings(scope, sources)
     found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
     found += detector_findings(scope)
+    found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     networks = list(_networks(scope, sources))
     found += networks[:3]
     latent = latent_findings(checkout, scope, run)

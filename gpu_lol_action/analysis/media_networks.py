@@ -7,7 +7,6 @@ A small reader follows the program from its top: options at their defaults, cons
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -55,9 +54,8 @@ _STARTS = frozenset(
         "launch",
     }
 )
-_STARTING = re.compile(rf"\bdef\s+(?:{'|'.join(sorted(_STARTS))})\b")
 _METHODS = _STARTS | {"__call__", "setup_model", "configure_model", "_build_model", "init_model"}
-_LATENTS = re.compile(r"AutoencoderKL|first_stage|latent_size|vae\.encode")
+_LATENTS = ("AutoencoderKL", "first_stage", "latent_size", "vae.encode")
 _LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
 """Channels of a latent picture, with those of a mask or another picture beside them, and how many pixels a side of it stands for."""
 _FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
@@ -121,7 +119,7 @@ def _follow_programs(
         programs, options, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
     )
     machine.is_size_open = not image_size
-    machine.has_latents = any(program.defines_any(_LATENTS) and not program.is_broken for program in programs[:12])
+    machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):
         before = len(machine.roots)
@@ -193,7 +191,7 @@ def _follow(machine: Machine, program: Program, *, whole: bool) -> None:
         frame = Frame(program)
         machine.modules[program.source.path] = frame.names
         _tried(machine, lambda: execute(machine, frame, program.body))
-    for name, node in program.functions.items() if whole or program.defines_any(_STARTING) else ():
+    for name, node in program.functions.items() if whole or program.may_define_any(_STARTS) else ():
         is_likely = name in _STARTS or (whole and not machine.roots)  # else factories that nobody asks for
         if id(node) not in machine.called and is_likely:
             _tried(machine, partial(call, machine, Function(node, program), (), {}))

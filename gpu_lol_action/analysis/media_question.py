@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -69,10 +70,13 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
     network = find_network(question.model.name)
     if network is not None and network.family == "vision" and 0 < size[0] <= SMALL_PICTURE:
         size = (size[0] * STEM, size[1] * STEM)
+    is_picture = question.model.kind == OWN or question.model.kind in PICTURE_KINDS
+    views = float(_text(known, "media.views") or 1) if is_picture and question.method.trains_everything else 1.0
     is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and question.method.trains
     return replace(
         question,
         precision="fp16" if is_mixed and _best(known, "training.precision") is None else question.precision,
+        batch_size=math.ceil(question.batch_size * views),
         image_height=size[0],
         image_width=size[1],
         frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,

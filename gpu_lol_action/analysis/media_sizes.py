@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, l
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
-         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img")  # fmt: skip
+         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size")  # fmt: skip
 _HEIGHTS, _WIDTHS = ("height", "video_height", "sample_height", "h"), ("width", "video_width", "sample_width", "w")
 _PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
 _PAIR = (

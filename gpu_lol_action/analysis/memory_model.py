@@ -41,6 +41,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
     if shape is not None and is_meant and is_nearer:
         return shape
+    if named is None and trains and not builds and (configured := _configured(findings)) is not None:
+        return known.get(configured) or find_model(configured)
     if named is None or _is_only_a_helper(findings, named):
         family = best(findings, "model.family")
         if family is not None:
@@ -55,6 +57,14 @@ def _only_one(findings: tuple[Finding, ...]) -> str | None:
     """Return the only model that other programs of the checkout load: what a fine-tuning script takes from a path of its user's."""
     named = {finding.value for finding in findings if finding.field == "model.id"}
     return next(iter(named)) if len(named) == 1 else None
+
+
+def _configured(findings: tuple[Finding, ...]) -> str | None:
+    """Return the model that a configuration beside the program names, though nothing says that the run reads it: nearer than a family's usual one."""
+    named = (
+        f for f in findings if f.field == "model.id" and f.evidence.path.endswith((".yaml", ".yml", ".json", ".toml"))
+    )
+    return next((finding.value for finding in named), None)
 
 
 def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:

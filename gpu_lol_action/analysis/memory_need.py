@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.headroom import estimate_with_room
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
+from gpu_lol_action.analysis.models_beside import with_models_beside
 from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
@@ -28,7 +30,6 @@ from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import (
     VramQuestion,
-    estimate_vram,
 )
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
@@ -78,7 +79,13 @@ def memory_need(
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
     question, count, relaxed = place(asked, stated, ALL_FIELDS if is_as_said else _said(findings))
-    breakdown = with_share(_with_evidence(estimate_vram(question), findings), best(findings, SHARE_FIELD))
+    # A server's cache takes what its card has left, whichever model of the family it is.
+    is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
+    question, count, estimated = estimate_with_room(
+        question, count, is_assumed=is_assumed, is_count_free=stated is None
+    )
+    estimated = with_models_beside(_with_evidence(estimated, findings), question, findings)
+    breakdown = with_share(estimated, best(findings, SHARE_FIELD))
     breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
@@ -156,14 +163,21 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     return MemoryNeed(DEFAULT_GIB, count, None, None, finding, (f"{gap}; {DEFAULT_GIB} GiB were assumed",))
 
 
+def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
+    """Whether nothing names the model, so that the usual one of its family stands for it: others of the family are larger."""
+    family = best(findings, "model.family")
+    if family is None or model.name != getattr(find_model(family.value), "name", None):
+        return False
+    named = {f.value for f in findings if f.field == "model.id"}
+    return family.value not in named and model.name not in named
+
+
 def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, ...]:
     """Return what was assumed because nothing said it."""
     gaps = []
     family = best(findings, "model.family")
-    if family is not None and question.model.name == getattr(find_model(family.value), "name", None):
-        named = {f.value for f in findings if f.field == "model.id"}
-        if family.value not in named and question.model.name not in named:
-            gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
+    if family is not None and _is_assumed(findings, question.model):
+        gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
     if question.method.trains and not has_batch(findings):
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
     if (

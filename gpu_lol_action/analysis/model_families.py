@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.analysis.model_loads import loaded_texts, model_name
+from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.media_facts import find_pipeline
@@ -52,6 +52,7 @@ _GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 # What most servers are tried with where nobody says a model: the smallest of a family that needs a whole card.
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
 _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
+_FOR_ANY = re.compile(r"(?:^|\.)AutoModel")
 MAX_PRESETS = 100
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
@@ -112,12 +113,17 @@ def _made(source: Source) -> Finding | None:
     """Return the family of the first model that a program makes, by its class."""
     for call in source.code.calls if source.code else ():
         owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
-        if owner.startswith("AutoModel") and any(model_name(text) for text in loaded_texts(call, source)):
+        if _FOR_ANY.search(owner) and any(_names_one(text) for text in loaded_texts(call, source)):
             continue  # a class for any model says nothing where the call names one
         if owner and not _NOT_MODELS.search(owner) and (model := _family(owner)) is not None:
             why = f"`{call.name[:60]}` is of the family of {model}"
             return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))
     return None
+
+
+def _names_one(text: str) -> bool:
+    """Whether a text names a model of the Hub, of a known size or not, that is there to be loaded."""
+    return (model_name(text) is not None or HUB_ID.fullmatch(text) is not None) and not PLACEHOLDER.search(text)
 
 
 def _family(text: str) -> str | None:

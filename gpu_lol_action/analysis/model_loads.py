@@ -30,6 +30,8 @@ HELPER_KEY = re.compile(
 _HELPER_PLACE = re.compile(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward"
 )
+# Models too small to be meant: what a program that takes any model starts with so that it can be tried.
+PLACEHOLDER = re.compile(r"(?:^|/)opt-125m$|(?:^|[/-])tiny-(?:random|gpt2|llama-random)|-internal-testing/")
 MAX_LOADING = 20  # modules of a run that are asked what they load by a key of its configuration
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 

@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.model_loads import (
     HUB_ID,
     MODEL_KEYS,
     NOT_MODELS,
+    PLACEHOLDER,
     is_helper_place,
     loaded_texts,
     loads_of,
@@ -44,6 +45,8 @@ _NOT_THE_HUB = re.compile(
     r"\.(?:json|bin|pth?|ckpt|safetensors|txt)$|^(?:data|outputs?|out|models?|ckpts?|checkpoints?)/"
 )
 _TOWER = re.compile(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
+# Files of encoders alone: parts that lie beside a model.
+_ENCODERS = re.compile(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 
 
@@ -51,13 +54,21 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return models by how near the run they are named, then the shape that the run builds."""
     found = [*_from_options(checkout, run), *_from_commands(checkout, run), *_from_run(checkout, run),
              *_from_code(checkout, run), *shape_of_config(checkout)]  # fmt: skip
+    found = [f for f in found if not (_is_placeholder(f) or _ENCODERS.search(f.value))]
     found += _unsized(checkout, run)
     unique: dict[str, Finding] = {}
     for finding in found:
-        unique.setdefault(finding.value, finding)
+        known = unique.setdefault(finding.value, finding)
+        if finding.confidence > known.confidence:
+            unique[finding.value] = finding
     is_named = any(finding.confidence is Confidence.HIGH for finding in unique.values())
     guessed = [] if is_named else guess_family(checkout, run)
     return [*unique.values(), *guessed, *shape_of_run(checkout, run)]
+
+
+def _is_placeholder(finding: Finding) -> bool:
+    """Whether a program's default is there to be replaced; a command or a configuration that names it means it."""
+    return finding.evidence.path.endswith(".py") and bool(PLACEHOLDER.search(finding.value))
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
@@ -135,6 +146,8 @@ def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
         if run is not None and run.command is not None and command.target != run.command.target:
             continue
         for key in MODEL_KEYS:
+            if run is not None and key in run.options:
+                continue  # the run says itself what the others say otherwise
             name = model_name(command.options.get(key, ""))
             if name is not None:
                 yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.HIGH, command.evidence)

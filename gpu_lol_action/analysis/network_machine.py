@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,8 +26,8 @@ MOST_FORWARD = 240_000  # steps of running networks once, all together
 MOST_STEPS = 60_000  # statements, calls and loops of all networks of a run together
 
 
-_REGISTERS = re.compile(r"@[^\n]*register", re.IGNORECASE)
-"""Of programs that may put something into a registry: a decorator says so."""
+_REGISTERS = "register"
+"""In the decorators of programs that put something into a registry."""
 
 
 class OutOfStepsError(Exception):
@@ -165,7 +164,7 @@ class Machine:
         """Return the class or function that a decorator puts into a registry under that name, or its own; None without one."""
         if self.registry is None:
             if self.registering is None:
-                self.registering = [program for program in self.programs if program.defines_any(_REGISTERS)]
+                self.registering = [program for program in self.programs if program.decorates_with(_REGISTERS)]
             if not any(program.source.mentions(name) for program in self.registering):
                 return None
             self.registry = {}
@@ -200,7 +199,7 @@ def _registered_names(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDe
     for decorator in node.decorator_list[:6]:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         word = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-        if "register" not in word.lower():
+        if _REGISTERS not in word.lower():
             continue
         given = [*decorator.args, *(w.value for w in decorator.keywords)] if isinstance(decorator, ast.Call) else []
         found += [g.value for g in given if isinstance(g, ast.Constant) and isinstance(g.value, str)] or [node.name]

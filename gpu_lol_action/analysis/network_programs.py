@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
@@ -83,9 +82,24 @@ class Program:
             return False
         return name in self.classes or name in self.functions
 
-    def defines_any(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the program may define something that way: a look at its text."""
-        return pattern.search(self.source.text) is not None
+    def may_define_any(self, names: Iterable[str]) -> bool:
+        """Whether the program may have a class or function of one of these names: a look at its text."""
+        return any(may_define(self.source.content, name) for name in names)
+
+    def mentions_any(self, words: Iterable[str]) -> bool:
+        """Whether one of these words stands in its text."""
+        text = self.source.text
+        return any(word in text for word in words)
+
+    def decorates_with(self, word: str) -> bool:
+        """Whether a decorator may have that word (in small letters) in its name: a look at its text."""
+        text = self.source.text.lower()
+        place = text.find(word)
+        while place >= 0:
+            if "@" in text[text.rfind("\n", 0, place) + 1 : place]:
+                return True
+            place = text.find(word, place + 1)
+        return False
 
     def _outlined(self) -> _Outline:
         if self._outline is None:

@@ -1,4 +1,4 @@
-"""A notebook to one program: its code cells in order, with the line of the file for each line."""
+"""A notebook to one program: its code cells in order, with the line of the file for each line, and its prose on hardware as remarks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ MAX_CONTAINERS = 500_000
 """Objects and lists in the file. Pictures are one string each; a file of nothing but ``{}`` would fill the memory."""
 MAX_MISSES = 20
 REACH = 2000
+PROSE = "#> "
+"""Begins a line of the author's prose. Only lines that may state hardware are kept: the rest says nothing of what runs."""
+_ON_HARDWARE = re.compile(r"\d\s?Gi?B?\b|\bGPUs?\b|VRAM", re.IGNORECASE)
+MAX_PROSE_LINES = 200
+MAX_PROSE_CHARACTERS = 1000
 
 BROKEN = "not a notebook in valid JSON, so not understood"
 TOO_COSTLY = "a notebook with too many values, so not understood"
@@ -29,8 +34,8 @@ def read_notebook(text: str) -> tuple[str, tuple[int, ...]] | str:
     code: list[str] = []
     lines: list[int] = []
     position = misses = 0
-    for line in _code_lines(cells):
-        needle = json.dumps(line, ensure_ascii=False)[1:-1]
+    for line in _lines(cells):
+        needle = json.dumps(line.removeprefix(PROSE), ensure_ascii=False)[1:-1]
         # Cells follow each other in the file. Those that are written otherwise (`\\u005a`) are looked for in vain, each of
         # them through the rest of the file: after a few of these only nearby.
         end = len(text) if misses < MAX_MISSES else position + REACH
@@ -48,11 +53,19 @@ def _whole(digits: str) -> int:
     return int(digits) if len(digits) <= 30 else 0
 
 
-def _code_lines(cells: object) -> Iterator[str]:
+def _lines(cells: object) -> Iterator[str]:
+    left = MAX_PROSE_LINES
     for cell in cells if isinstance(cells, list) else []:
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+        kind = cell.get("cell_type") if isinstance(cell, dict) else None
+        if not isinstance(cell, dict) or kind not in {"code", "markdown"}:
             continue
         source = cell.get("source", "")
         whole = "".join(part for part in source if isinstance(part, str)) if isinstance(source, list) else source
-        if isinstance(whole, str):
+        if not isinstance(whole, str):
+            continue
+        if kind == "code":
             yield from whole.split("\n")
+            continue
+        said = [line for line in whole.split("\n") if len(line) <= MAX_PROSE_CHARACTERS and _ON_HARDWARE.search(line)]
+        yield from (PROSE + line for line in said[:left])
+        left -= len(said[:left])

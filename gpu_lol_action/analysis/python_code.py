@@ -95,7 +95,7 @@ class PythonCode:
             if scanned is None:
                 self._imports = self._tree().imports
             else:
-                placed = (replace(i, line=self._line(i.line)) for i in scanned) if self._lines else scanned
+                placed = (replace(i, line=self.line_of_file(i.line)) for i in scanned) if self._lines else scanned
                 self._imports = tuple(placed)
         return self._imports
 
@@ -245,14 +245,15 @@ class PythonCode:
             self._asked[names] = self._scan(lambda text, quoted: scan_names(text, quoted, names))
         return self._asked[names]
 
-    def _line(self, line: int) -> int:
+    def line_of_file(self, line: int) -> int:
+        """Return the line of the file on which a line of the text stands: another one in notebooks."""
         return self._lines[line - 1] if 0 < line <= len(self._lines) else line
 
     def _tree(self) -> Facts:
         if self._facts is None:
             text = self._text()
             if self._budget is None or self._budget.take(parse_cost(text)):
-                self._facts = read_tree(text, self._line)
+                self._facts = read_tree(text, self.line_of_file)
             else:
                 self._facts = Facts(trouble=UNPARSED)
         return self._facts

@@ -96,7 +96,7 @@ def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tupl
         return tuple(stated)
     path, line = command.evidence.path, command.evidence.line
     return tuple(
-        replace(s, is_at_command=True)
+        replace(s, is_at_command=True, weight=s.weight if s.is_card else max(s.weight, WEIGHT_OF_MEMORY))
         if s.finding.evidence.path == path and 0 <= line - s.finding.evidence.line <= LINES_ABOVE
         else s
         for s in stated

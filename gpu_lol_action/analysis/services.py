@@ -12,36 +12,41 @@ from collections.abc import Iterable
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.hosting_files import wish_for
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form
 
 MAX_TEXT = 200_000
 _TRUSS = "Truss"
-# By framework: the module that is imported ("" where the framework imports the program, and not the other way round), and
+# By framework: the module that is imported ("" where the framework imports the program, and not the other way round); words of
+# which one stands in every definition, for looking at each line of a large tree takes long and looking for words does not; and
 # what all stands in the definition of a service, as each framework's documentation shows it.
-_DEFINITIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("BentoML", "bentoml", (r"^@(?:bentoml\.)?(?:service|runnable)\b|\bbentoml\.(?:Service|Runner)\(",)),
-    ("LitServe", "litserve", (r"\bLitServer\(|^class \w+\([^)\n]*\bLitAPI\b",)),
-    ("Ray Serve", "ray", (r"^@(?:serve|ray\.serve)\.deployment\b|\bserve\.run\(|\bbuild_openai_app\(",)),
-    ("Triton", "triton_python_backend_utils", (r"^class TritonPythonModel\b",)),
-    ("PyTriton", "pytriton", (r"\bTriton\(",)),
-    ("Cog", "cog", (r"^class \w+\([^)\n]*\bBase(?:Predictor|Runner)\b",)),
-    ("RunPod", "runpod", (r"\brunpod\.serverless\.start\(",)),
-    ("KServe", "kserve", (r"^class \w+\([^)\n]*\bModel\b|\bModelServer\(",)),
-    ("TorchServe", "ts", (r"^class \w+\([^)\n]*Handler\b",)),
-    ("MLServer", "mlserver", (r"^class \w+\([^)\n]*\bMLModel\b",)),
-    ("Mosec", "mosec", (r"^class \w+\([^)\n]*Worker\b",)),
-    ("Jina", "jina", (r"^class \w+\([^)\n]*\bExecutor\b",)),
-    ("Potassium", "potassium", (r"\bPotassium\(",)),
-    ("Beam", "beam", (r"^@(?:beam\.)?(?:endpoint|asgi|task_queue|realtime)\b",)),
-    ("Modal", "modal", (r"^\s*@modal\.(?:fastapi_endpoint|web_endpoint|asgi_app|web_server|wsgi_app)\b",)),
-    ("Inference Endpoints", "", (r"^class EndpointHandler\b",)),
-    ("SageMaker", "", (r"^def model_fn\(", r"^def (?:predict_fn|transform_fn)\(")),
-    (_TRUSS, "", (r"^class Model\b", r"^[ \t]+def load\(", r"^[ \t]+(?:async )?def predict\(")),
-)
+_DEFINITIONS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("BentoML", "bentoml", ("service", "runnable", "Service", "Runner"),
+     (r"^@(?:bentoml\.)?(?:service|runnable)\b|\bbentoml\.(?:Service|Runner)\(",)),
+    ("LitServe", "litserve", ("LitServer", "LitAPI"), (r"\bLitServer\(|^class \w+\([^)\n]*\bLitAPI\b",)),
+    ("Ray Serve", "ray", ("serve.deployment", "serve.run(", "build_openai_app("),
+     (r"^@(?:serve|ray\.serve)\.deployment\b|\bserve\.run\(|\bbuild_openai_app\(",)),
+    ("Triton", "triton_python_backend_utils", ("TritonPythonModel",), (r"^class TritonPythonModel\b",)),
+    ("PyTriton", "pytriton", ("Triton(",), (r"\bTriton\(",)),
+    ("Cog", "cog", ("BasePredictor", "BaseRunner"), (r"^class \w+\([^)\n]*\bBase(?:Predictor|Runner)\b",)),
+    ("RunPod", "runpod", ("runpod.serverless.start(",), (r"\brunpod\.serverless\.start\(",)),
+    ("KServe", "kserve", ("Model",), (r"^class \w+\([^)\n]*\bModel\b|\bModelServer\(",)),
+    ("TorchServe", "ts", ("Handler",), (r"^class \w+\([^)\n]*Handler\b",)),
+    ("MLServer", "mlserver", ("MLModel",), (r"^class \w+\([^)\n]*\bMLModel\b",)),
+    ("Mosec", "mosec", ("Worker",), (r"^class \w+\([^)\n]*Worker\b",)),
+    ("Jina", "jina", ("Executor",), (r"^class \w+\([^)\n]*\bExecutor\b",)),
+    ("Potassium", "potassium", ("Potassium(",), (r"\bPotassium\(",)),
+    ("Beam", "beam", ("endpoint", "asgi", "task_queue", "realtime"), (r"^@(?:beam\.)?(?:endpoint|asgi|task_queue|realtime)\b",)),
+    ("Modal", "modal", ("@modal.",),
+     (r"^\s*@modal\.(?:fastapi_endpoint|web_endpoint|asgi_app|web_server|wsgi_app)\b",)),
+    ("Inference Endpoints", "", ("class EndpointHandler",), (r"^class EndpointHandler\b",)),
+    ("SageMaker", "", ("def model_fn(",), (r"^def model_fn\(", r"^def (?:predict_fn|transform_fn)\(")),
+    (_TRUSS, "", ("class Model",), (r"^class Model\b", r"^[ \t]+def load\(", r"^[ \t]+(?:async )?def predict\(")),
+)  # fmt: skip
 _COMPILED = tuple(
-    (name, module, tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns))
-    for name, module, patterns in _DEFINITIONS
+    (name, module, words, tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns))
+    for name, module, words, patterns in _DEFINITIONS
 )
 # What says that the service wants a GPU where the program itself imports nothing that uses one.
 _ON_GPU = re.compile(
@@ -57,9 +62,10 @@ def service_of(checkout: Checkout, source: Source) -> str | None:
     for name in _defined(source):
         if name == _TRUSS and not _lies_in_a_truss(checkout, source):
             continue
-        if _ON_GPU.search(source.text[:MAX_TEXT]) or any(
-            s.code and s.code.imported() & GPU_MODULES for s in import_closure(checkout, source)
-        ):
+        is_asked_for = (
+            _ON_GPU.search(source.text[:MAX_TEXT]) is not None or wish_for(checkout, source.folder) is not None
+        )
+        if is_asked_for or any(s.code and s.code.imported() & GPU_MODULES for s in import_closure(checkout, source)):
             return name
     return None
 
@@ -70,8 +76,9 @@ def _defined(source: Source) -> tuple[str, ...]:
     text = source.text[:MAX_TEXT]
     return tuple(
         name
-        for name, module, patterns in _COMPILED
+        for name, module, words, patterns in _COMPILED
         if (not module or module in text)
+        and any(word in text for word in words)
         and _all_stand(patterns, text)
         and (not module or (source.code is not None and module in source.code.imported()))
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import functools
 import re
+from collections.abc import Iterator
+from typing import AnyStr
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -14,6 +16,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ANY_MARK = tuple(mark for mark, _ in _MARKS)
+_BEFORE = 40
+"""Characters before a name in which ``class`` or ``def`` stands, or nothing but blanks does."""
+_BEHIND_DEFINE = re.compile(rf"\b(?:class|def)[\s\\]+\Z|\A[\s\\]{{{_BEFORE}}}\Z")
 
 
 def text_of(content: bytes) -> str:
@@ -35,29 +40,61 @@ def has_mark(content: bytes) -> bool:
 def may_give(content: bytes | str, name: str) -> bool:
     """Whether a program may give a value to an option or variable of that name; options are written with dashes.
 
-    True where ``name=``, ``name:``, ``"name"`` or ``--name/--no-name`` stands somewhere, in its code or not.
+    True where ``name=``, ``name:``, ``"name"`` or ``--name/--no-name`` stands somewhere, in its code or not. A name that is put
+    together from pieces (``"--learning" "-rate"``) is missed: the program is then as one that says nothing of it.
     """
-    return _may_hold(content, max(name.split("_"), key=len), _giving(name))
+    word = max(name.split("_"), key=len)
+    if not _is_looked_into(content, word):
+        return True
+    if isinstance(content, str):
+        return word in content and _giving(name).search(content) is not None
+    return word.encode() in content and _giving_bytes(name).search(content) is not None
 
 
 def may_define(content: bytes | str, name: str) -> bool:
-    """Whether a program may define a class or function of that name: it stands behind ``class`` or ``def`` somewhere."""
-    return _may_hold(content, name, rf"\b(?:class|def)[\s\\]+{re.escape(name)}\b")
+    """Whether a program may define a class or function of that name: it stands behind ``class`` or ``def`` somewhere.
 
-
-def _may_hold(content: bytes | str, word: str, pattern: str) -> bool:
-    if isinstance(content, str):
-        return word in content and re.search(pattern, content) is not None
-    # Bytes with the mark of another encoding, and letters that only Python's own reading makes the same, are not looked into.
-    if has_mark(content) or not word.isascii():
+    The name is looked for before the words that it may stand behind: an expression for all three takes fifty times as long. One
+    that only exists when the program runs (``type("Net", ...)``) is missed, as it would be in the tree.
+    """
+    if not _is_looked_into(content, name):
         return True
-    return word.encode() in content and re.search(pattern.encode(), content) is not None
+    if isinstance(content, str):
+        return any(_is_defined(before, after) for before, after in _around(content, name))
+    return any(_is_defined(_ascii(before), _ascii(after)) for before, after in _around(content, name.encode()))
+
+
+def _is_defined(before: str, after: str) -> bool:
+    return _BEHIND_DEFINE.search(before) is not None and not (after == "_" or after.isalnum())
+
+
+def _around(content: AnyStr, word: AnyStr) -> Iterator[tuple[AnyStr, AnyStr]]:
+    """Yield what stands right before each place of a word, and the one letter behind it."""
+    place = content.find(word)
+    while place >= 0:
+        end = place + len(word)
+        yield content[max(0, place - _BEFORE) : place], content[end : end + 1]
+        place = content.find(word, end)
+
+
+def _ascii(content: bytes) -> str:
+    return content.decode("ascii", "replace")
+
+
+def _is_looked_into(content: bytes | str, word: str) -> bool:
+    """Whether a look tells: not in another encoding, and not for letters that only Python's own reading makes the same."""
+    return isinstance(content, str) or (word.isascii() and not has_mark(content))
 
 
 @functools.lru_cache(maxsize=512)
-def _giving(name: str) -> str:
+def _giving(name: str) -> re.Pattern[str]:
     spelled = "[-_]".join(map(re.escape, name.split("_")))
-    return rf"(?<!\w){spelled}(?:[\s\\)]*(?:=(?!=)|:)|\s*['\"/])"
+    return re.compile(rf"(?<!\w){spelled}(?:[\s\\)]*(?:=(?!=)|:)|\s*['\"/])")
+
+
+@functools.lru_cache(maxsize=512)
+def _giving_bytes(name: str) -> re.Pattern[bytes]:
+    return re.compile(_giving(name).pattern.encode())
 
 
 def is_text(content: bytes) -> bool:

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number, scope_of
+from gpu_lol_action.analysis.training_length import answered_length, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
@@ -45,19 +46,28 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += [_number("training.sequence_parallel", scope, _PARALLEL, 2, 64)]
     found += [
         _number("training.batch_size", scope, _BATCH, 1, 4096),
-        _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000),
+        _length(checkout, run, scope),
     ]
     if run.behavior is Behavior.TRAINS:
         found += [_tokens(scope), *shared_batches.detect(checkout, run, scope)]
         found += [weights_of(checkout, run, precision), chunked_loss_of(scope), *preference_of(checkout, run, scope)]
         found += [
             checkpointing_of(checkout, run, scope),
-            optimizer_of(scope),
+            optimizer_of(checkout, run, scope),
             _number("training.lora_rank", scope, _RANK, 1, 1024),
         ]
     else:
         found += detect_serving(run, scope)
     return [finding for finding in found if finding is not None]
+
+
+def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return the tokens of a sample: of a prompt and its answer where the run learns from what it generates."""
+    whole = _best_number(scope, _LENGTH, 16, 2_000_000)
+    said = _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000)
+    if run.behavior is not Behavior.TRAINS:
+        return said
+    return answered_length(scope, whole) or said or prepared_length(checkout, run)
 
 
 def _tokens(scope: Scope) -> Finding | None:

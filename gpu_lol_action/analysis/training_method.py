@@ -8,7 +8,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
-from gpu_lol_action.analysis.settings import Found, Scope, is_on, look_up, look_up_number
+from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
@@ -17,6 +17,7 @@ _QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 # P-tuning and prefix tuning: a few embeddings before the text, of the size of small adapters.
 _PREFIX = ("pre_seq_len", "num_virtual_tokens")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
+_HQQ = re.compile(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
 
 
 def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -103,6 +104,8 @@ def weight_bits_of(scope: Scope) -> Finding | None:
     for found, width in ((four_bit_switch(scope), "4"), (look_up(scope, _EIGHT_BIT), "8")):
         if is_on(found) and found is not None:
             return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
+    if (parts := _hqq(scope)) is not None:
+        return parts
     number = look_up_number(scope, ("quantization_bit",), 4, 8)
     if number is not None and number.text in {"4", "8"}:
         return Finding(
@@ -113,3 +116,17 @@ def weight_bits_of(scope: Scope) -> Finding | None:
     if named is not None and (bits := bits_of.get(named.text.lower())):
         return Finding("model.weight_bits", bits, f"`quantization` is {named.text}", named.confidence, named.evidence)
     return None
+
+
+def _hqq(scope: Scope) -> Finding | None:
+    """Return the bits that HQQ is told; of several parts the fewest, for those are the feed-forward layers, most of the weights."""
+    told = [
+        (number, confidence, setting)
+        for confidence, settings in scope.tiers
+        for setting in settings
+        if setting.key == "nbits" and _HQQ.search(setting.path) and (number := as_number(setting.text)) in {2, 3, 4, 8}
+    ]
+    if not told:
+        return None
+    number, confidence, setting = min(told, key=lambda each: (-each[1], each[0] or 0))
+    return Finding("model.weight_bits", str(number), f"HQQ's `nbits` is {number}", confidence, setting.evidence)

@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
+_SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision", "half")
 _TAKES_A_MODELS_DTYPE = re.compile(
     r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
 )
@@ -22,6 +23,8 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
         if is_on(found := look_up(scope, (key,))) and found is not None:
             return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
+    if (engine := _engines(scope)) is not None:
+        return engine
     for confidence, settings in scope.tiers:
         for setting in settings:
             # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
@@ -34,12 +37,25 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")
     if cast is not None:
         return Finding("training.precision", "bf16", "the model is turned to 16 bit", Confidence.MEDIUM, cast)
+    if (switch := look_up(scope, _SWITCHES)) is not None and switch.text.strip().lower() in {"false", "0", "no"}:
+        return None  # what the program could do stands behind the switch
     where = called_at(checkout, run, "half", "autocast", "GradScaler")
     return (
         Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
         if where
         else None
     )
+
+
+def _engines(scope: Scope) -> Finding | None:
+    """Return the numbers that a DeepSpeed configuration switches on (``"fp16": {"enabled": true}``); ``auto`` leaves it to the trainer."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            section, _, key = setting.path.rpartition(".")
+            kind = section.rpartition(".")[2]
+            if key == "enabled" and kind in {"bf16", "fp16"} and setting.text.strip().lower() == "true":
+                return Finding("training.precision", kind, f"`{setting.path}` is on", confidence, setting.evidence)
+    return None
 
 
 def _is_models(setting: Setting, confidence: Confidence) -> bool:

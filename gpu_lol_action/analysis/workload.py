@@ -12,7 +12,9 @@ from gpu_lol_action.analysis.behavior import (
     top_level_gpu_import,
 )
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
@@ -28,8 +30,9 @@ _ASIDE_IN_LIBRARIES = frozenset(
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return the workload, and what it was told from."""
-    need = _gpu_need(checkout, run)
-    if need is not None and not _touches_a_device(checkout):
+    wish = hosted_wish(checkout, run) if run is not None else None
+    need = _gpu_need(checkout, run, wish)
+    if need is not None and wish is None and not _touches_a_device(checkout):
         why = "PyTorch is used, but no program names a device: everything stays on the CPU"
         return [Finding("workload", "cpu-only", why, Confidence.MEDIUM, need.evidence)]
     if need is None:
@@ -52,7 +55,7 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
     return Finding("workload", "inference", f"`{run.shown}` runs a model without training it", confidence, run.evidence)
 
 
-def _gpu_need(checkout: Checkout, run: Run | None) -> Finding | None:
+def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
@@ -71,6 +74,8 @@ def _gpu_need(checkout: Checkout, run: Run | None) -> Finding | None:
         if boosted is not None:
             why = f"`{boosted[0]}` puts boosted trees on the GPU"
             return Finding("gpu.use", "yes", why, Confidence.HIGH, Evidence(source.path, boosted[1]))
+    if wish is not None:
+        return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     return _need_by_command(checkout, run, is_library=is_library)
 
 

@@ -33,6 +33,22 @@ MACHINE_COMMANDS: tuple[CommandSpec, ...] = (
         is_spending=True,
     ),
     CommandSpec(
+        "smoke",
+        "Run the GPU smoke test of this commit on a machine of its own, report it, and end the machine",
+        Permission.COMMAND_ROLES,
+        positional="commit",
+        positional_door=DoorKind.COMMENT,
+        options=(
+            Option("--gpu", OptionKind.ACCELERATOR, "on this accelerator instead of the spec's", "A100-80GB:2"),
+            Option("--image", OptionKind.IMAGE, "in another container image", "IMAGE"),
+            Option("--cloud", OptionKind.CLOUD, "only on this cloud", "runpod"),
+            Option("--dry-run", OptionKind.SWITCH, "say what would be run where, rent nothing"),
+        ),
+        examples=("smoke", "smoke --gpu L4", f"smoke {'4f1d' * 10}"),
+        needs_cloud=True,
+        is_spending=True,
+    ),
+    CommandSpec(
         "confirm",
         "Let another person's `up` rent what costs more than one person may spend",
         Permission.CONFIRMERS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -49,6 +49,11 @@ class Survey:
     def find(self, name: str) -> Entry | UnreadableEntry | None:
         """Return the newest record of a name, or None when there never was one."""
         return next((entry for entry in self.entries if name_of(entry) == name), None)
+
+    def with_entry(self, entry: Entry) -> Survey:
+        """Return the same ledger with one record as it is now."""
+        others = [each for each in self.entries if name_of(each) != name_of(entry)]
+        return replace(self, entries=(*others, entry))
 
     def bills_usd(self, since: datetime, names: Collection[str] | None = None) -> Decimal:
         """Return the sum of the bills closed since then; of these environments alone if named."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -52,6 +52,24 @@ class Machine:
     machine_id: str = ""
     created_at: datetime | None = None
     price_usd_per_hour: Decimal | None = None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether its provider has stopped it: nobody reaches it any more, and it may cost something all the same."""
+        return self.status.lower() in _STOPPED
+
+
+# What providers call a machine that they stopped: RunPod's desiredStatus (a spot pod that is outbid is stopped, not
+# removed, and so is every pod of an account without balance), Lambda's status, Vast's.
+_STOPPED = frozenset({"exited", "dead", "paused", "stopped", "preempted", "terminated"})
+
+
+def find_loss(machines: Sequence[Machine], name_on_cloud: str) -> str | None:
+    """Return how a machine was lost that its provider's list should have: ``machine_gone`` or ``machine_stopped``."""
+    listed = [machine for machine in machines if machine.name_on_cloud == name_on_cloud]
+    if not listed:
+        return "machine_gone"
+    return "machine_stopped" if all(machine.is_stopped for machine in listed) else None
 
 
 @dataclass(frozen=True, slots=True)

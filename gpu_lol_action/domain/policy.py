@@ -53,6 +53,8 @@ class Policy:
     is_teardown_on_failed_validation: bool = True
     absence_interval: timedelta = timedelta(seconds=30)
     sweep_interval: timedelta = timedelta(hours=1)
+    smoke_retry_within: timedelta = timedelta(hours=1)
+    may_forks_smoke: bool = True
     proposal_mode: str = "comment"
     least_change_percent: int = 5
     says_environment: bool = True

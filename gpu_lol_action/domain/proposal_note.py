@@ -1,4 +1,4 @@
-"""What people have said about a pull request's proposal: corrections with who gave them, and whether it is muted.
+"""What is remembered of a pull request's proposal: corrections with who gave them, whether it is muted, a language model's answers.
 
 It is kept in a git ref of its own, not read back from comments: a comment can be edited by others than its author, and
 whoever may write a ref of the repository may push code anyway. Who gave a command had the permission when he gave it.
@@ -13,6 +13,7 @@ from typing import Any
 
 from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.corrections import FIELDS, MAX_COUNT, MAX_GIB, Correction, Corrections
+from gpu_lol_action.domain.kept_answers import NOTHING_KEPT, KeptAnswers, kept_from_json, kept_to_json
 
 VERSION = 1
 NOTHING_CORRECTED = Corrections()
@@ -21,11 +22,15 @@ _MAX_TEXT = 300
 
 @dataclass(frozen=True, slots=True)
 class ProposalNote:
-    """``set_by`` maps the key of each correction in force to the login that gave it; ``muted_by`` is empty where nobody did."""
+    """``set_by`` maps the key of each correction in force to the login that gave it; ``muted_by`` is empty where nobody did.
+
+    ``answers`` are what a language model said when the proposal was made.
+    """
 
     corrections: Corrections = NOTHING_CORRECTED
     set_by: Mapping[str, str] = field(default_factory=dict)
     muted_by: str = ""
+    answers: KeptAnswers = NOTHING_KEPT
 
     @property
     def words(self) -> tuple[tuple[str, str], ...]:
@@ -48,12 +53,14 @@ class UnreadableNote(ValueError):
 def note_to_json(note: ProposalNote) -> str:
     """Return the note's text: same note, same bytes."""
     values = {key: getattr(note.corrections, name) for key, name in FIELDS.items()}
+    answers = kept_to_json(note.answers)
     document = {
         "version": VERSION,
         "set": {
             key: {"value": value, "by": note.set_by.get(key, "")} for key, value in values.items() if value is not None
         },
         "muted_by": note.muted_by,
+        **({"answers": answers} if answers is not None else {}),
     }
     return json.dumps(document, sort_keys=True, indent=1) + "\n"
 
@@ -67,7 +74,8 @@ def note_from_json(text: str) -> ProposalNote:
         given = {key: document["set"][key] for key in FIELDS if key in document["set"]}
         changes = [Correction(key, _checked(key, entry["value"])) for key, entry in given.items()]
         set_by = {key: _login(entry["by"]) for key, entry in given.items()}
-        return ProposalNote(Corrections().with_changes(changes), set_by, _login(document["muted_by"]))
+        corrections, answers = Corrections().with_changes(changes), kept_from_json(document.get("answers"))
+        return ProposalNote(corrections, set_by, _login(document["muted_by"]), answers)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableNote(str(error)[:200]) from None
 

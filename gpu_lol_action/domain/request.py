@@ -65,7 +65,7 @@ class PullRequestClosed:
 
 @dataclass(frozen=True, slots=True)
 class CommentCreated:
-    """A person (or a bot) wrote a comment on a pull request."""
+    """A person (or a bot) wrote a comment on a pull request. ``node_id`` is its name in GraphQL."""
 
     repository: Repository
     pull_request_number: int
@@ -74,16 +74,22 @@ class CommentCreated:
     author: Requester
     author_is_bot: bool
     author_association: str = "NONE"
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """The clock (or a person through workflow_dispatch) asked for a sweep."""
+    """The clock (or a person through workflow_dispatch) asked for a sweep, or for a smoke test.
+
+    ``cron`` is the schedule that struck; ``is_smoke``: a person asked for the test.
+    """
 
     repository: Repository
     actor: Requester
     is_manual: bool
     is_dry_run: bool = False
+    cron: str = ""
+    is_smoke: bool = False
 
 
 Event = PullRequestChanged | PullRequestClosed | CommentCreated | Scheduled
@@ -178,7 +184,7 @@ class Outcome:
     """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs.
 
     ``text`` is what was said, whole: the job summary has it where a comment was too small. ``annotations`` stand at
-    lines of the pull request's code.
+    lines of the pull request's code. ``has_reacted``: the closing reaction stands at the command already.
     """
 
     decision: str
@@ -186,6 +192,7 @@ class Outcome:
     details: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
     annotations: tuple[Annotation, ...] = ()
+    has_reacted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +204,18 @@ class Posted:
     author: str
     html_url: str = ""
     node_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The last word on a command: an answer on a pull request, a reaction at the command, the status comment's last text."""
+
+    number: int
+    body: str
+    command_id: int
+    reaction: str
+    status_id: int
+    last_status: str
 
 
 @dataclass(frozen=True, slots=True)

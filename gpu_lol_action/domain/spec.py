@@ -62,10 +62,15 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class Smoke:
-    """The command that proves the environment, and its time box."""
+    """The command that proves the environment (none: chosen from the code), its time box, and the matrix it runs on.
 
-    command: str
+    ``gpus`` are cards as ``L4`` or ``A100-80GB:2``; without any, the spec's. Likewise ``images``.
+    """
+
+    command: str = ""
     timeout_minutes: int = 15
+    gpus: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

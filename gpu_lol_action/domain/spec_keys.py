@@ -17,6 +17,7 @@ class Kind(enum.Enum):
     SWITCH = "true or false"
     ACCELERATOR = "accelerator"
     ACCELERATORS = "list of accelerators"
+    IMAGES = "list of images"
     WORKLOAD = "workload"
     TEXTS = "list of texts"
     SCRIPTS = "list of commands"
@@ -70,8 +71,10 @@ META = (
     Key("created_at", Kind.TEXT, "When it was first written."),
 )
 SMOKE = (
-    Key("command", Kind.TEXT, "Command that proves the environment."),
+    Key("command", Kind.TEXT, "Command that proves the environment; null: tests marked for GPUs, else an import."),
     Key("timeout_minutes", Kind.WHOLE, "Its time box.", 1, 720),
+    Key("gpus", Kind.ACCELERATORS, "Cards to run it on, side by side: L4, A100-80GB:2; none: the spec's."),
+    Key("images", Kind.IMAGES, "Images to run it in, side by side; none: the spec's."),
 )
 
 SECTIONS: dict[str, tuple[Key, ...]] = {

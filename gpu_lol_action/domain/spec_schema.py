@@ -10,7 +10,7 @@ from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.domain.spec_keys import Key, Kind
 
-_LISTS = {Kind.TEXTS, Kind.SCRIPTS, Kind.SYSTEM_PACKAGES, Kind.LINKS, Kind.PATHS}
+_LISTS = {Kind.IMAGES, Kind.TEXTS, Kind.SCRIPTS, Kind.SYSTEM_PACKAGES, Kind.LINKS, Kind.PATHS}
 
 
 def build_schema() -> dict[str, Any]:

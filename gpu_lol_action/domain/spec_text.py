@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from gpu_lol_action.domain import spec_keys
-from gpu_lol_action.domain.spec import EnvironmentSpec, WorkloadType
+from gpu_lol_action.domain.spec import EnvironmentSpec, Smoke, WorkloadType
 
 HEADER = (
     f"# yaml-language-server: $schema={spec_keys.SCHEMA_URL}\n"
@@ -45,12 +45,18 @@ def _sections(spec: EnvironmentSpec) -> dict[str, Any]:
     if spec.env:
         mapping["env"] = dict(sorted(spec.env.items()))
     if spec.smoke:
-        mapping["smoke"] = {"command": spec.smoke.command, "timeout_minutes": spec.smoke.timeout_minutes}
+        mapping["smoke"] = _smoke(spec.smoke)
     if spec.keep:
         mapping["keep"] = list(spec.keep)
     if spec.measured:
         mapping["measured"] = dict(sorted(spec.measured.items()))
     return mapping
+
+
+def _smoke(smoke: Smoke) -> dict[str, Any]:
+    command = {"command": smoke.command} if smoke.command else {}
+    lists = {"gpus": list(smoke.gpus), "images": list(smoke.images)}
+    return {**command, "timeout_minutes": smoke.timeout_minutes, **{name: each for name, each in lists.items() if each}}
 
 
 def _section(name: str, value: object) -> dict[str, Any]:

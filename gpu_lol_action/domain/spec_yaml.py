@@ -206,6 +206,10 @@ def _list(key: Key, node: yaml.Node, place: Place) -> tuple[str, ...]:
 
 def _item(key: Key, node: yaml.Node, place: Place) -> str:
     text = yaml_nodes.text_of(node, key.name, place, is_multiline=key.kind is Kind.SCRIPTS)
+    if key.kind is Kind.IMAGES:
+        text = text.removeprefix("docker:")
+        if not _IMAGE.fullmatch(text):
+            raise place.error(node, f"`{text[:60]}` is no image name.", fix="Write it as `repository/name:tag`.")
     if not text.strip():
         raise place.error(node, f"`{key.name}` holds an empty entry.", fix="Remove it.")
     if key.kind is Kind.SYSTEM_PACKAGES and not _SYSTEM_PACKAGE.fullmatch(text):
@@ -238,11 +242,15 @@ def _smoke(base: Smoke | None, node: yaml.Node, reading: _Reading) -> Smoke | No
             raise _unknown(reading.place, key_node, name, [k.name for k in spec_keys.SMOKE], " in `smoke`")
         if not yaml_nodes.is_null(value):
             read[name] = _value(key, value, reading.place)
-    if base is None and "command" not in read:
-        if read:
-            raise reading.place.error(node, "`smoke` needs a `command`.")
+    if "gpus" in read:
+        read["gpus"] = tuple(_written(request) for request in read["gpus"])
+    if base is None and not read:
         return None
-    return replace(base, **read) if base else Smoke(**read)
+    return replace(base or Smoke(), **read)
+
+
+def _written(request: AcceleratorRequest) -> str:
+    return f"{request.accelerator.name}:{request.count}" if (request.count or 1) > 1 else request.accelerator.name
 
 
 def _profiles(base: EnvironmentSpec, node: yaml.Node, place: Place) -> dict[str, EnvironmentSpec]:

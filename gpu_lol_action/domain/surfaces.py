@@ -74,7 +74,6 @@ class FileCommit:
 class DeploymentState(enum.Enum):
     """The states of a deployment that an environment passes through."""
 
-    IN_PROGRESS = "in_progress"
     SUCCESS = "success"
     FAILURE = "failure"
     INACTIVE = "inactive"

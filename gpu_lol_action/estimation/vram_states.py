@@ -70,6 +70,8 @@ _MOMENTS: tuple[tuple[str, float], ...] = (
 _BLOCKWISE = re.compile(r"badam|lisa")
 # Each layer's update is done in the backward pass, and its gradient freed.
 _FREES_GRADIENTS = re.compile(r"lomo|galore|in[_ -]?b(?:ac)?k?wa?r?d|layerwise|fused[_ -]backward")
+# Updates the 16-bit weights themselves, without 32-bit copies (LOMO: Lv et al. 2023; AdaLomo keeps factored moments besides).
+_IN_PLACE = re.compile(r"lomo")
 _EIGHT_BIT = re.compile(r"8[_-]?bit|bnb8|int8|fp8")
 _FOUR_BIT = re.compile(r"4[_-]?bit|int4")
 
@@ -121,7 +123,7 @@ def trained_bytes(question: VramQuestion) -> tuple[float, float, float]:
         moments = 0.0
     if question.is_float32:
         return 4.0, 4.0, moments
-    if question.is_pure_low_precision:
+    if question.is_pure_low_precision or _IN_PLACE.search(question.optimizer.lower()):
         return 2.0, 2.0, moments
     return 2.0, 2.0, 4.0 + moments
 

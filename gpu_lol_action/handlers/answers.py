@@ -9,9 +9,9 @@ from decimal import Decimal
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Posted
-from gpu_lol_action.errors import GpuLolError
-from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.domain.request import Closing, Posted
+from gpu_lol_action.errors import Door, GpuLolError
+from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.teardown import Ended, Unproven, month_usd
 from gpu_lol_action.pricing.budget import Spending, is_notice_due, month_start, spending
 from gpu_lol_action.render import comments
@@ -21,12 +21,39 @@ _EVER = datetime.min.replace(tzinfo=timezone.utc)
 
 
 def reply(context: Context, number: int, body: str) -> Posted | None:
-    """Post an answer. A refusal is no reason to fail: the job summary has every text, and a warning says so."""
+    """Post an answer. A refusal is no reason to fail: the job summary has every text, and a warning says so.
+
+    What a schedule began stands in no conversation: the summary has it.
+    """
+    if not number and context.settings.door is Door.JOB:
+        return None
     try:
         return context.forge.post_comment(number, fitted(context, body))
     except GpuLolError as error:
         warn_unposted(context, error)
         return None
+
+
+def close_command(
+    context: Context, order: Order, status: tuple[int | None, str], body: str
+) -> tuple[Posted | None, bool]:
+    """Post the answer that closes a launch, with the last text of the status comment (its id, None where there is none).
+
+    Return the answer, and whether the reaction at the command goes without saying: it came with the rest.
+    """
+    status_id, last = status
+    number = order.pull_request.number
+    if order.closes is None or status_id is None:
+        posted = reply(context, number, body)
+        edit(context, status_id, last)
+        return posted, False
+    closing = Closing(number, fitted(context, body), order.closes, "rocket", status_id, fitted(context, last))
+    try:
+        return context.forge.close_command(closing), True
+    except GpuLolError as error:
+        warn_unposted(context, error)
+        edit(context, status_id, last)
+        return None, False
 
 
 def fitted(context: Context, body: str) -> str:

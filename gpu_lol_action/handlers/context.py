@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.confirmation import Confirmation
@@ -13,6 +14,7 @@ from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
+from gpu_lol_action.handlers.ports_smoke import SmokeBook
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Facts about this run. ``clouds`` are those for which a credential is at hand."""
+    """Facts about this run.
+
+    ``clouds`` are those for which a credential is at hand; ``smoke_cron`` is the schedule that means a smoke test.
+    """
 
     door: Door
     run_id: str
@@ -35,6 +40,7 @@ class Settings:
     pinned_sha: str | None = None
     run_attempt: str = "1"
     triggering_actor: str = ""
+    smoke_cron: str = ""
 
     @property
     def rerun_by(self) -> str | None:
@@ -47,6 +53,7 @@ class Context:
     """The hands. ``cloud`` and ``shell`` are made on first use: the light path never asks for them.
 
     ``vault`` keeps what is saved from machines; None where nothing can be kept. ``surfaces`` are what GitHub shows beside comments; None in a terminal.
+    ``another_cloud`` makes a hand of its own for a launch that runs beside others. ``smoke_book`` has the past smoke tests.
     """
 
     forge: Forge
@@ -61,11 +68,25 @@ class Context:
     instruments: Callable[[], Instruments] | None = None
     surfaces: Surfaces | None = None
     vault: Callable[[], Vault] | None = None
+    another_cloud: Callable[[], Callable[[], Cloud]] | None = None
+    smoke_book: Callable[[], SmokeBook] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A pull request as GitHub had it, its newest head included, no earlier than ``at``."""
+
+    pull_request: PullRequest
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A command that passed the identity gates, with who gave it and where."""
+    """A command that passed the identity gates, with who gave it and where.
+
+    ``pull_request`` stands at the commit that was pinned; ``seen`` is how this process saw it, None where it did not look.
+    ``closes`` is the comment that this order's answer closes; None where it holds more, or there is none.
+    """
 
     command: Command
     requester: Requester
@@ -75,6 +96,8 @@ class Order:
     comment_id: int | None = None
     details: Mapping[str, str] = field(default_factory=dict)
     confirmation: Confirmation | None = None
+    seen: Sighting | None = None
+    closes: int | None = None
 
     @property
     def reply_to(self) -> ReplyTo | None:

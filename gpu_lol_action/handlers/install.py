@@ -10,13 +10,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from gpu_lol_action.domain.environment import SshEndpoint
-from gpu_lol_action.errors import TransientError, UserError
+from gpu_lol_action.domain.machine import find_loss
+from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.restore import restore_work
 from gpu_lol_action.handlers.tell_machine import tell_lease
-from gpu_lol_action.launch.access import build_access_script, parse_access_output
+from gpu_lol_action.launch.access import Access, build_access_script, parse_access_output
 from gpu_lol_action.launch.code import (
     CodeNotShipped,
     CodeRequest,
@@ -43,24 +44,63 @@ CODE_TIMEOUT = timedelta(minutes=5)
 SHOWN_LINES = 6
 
 
-def install_and_validate(journal: Journal, plan: UpPlan) -> None:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Site:
+    """A machine with the code on it and those whom it lets in."""
+
+    endpoint: SshEndpoint
+    code: CodeShipped
+    access: Access
+
+
+def install_and_validate(journal: Journal, plan: UpPlan, access: Access) -> None:
     """Bring the machine from "answers on SSH" to "checked"; the checks are in the record afterwards.
 
     Raises UserError when set-up fails, TransientError when the machine cannot be reached, StoppedError for a tombstone.
     """
+    try:
+        site, reading = _bring_up(journal, plan, access)
+    except TransientError as error:
+        _raise_if_lost(journal, error)
+        raise
+    restored = restore_work(journal.context, site.endpoint, site.code.folder, plan.restore)
+    journal.note(checks=(*reading.checks, *restored), packages=reading.packages)
+
+
+def _bring_up(journal: Journal, plan: UpPlan, access: Access) -> tuple[_Site, ProbeReading]:
     with journal.phase("connecting"):
         endpoint = _pin(journal)
     with journal.phase("keys"):
-        _install_keys(journal, plan, endpoint)
+        _install_keys(journal, access, endpoint)
         _tell_lease(journal)
     with journal.phase("code"):
         code = _ship_code(journal, plan, endpoint)
     with journal.phase("set-up"):
         _set_up(journal, plan, endpoint)
     with journal.phase("validation"):
-        reading = _validate(journal, plan, endpoint, code)
-    restored = restore_work(journal.context, endpoint, code.folder, plan.restore)
-    journal.note(checks=(*reading.checks, *restored), packages=reading.packages)
+        site = _Site(endpoint, code, access)
+        return site, _validate(journal, plan, site)
+
+
+def _raise_if_lost(journal: Journal, error: TransientError) -> None:
+    """Raise TransientError where the provider has taken back, or stopped, the machine that does not answer."""
+    record = journal.record
+    if record.cloud is None or record.name_on_cloud is None:
+        return
+    try:
+        loss = find_loss(journal.context.cloud().machines(record.cloud, record.name_on_cloud), record.name_on_cloud)
+    except GpuLolError as silence:
+        journal.context.progress.line(f"could not look for the machine: {silence.explanation.what}")
+        return
+    if loss is not None:
+        raise TransientError(
+            "machine_lost",
+            f"The cloud {'took back' if record.use_spot else 'ended or stopped'} the machine while it was being set up.",
+            why="A spot machine is taken back when somebody pays more."
+            if record.use_spot
+            else "Somebody ended it there, its host failed, or the account's balance was used up.",
+            fix="Give the command again, without `--spot` for one that stays." if record.use_spot else "/gpu-lol up",
+        ) from error
 
 
 def _pin(journal: Journal) -> SshEndpoint:
@@ -68,15 +108,25 @@ def _pin(journal: Journal) -> SshEndpoint:
     endpoint = journal.record.ssh
     if endpoint is None:
         raise LookupError("a launched record has an SSH endpoint")
-    host_key = journal.context.shell().host_key(endpoint)
+    try:
+        host_key = journal.context.shell().host_key(endpoint)
+    except OperatorError as refusal:
+        if refusal.reason_code != "ssh_key_refused":
+            raise
+        raise TransientError(
+            "machine_refuses_ssh",
+            "The new machine refuses gpu-lol's key, so nothing could be set up on it.",
+            why=f"{refusal.explanation.why} Its image may bring an SSH server or a user of its own.",
+            fix="Give the command again; where it stays so, name another image (`/gpu-lol up --image IMAGE`).",
+        ) from refusal
     pinned = dataclasses.replace(endpoint, host_key=host_key)
     journal.note(ssh=pinned)
     return pinned
 
 
-def _install_keys(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None:
+def _install_keys(journal: Journal, access: Access, endpoint: SshEndpoint) -> None:
     nonce = secrets.token_hex(16)
-    output = journal.context.shell().run(endpoint, build_access_script(plan.access, nonce))
+    output = journal.context.shell().run(endpoint, build_access_script(access, nonce))
     why = parse_access_output(output.stdout, nonce)
     if why is not None:
         raise TransientError(
@@ -159,20 +209,20 @@ def _reporter(journal: Journal, nonce: str) -> Callable[[str], None]:
     return report
 
 
-def _validate(journal: Journal, plan: UpPlan, endpoint: SshEndpoint, code: CodeShipped) -> ProbeReading:
+def _validate(journal: Journal, plan: UpPlan, site: _Site) -> ProbeReading:
     """Ask the machine in one round trip; what is missing is installed once, and the machine is asked again."""
-    reading = _probe(journal, plan, endpoint, code)
+    reading = _probe(journal, plan, site)
     if not reading.missing:
         return reading
     journal.context.progress.line(f"installing what is missing: {', '.join(reading.missing)}")
     nonce = secrets.token_hex(16)
     journal.context.shell().run(
-        endpoint, build_repair_script(reading.missing, nonce), timeout=journal.order.policy.timeouts.setup
+        site.endpoint, build_repair_script(reading.missing, nonce), timeout=journal.order.policy.timeouts.setup
     )
-    return merge_repair(reading, _probe(journal, plan, endpoint, code))
+    return merge_repair(reading, _probe(journal, plan, site))
 
 
-def _probe(journal: Journal, plan: UpPlan, endpoint: SshEndpoint, code: CodeShipped) -> ProbeReading:
+def _probe(journal: Journal, plan: UpPlan, site: _Site) -> ProbeReading:
     record, hardware, nonce = journal.record, plan.spec.hardware, secrets.token_hex(16)
     request = ProbeRequest(
         accelerator=record.accelerator or "",
@@ -180,14 +230,14 @@ def _probe(journal: Journal, plan: UpPlan, endpoint: SshEndpoint, code: CodeShip
         vram_required_gib=plan.ladder.requirement.memory_gib_per_gpu or None,
         disk_gb=hardware.disk_gb,
         requirements=plan.spec.dependencies.requirements,
-        folder=code.folder,
+        folder=site.code.folder,
         sha=plan.sha,
-        tree_id=code.tree_id,
-        keys=tuple(f"{key.key_type} {key.body}" for key in plan.access.keys),
+        tree_id=site.code.tree_id,
+        keys=tuple(f"{key.key_type} {key.body}" for key in site.access.keys),
         has_setup_commands=bool(plan.spec.dependencies.setup_commands),
         is_rehearsal=journal.context.settings.is_rehearsal,
     )
     output = journal.context.shell().run(
-        endpoint, build_probe_script(request, nonce), timeout=journal.order.policy.timeouts.validate
+        site.endpoint, build_probe_script(request, nonce), timeout=journal.order.policy.timeouts.validate
     )
     return parse_probe_output(output.stdout, request, nonce)

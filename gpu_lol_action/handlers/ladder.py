@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from datetime import timedelta
 
 from gpu_lol_action.domain.environment import Attempt, State
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
@@ -14,15 +15,11 @@ from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import prove_absence
 from gpu_lol_action.intake.spending_gates import check_head
+from gpu_lol_action.launch.refusals import find_account_refusal, is_account, name_outcome
 
 MAX_DETAIL_CHARACTERS = 200
-
-# What a maintainer must mend, as opposed to what another offer may have.
-_OPERATOR_KINDS = {
-    "credentials": "its key is refused",
-    "no_balance": "its account has no balance",
-    "quota": "its quota is used up",
-}
+SIGHT_HOLDS = timedelta(seconds=20)
+"""How old a look at the pull request may be when money is spent on it: a few requests and a small archive's download."""
 
 
 class NoOfferError(Exception):
@@ -41,7 +38,7 @@ def climb(journal: Journal, plan: UpPlan) -> None:
     Raises NoOfferError when all said no, OperatorError when every cloud asks for a maintainer, StoppedError for a
     tombstone, UserError when the head moved since it was pinned.
     """
-    refused: dict[str, str] = {}
+    refused: set[str] = set()
     tried = 0
     with journal.phase("launching"):
         for candidate in plan.ladder.candidates:
@@ -52,23 +49,28 @@ def climb(journal: Journal, plan: UpPlan) -> None:
             answer = _try_offer(journal, plan, candidate)
             if isinstance(answer, Launched):
                 return
-            if answer.kind in _OPERATOR_KINDS:
-                refused[candidate.offer.cloud] = _OPERATOR_KINDS[answer.kind]
+            if is_account(journal.record.attempts[-1]):
+                refused.add(candidate.offer.cloud)
             if answer.kind == "invalid":
                 raise UserError("launch_refused", "The cloud refuses this request.", why=answer.detail)
-    if refused and all(attempt.answer in _OPERATOR_KINDS for attempt in journal.record.attempts):
-        what = "; ".join(f"{cloud}: {why}" for cloud, why in refused.items())
-        raise OperatorError(
-            "cloud_account_refused",
-            f"A maintainer must look after the cloud account ({what}).",
-            fix="Check the key, the balance and the quota at the provider; then give the command again.",
-        )
-    raise NoOfferError("no_capacity", Explanation(f"None of {tried} offers has a machine now."))
+    account = find_account_refusal(journal.record.attempts)
+    if account is not None:
+        raise OperatorError(account.reason_code, account.what, why=account.why, fix=account.fix)
+    raise NoOfferError(name_outcome(journal.record.attempts), Explanation(f"None of {tried} offers has a machine now."))
 
 
 def _check_head(journal: Journal, plan: UpPlan) -> None:
-    """Compare, right before spending, the pinned commit with the pull request as it is now."""
-    current = journal.context.forge.pull_request(journal.order.pull_request.number)
+    """Compare, right before spending, the pinned commit with the pull request as it is now.
+
+    A smoke test of a branch is of the commit that it had: that the branch goes on is no reason to leave it.
+    """
+    if journal.order.command.name == "smoke" and not journal.order.pull_request.number:
+        return
+    context, seen = journal.context, journal.order.seen
+    if seen is not None and context.clock.now() - seen.at <= SIGHT_HOLDS:
+        current = seen.pull_request
+    else:
+        current = context.forge.pull_request(journal.order.pull_request.number)
     gate = check_head(plan.sha, current)
     if isinstance(gate, Deny):
         raise UserError(gate.reason_code, gate.what, why=gate.why, fix=gate.fix)

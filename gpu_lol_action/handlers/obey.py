@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Deny, Outcome, PullRequestChanged, PullRequestClosed, Scheduled
+from gpu_lol_action.domain.request import Command, Deny, Outcome, PullRequestChanged, PullRequestClosed, Scheduled
 from gpu_lol_action.handlers.budget import handle_budget
 from gpu_lol_action.handlers.confirm import confirmed_order
 from gpu_lol_action.handlers.context import Context, Order
@@ -17,11 +17,13 @@ from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.remote import handle_logs, handle_run
 from gpu_lol_action.handlers.share import handle_share, handle_unshare
+from gpu_lol_action.handlers.smoke import handle_smoke
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
 from gpu_lol_action.handlers.sync import handle_sync
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
 from gpu_lol_action.handlers.validate import handle_validate
+from gpu_lol_action.intake.gates import policy_gate
 
 DEFERRED = Outcome("deferred", "needs_cloud")
 # What is done on a machine that runs, with the key that only the step with the cloud can derive.
@@ -47,6 +49,8 @@ def obey(context: Context, order: Order, *, may_use_cloud: bool) -> Outcome:
             if isinstance(confirmed, Deny):
                 return deny(context, order, confirmed)
             return obey(context, confirmed, may_use_cloud=may_use_cloud)
+        case "smoke":
+            return handle_smoke(context, order) if may_use_cloud or order.command.is_dry_run else DEFERRED
         case "up" if may_use_cloud:
             return handle_up(context, order)
         case "up":
@@ -94,6 +98,16 @@ def follow_change(context: Context, event: PullRequestChanged, load_policy: Call
     return handle_propose(context, Occasion(event.repository, event.pull_request, load_policy))
 
 
+def _smoke_branch(context: Context, event: Scheduled, policy: Policy) -> Outcome:
+    """Run the smoke test of the default branch as it stands now; a policy that cannot be read spends nothing."""
+    command = Command("smoke", "schedule", is_dry_run=event.is_dry_run)
+    order = Order(command, event.actor, event.repository, context.forge.pull_request(0), policy)
+    gate = policy_gate(policy)
+    if isinstance(gate, Deny):
+        return deny(context, order, gate)
+    return handle_smoke(context, order)
+
+
 def follow_close(context: Context, event: PullRequestClosed, policy: Policy, *, may_use_cloud: bool) -> Outcome:
     """End what runs for a pull request that was closed or merged."""
     if may_use_cloud:
@@ -103,8 +117,15 @@ def follow_close(context: Context, event: PullRequestClosed, policy: Policy, *, 
     return Outcome("ignored", "nothing_to_tear_down")
 
 
+def is_smoke(context: Context, event: Scheduled) -> bool:
+    """Whether the clock struck for a smoke test, or a person asked for one, not for a sweep."""
+    return event.is_smoke or bool(event.cron and event.cron == context.settings.smoke_cron)
+
+
 def follow_schedule(context: Context, event: Scheduled, policy: Policy, *, may_use_cloud: bool) -> Outcome:
-    """Sweep, where a cloud account is connected at all."""
+    """Sweep, or run the smoke test that this schedule is for, where a cloud account is connected at all."""
+    if may_use_cloud and is_smoke(context, event):
+        return _smoke_branch(context, event, policy)
     if may_use_cloud:
         return handle_sweep(context, event.repository.repository_id, policy, is_dry_run=event.is_dry_run)
     return DEFERRED if context.settings.clouds else Outcome("ignored", "no_cloud_secret")

@@ -1,4 +1,4 @@
-"""Everything that is decided before a cent is spent: commit, spec, ladder, gates, keys, worst case."""
+"""Everything that is decided before a cent is spent: commit, spec, ladder, gates, worst case, keys."""
 
 from __future__ import annotations
 
@@ -48,8 +48,23 @@ class AwaitsConfirmation:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a command settles of a launch; ``lease`` None is the policy's.
+
+    ``gpu``, ``gpu_count`` and ``image`` stand over the spec's.
+    """
+
+    name: str
+    profile: str = ""
+    lease: timedelta | None = None
+    gpu: str | None = None
+    gpu_count: int | None = None
+    image: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class UpPlan:
-    """A launch that passed every gate."""
+    """A launch that passed every gate; ``survey`` is the ledger that it was held against."""
 
     name: str
     sha: str
@@ -58,9 +73,9 @@ class UpPlan:
     lease: timedelta
     worst_case: WorstCase
     month_usd: Decimal
-    access: Access
     setup: SetupRequest
     identity: Mapping[str, str]
+    survey: Survey
     restore: Rescue | None = None
     budget_noticed_at: datetime | None = None
 
@@ -87,9 +102,16 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
 
     Raises SpecError for an invalid spec and OperatorError where no cloud has a credential.
     """
+    command = order.command
     name = environment_name(
-        order.repository.repository_id, order.pull_request_number, order.command.profile, order.requester.login
+        order.repository.repository_id, order.pull_request_number, command.profile, order.requester.login
     )
+    return plan_machine(context, order, Wanted(name, command.profile, command.lease, image=command.image))
+
+
+def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | AlreadyRunning | AwaitsConfirmation | Deny:
+    """Decide a launch for whatever command wants one. Raises as ``plan_up`` does."""
+    name = wanted.name
     survey = context.ledger.survey()
     existing = survey.find(name)
     if existing is not None and not isinstance(existing, Entry):
@@ -101,37 +123,40 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
         return restore
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
-    corrections = read_note(context, order.pull_request.number).corrections
-    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, corrections=corrections)
-    spec = _with_profile(reading.asked, order.command.profile)
+    note = read_note(context, order.pull_request.number)
+    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
+    spec = _with_profile(reading.asked, wanted.profile)
     if isinstance(spec, Deny):
         return spec
-    if order.command.image is not None:
-        spec = replace(spec, environment=replace(spec.environment, base_image=order.command.image))
-    ladder = _rentable(context, price(spec, order.policy, order.command))
+    if wanted.image is not None:
+        spec = replace(spec, environment=replace(spec.environment, base_image=wanted.image))
+    command = order.command
+    if wanted.gpu is not None:
+        command = replace(command, gpu=wanted.gpu, gpu_count=wanted.gpu_count)
+    ladder = _rentable(context, price(spec, order.policy, command))
     best = ladder.best
     if best is None:
         return _nothing_fits(ladder)
-    access = decide_access(
-        {login: context.forge.ssh_keys(login) for login in (order.requester.login, *order.command.share)}
-    )
-    if isinstance(access, Deny):
-        return access
     setup = SetupRequest(
         spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
     )
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(name, spec, ladder, access, setup, survey, restore), best)
+    return _gate_spending(context, order, _Draft(wanted, spec, ladder, setup, survey, restore), best)
+
+
+def read_access(context: Context, order: Order) -> Access | Deny:
+    """Return whom the machine will let in; asked where it is rented, or where the answer says that it would be."""
+    logins = (order.requester.login, *order.command.share)
+    return decide_access({login: context.forge.ssh_keys(login) for login in logins})
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    name: str
+    wanted: Wanted
     spec: EnvironmentSpec
     ladder: Ladder
-    access: Access
     setup: SetupRequest
     survey: Survey
     restore: Rescue | None
@@ -141,8 +166,8 @@ def _gate_spending(
     context: Context, order: Order, draft: _Draft, best: Candidate
 ) -> UpPlan | AwaitsConfirmation | Deny:
     now = context.clock.now()
-    lease = order.command.lease or order.policy.lease
-    survey, earlier = draft.survey, draft.survey.find(draft.name)
+    lease = draft.wanted.lease or order.policy.lease
+    survey, earlier = draft.survey, draft.survey.find(draft.wanted.name)
     gap = sweep_gap(survey.swept_at, order.policy, now)
     worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy, gap)
     records, open_records = survey.records, survey.open_records
@@ -172,16 +197,16 @@ def _gate_spending(
     # What the cheapest may cost says nothing of those that are tried after it.
     affordable = tuple(c for c in draft.ladder.candidates if not isinstance(_gate_candidate(facts, c), Deny))
     plan = UpPlan(
-        name=draft.name,
+        name=draft.wanted.name,
         sha=order.pull_request.head_sha,
         spec=draft.spec,
         ladder=replace(draft.ladder, candidates=affordable),
         lease=lease,
         worst_case=worst,
         month_usd=month.month_usd,
-        access=draft.access,
         setup=draft.setup,
         identity=_identity(order),
+        survey=survey,
         restore=draft.restore,
         # A new life of the name must not forget that it was said.
         budget_noticed_at=earlier.record.budget_noticed_at if isinstance(earlier, Entry) else None,

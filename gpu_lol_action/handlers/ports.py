@@ -14,7 +14,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry, Survey, UnreadableEntry
 from gpu_lol_action.domain.lookup import HubFields, HubPage, Question, Unanswered
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
-from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
+from gpu_lol_action.domain.request import Closing, CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.domain.rescue import Kept
 
 
@@ -59,6 +59,13 @@ class Forge(Protocol):
 
     def post_comment(self, number: int, body: str) -> Posted:
         """Post a new comment, exactly once even when an answer is lost (the body's marker identifies it)."""
+        ...
+
+    def close_command(self, closing: Closing) -> Posted:
+        """Post an answer once, with the reaction at its command and the status comment's last text; return the answer.
+
+        Raises as `post_comment` does; that the other two cannot be done is no error.
+        """
         ...
 
     def edit_comment(self, comment_id: int, body: str) -> None:

@@ -35,8 +35,8 @@ class Checks(Protocol):
 class Deployments(Protocol):
     """Deployments of environments."""
 
-    def begin(self, record: EnvironmentRecord, log_url: str | None) -> None:
-        """Make the deployment of a claim, in progress."""
+    def begin(self, record: EnvironmentRecord) -> None:
+        """Make the deployment of a claim, pending."""
         ...
 
     def move(

@@ -18,7 +18,9 @@ from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import SpecError
+from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.kept_model import keep_answers, remembering
 from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
@@ -60,16 +62,12 @@ class _Scene:
     seen: Look
     policy: Policy
     note: ProposalNote
+    lookups: Lookups
 
     @property
     def pull_request(self) -> PullRequest:
         """The pull request, at the commit that was read."""
         return self.occasion.pull_request
-
-    @property
-    def is_fork(self) -> bool:
-        """Whether a stranger wrote the code."""
-        return self.pull_request.is_fork(self.occasion.repository.full_name)
 
     @property
     def is_installing(self) -> bool:
@@ -102,7 +100,11 @@ def _gather(context: Context, occasion: Occasion) -> _Scene:
     seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
     # The look may have answered the policy and the note already.
     policy = occasion.load_policy()
-    return _Scene(occasion, trees, seen, policy, read_note(context, occasion.pull_request.number))
+    note = read_note(context, occasion.pull_request.number)
+    is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)
+    kept = note.answers.at(head.sha)
+    lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), kept, is_proposing=True)
+    return _Scene(occasion, trees, seen, policy, note, lookups)
 
 
 def _quiet_after_looking(scene: _Scene) -> Outcome | None:
@@ -145,6 +147,7 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
     became = put_sticky(context, seen, body)
     if became is Sticky.OVERTAKEN:
         return Outcome("ignored", "head_moved")
+    keep_answers(context, scene.pull_request.number, seen.standing.head_sha, scene.lookups, scene.note.answers)
     report = proposal_report(case, context.settings.run_url)
     is_shown = report_check(context, replace(report, is_first=_is_first_word(scene)))
     annotations = () if is_shown else report.annotations
@@ -153,8 +156,7 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
 
 
 def _conclude(context: Context, scene: _Scene) -> Compared:
-    lookups = context.lookups.allowed(scene.policy, is_fork=scene.is_fork)
-    compared = conclude_change(scene.trees.head, scene.trees.base, scene.policy, lookups, scene.note.corrections)
+    compared = conclude_change(scene.trees.head, scene.trees.base, scene.policy, scene.lookups, scene.note.corrections)
     if compared.problem:
         context.progress.line(f"no comparison with the base: {compared.problem}")
     return compared

@@ -23,6 +23,7 @@ from gpu_lol_action.domain.what_if import WhatIf
 from gpu_lol_action.errors import GpuLolError, UserError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.kept_model import remembering
 from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
@@ -92,18 +93,21 @@ def read_folder(folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LO
 
 
 def read_change(
-    context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool, corrections: Corrections
+    context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool, note: ProposalNote
 ) -> Reading:
-    """Read a pull request's head as its proposal does: where documentation is weighed, beside what the change started from."""
-    lookups = context.lookups.allowed(policy, is_fork=is_fork)
+    """Read a pull request's head as its proposal does: where documentation is weighed, beside what the change started from.
+
+    ``note``: what people have set for it, and what a language model answered when the proposal was made.
+    """
     sha = pull_request.head_sha
+    lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), note.answers.at(sha))
     head = fetch(context, sha)
     analysis = consult(head, lookups)
     if analysis.breakdown is not None and analysis.breakdown.weighed is not None:
         base = fetch_base(context, pull_request, head)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
-    return _concluded(sha, analysis, policy, corrections)
+    return _concluded(sha, analysis, policy, note.corrections)
 
 
 def fetch_base(context: Context, pull_request: PullRequest, head: Checkout) -> Fetched | None:

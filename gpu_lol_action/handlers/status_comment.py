@@ -44,11 +44,15 @@ class StatusComment:
 
     def close_with(self, body: str) -> None:
         """Show the last word, whatever waited."""
+        self.end()
+        answers.edit(self._context, self.comment_id, body)
+
+    def end(self) -> None:
+        """Show nothing more: somebody else shows the last word."""
         with self._lock:
             self._is_over, self._waiting = True, None
             if self._timer is not None:
                 self._timer.cancel()
-            answers.edit(self._context, self.comment_id, body)
 
     def _remaining(self) -> timedelta:
         if self._edited_at is None:

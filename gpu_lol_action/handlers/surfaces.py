@@ -47,12 +47,11 @@ def _redacted(context: Context, report: CheckReport) -> CheckReport:
 
 
 def begin_deployment(context: Context, record: EnvironmentRecord) -> None:
-    """Show the environment among the pull request's deployments, in progress."""
+    """Show the environment among the pull request's deployments, pending; the status comment tells how it goes on."""
     surfaces = context.surfaces
     if surfaces is None or record.pull_request is None:
         return
-    url = context.settings.run_url
-    attempt(context, "the deployment", "deployments: write", lambda: surfaces.deployments.begin(record, url))
+    attempt(context, "the deployment", "deployments: write", lambda: surfaces.deployments.begin(record))
 
 
 def move_deployment(

@@ -15,7 +15,7 @@ from datetime import timedelta
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
 from gpu_lol_action.domain.leases import End, Keep, Warn, decide_lease
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
-from gpu_lol_action.domain.machine import Machine
+from gpu_lol_action.domain.machine import Machine, find_loss
 from gpu_lol_action.domain.names import environment_name, repository_prefix
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome
@@ -34,6 +34,7 @@ BOOT_GRACE = timedelta(minutes=20)
 """Longer than any time box of a launch's provisioning: a younger machine may be somebody's launch."""
 
 ORPHAN_SECOND_LOOK = timedelta(seconds=30)
+STOPPED_SECOND_LOOK = timedelta(seconds=10)
 SWEEPER = "the sweeper"
 
 
@@ -117,20 +118,30 @@ def handle_sweep(
     return Outcome("failed", "sweep_incomplete", text=body)
 
 
-def _listed(context: Context, prefix: str) -> Mapping[str, frozenset[str]]:
-    """Return the names of this repository's machines on each cloud that answers; one that is silent is not in it."""
+Listed = Mapping[str, Sequence[Machine]]
+"""This repository's machines on each cloud that answers; one that is silent is not in it."""
+
+
+def _listed(context: Context, prefix: str) -> Listed:
     found = {}
     for cloud in context.settings.clouds:
         with contextlib.suppress(GpuLolError):
-            found[cloud] = frozenset(machine.name_on_cloud for machine in context.cloud().machines(cloud, prefix))
+            found[cloud] = context.cloud().machines(cloud, prefix)
     return found
 
 
-def _is_gone(record: EnvironmentRecord, listed: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a machine that was ready is not there any more: it ended itself, was taken away, or ended by hand."""
+def _loss(context: Context, record: EnvironmentRecord, listed: Listed) -> str | None:
+    """Return how a machine that was ready was lost: it ended itself, was taken away or stopped, or ended by hand."""
     if record.state is not State.READY or record.cloud is None or record.name_on_cloud is None:
-        return False
-    return record.cloud in listed and record.name_on_cloud not in listed[record.cloud]
+        return None
+    if record.cloud not in listed:
+        return None
+    loss = find_loss(listed[record.cloud], record.name_on_cloud)
+    if loss == "machine_stopped":
+        # The end of one that is gone is proven by two lists. One that is stopped is ended, so it is looked at twice here.
+        context.clock.sleep(STOPPED_SECOND_LOOK)
+        loss = find_loss(context.cloud().machines(record.cloud, record.name_on_cloud), record.name_on_cloud)
+    return loss
 
 
 def reason_to_end(context: Context, record: EnvironmentRecord) -> str | None:
@@ -160,9 +171,7 @@ def _is_closed(context: Context, record: EnvironmentRecord) -> bool:
         return False
 
 
-def _sweep_record(
-    context: Context, entry: Entry, policy: Policy, listed: Mapping[str, frozenset[str]], *, is_dry_run: bool
-) -> SweepLine:
+def _sweep_record(context: Context, entry: Entry, policy: Policy, listed: Listed, *, is_dry_run: bool) -> SweepLine:
     """Decide about one record, anew where it changed before the end could be written down: it may be in use by now."""
     for _ in range(MAX_WRITE_TRIES):
         if not entry.record.is_open:
@@ -174,13 +183,11 @@ def _sweep_record(
     return SweepLine(entry.record.name, Verdict.UNPROVEN, "its record changes faster than it can be written")
 
 
-def _sweep_as_read(
-    context: Context, entry: Entry, policy: Policy, listed: Mapping[str, frozenset[str]], *, is_dry_run: bool
-) -> SweepLine:
+def _sweep_as_read(context: Context, entry: Entry, policy: Policy, listed: Listed, *, is_dry_run: bool) -> SweepLine:
     record = entry.record
     reason = reason_to_end(context, record)
-    if reason is None and _is_gone(record, listed):
-        reason = "machine_gone"  # its absence is proven twice all the same, before its bill is closed
+    if reason is None:
+        reason = _loss(context, record, listed)  # its absence is proven twice all the same, before its bill is closed
     if reason is None:
         look = look_at(context, record)
         due = decide_lease(record, look, policy, context.clock.now())

@@ -26,10 +26,15 @@ from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.rescue import rescue_work
 from gpu_lol_action.pricing.budget import month_start
 
+LOSSES = ("machine_gone", "machine_stopped", "machine_lost")
+"""Ends of machines that nobody can reach any more: there is nothing to save."""
+
 LAUNCHER_PATIENCE = timedelta(minutes=3)
 LAUNCHER_POLL = timedelta(seconds=3)
 LISTING_TRIES = 5
 MAX_WRITE_TRIES = 5
+# What is gone cannot be looked at, and on a machine of a smoke test nobody has worked.
+WITHOUT_RESCUE = frozenset({*LOSSES, "smoke_over"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ def end_environment(
             entry = reread(context, _await_launcher(context, entry))
             if not entry.record.is_open:
                 return Ended(entry)
-        if tombstone.reason != "machine_gone":
+        if tombstone.reason not in WITHOUT_RESCUE:
             entry = rescue_work(context, entry)
         # Also where the launcher still lives: what it has rented so far costs nothing from here on.
         _teardown(context, entry.record)

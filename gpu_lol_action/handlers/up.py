@@ -11,27 +11,25 @@ from gpu_lol_action.domain.environment import (
 )
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import user_hash
-from gpu_lol_action.domain.request import Deny, Outcome
+from gpu_lol_action.domain.request import Allow, Deny, Outcome
 from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import Door, Explanation, GpuLolError, LostRace, TransientError, exit_code
 from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.compensate import buried, compensate
 from gpu_lol_action.handlers.confirm import ask_for_confirmation
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
-from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up
+from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up, read_access
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
 from gpu_lol_action.handlers.teardown import (
-    Ended,
     Unproven,
-    end_environment,
     mark_launcher_stopped,
-    reread,
-    write_tombstone,
 )
-from gpu_lol_action.pricing.budget import Spending
+from gpu_lol_action.intake.spending_gates import check_head
+from gpu_lol_action.launch.access import Access
 from gpu_lol_action.render import comments
 
 
@@ -45,6 +43,11 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
         body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to)
         answers.reply(context, number, body)
         return Outcome("done", "already_running", text=body)
+    if isinstance(plan, UpPlan) and not order.command.is_dry_run:
+        return plan
+    access = read_access(context, order)
+    if isinstance(access, Deny):
+        return deny(context, order, access)
     if order.command.is_dry_run:
         return _rehearse(context, order, plan)
     if isinstance(plan, AwaitsConfirmation):
@@ -73,6 +76,9 @@ def _rehearse(context: Context, order: Order, found: UpPlan | AwaitsConfirmation
 
 def handle_up(context: Context, order: Order) -> Outcome:
     """Rent the machine that the code needs and hand it over, or say why not; nothing is left behind."""
+    moved = check_head(order.pull_request.head_sha, order.seen.pull_request) if order.seen is not None else Allow()
+    if isinstance(moved, Deny):
+        return deny(context, order, moved)  # while this waited for its turn
     is_planned_already = context.settings.door is Door.JOB and not order.command.is_dry_run
     if is_planned_already:
         # The light step let this order through: loading goes on while it is planned again.
@@ -80,6 +86,9 @@ def handle_up(context: Context, order: Order) -> Outcome:
     plan = answer_without_cloud(context, order)
     if isinstance(plan, Outcome):
         return plan
+    access = read_access(context, order)
+    if isinstance(access, Deny):
+        return deny(context, order, access)
     context.cloud().warm()
     try:
         entry = context.ledger.claim(_record(context, order, plan))
@@ -91,16 +100,16 @@ def handle_up(context: Context, order: Order) -> Outcome:
     try:
         journal.open_status()
         begin_deployment(context, journal.record)
-        return _launch_and_hand_over(journal, plan)
+        return _launch_and_hand_over(journal, plan, access)
     except StoppedError as stopped:
         return _stop(journal, stopped.tombstone)
     except NoOfferError as none:
         return _fail(journal, none.reason_code, none.explanation, comment_kind="no_capacity")
     except GpuLolError as error:
-        buried = _buried(journal)
-        if buried is not None:
+        tombstone = buried(journal)
+        if tombstone is not None:
             # Somebody ended the machine under our hands: what failed is no fault of its own.
-            return _stop(journal, buried)
+            return _stop(journal, tombstone)
         outcome = _fail(journal, error.reason_code, error.explanation)
         error.is_told = True
         if outcome.reason_code != error.reason_code and exit_code(error.ending, Door.JOB) == 0:
@@ -113,16 +122,17 @@ def handle_up(context: Context, order: Order) -> Outcome:
         raise
 
 
-def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
+def _launch_and_hand_over(journal: Journal, plan: UpPlan, access: Access) -> Outcome:
     context, order = journal.context, journal.order
     climb(journal, plan)
-    install_and_validate(journal, plan)
+    install_and_validate(journal, plan, access)
     if any(check.status is CheckStatus.FAILED for check in journal.record.checks) and (
         order.policy.is_teardown_on_failed_validation
     ):
         return _fail(journal, "validation_failed", _failed_checks(journal.record))
     now = context.clock.now()
-    notice = _budget_notice(context, order)
+    # Against the ledger that the launch was planned with: this machine is what has changed since, as far as it knows.
+    notice = answers.budget_notice(plan.survey.with_entry(journal.entry), order.policy, now)
     noticed = {"budget_noticed_at": now} if notice is not None else {}
     journal.write(state=State.READY, ready_at=now, launcher_stopped_at=now, **noticed)
     body = comments.ready(
@@ -134,19 +144,12 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan) -> Outcome:
         head_ref=order.pull_request.head_ref,
         notice=notice,
     )
-    posted = answers.reply(context, order.pull_request.number, body)
+    journal.status.end()
+    last = comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={})
+    posted, has_reacted = answers.close_command(context, order, (journal.status.comment_id, last), body)
     move_deployment(context, journal.record, DeploymentState.SUCCESS, posted.html_url if posted else None)
-    journal.status.close_with(comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={}))
-    return Outcome("done", "launched", {"environment": journal.record.name}, text=body)
-
-
-def _budget_notice(context: Context, order: Order) -> Spending | None:
-    """Return the month where this launch is the first to pass most of its budget; a machine is handed over all the same."""
-    try:
-        return answers.budget_notice(context.ledger.survey(), order.policy, context.clock.now())
-    except GpuLolError as error:
-        context.progress.line(f"the month could not be added up: {error.explanation.what}")
-        return None
+    details = {"environment": journal.record.name}
+    return Outcome("done", "launched", details, text=body, has_reacted=has_reacted)
 
 
 def _failed_checks(record: EnvironmentRecord) -> Explanation:
@@ -157,18 +160,6 @@ def _failed_checks(record: EnvironmentRecord) -> Explanation:
         why=" ".join(f"{check.name}: {check.sentence}" for check in failed),
         fix=fixes[0] if fixes else "",
     )
-
-
-def _buried(journal: Journal) -> Tombstone | None:
-    """Return the tombstone that somebody has put on this environment meanwhile, where that can be read."""
-    try:
-        newest = reread(journal.context, journal.entry)
-    except GpuLolError as error:
-        journal.context.progress.line(f"could not look for a tombstone: {error.explanation.what}")
-        return None
-    if newest.record.tombstone is not None:
-        journal.entry = newest  # else the journal knows more: what it has not written yet
-    return newest.record.tombstone
 
 
 def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
@@ -184,7 +175,7 @@ def _stop(journal: Journal, tombstone: Tombstone) -> Outcome:
 def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comment_kind: str = "failed") -> Outcome:
     """The money rule: end what was launched, say what happened, what it cost, and what is billing now."""
     context, order = journal.context, journal.order
-    end = _compensate(journal, reason_code)
+    end = compensate(journal, reason_code)
     journal.entry = end.entry
     now, number = context.clock.now(), order.pull_request.number
     if comment_kind == "no_capacity":
@@ -209,52 +200,6 @@ def _fail(journal: Journal, reason_code: str, explanation: Explanation, *, comme
         answers.reply(context, number, certificate)
         return Outcome("failed", "teardown_unproven", text=f"{body}\n\n{certificate}")
     return Outcome("failed" if comment_kind == "failed" else "denied", reason_code, text=body)
-
-
-def _compensate(journal: Journal, reason_code: str) -> Ended | Unproven:
-    """End what this run launched; whatever goes wrong with that is an end that is not proven, never an exception."""
-    context, order = journal.context, journal.order
-    tombstone = Tombstone(order.requester.login, reason_code, context.clock.now())
-    is_marked = is_stopped = False
-    try:
-        # First of all: a runner that was cancelled has ten seconds, and whoever comes next must know that this is over.
-        journal.entry = write_tombstone(context, journal.entry, tombstone)
-        is_marked = True
-        context.progress.phase("ending what was started")
-    except Exception as error:  # noqa: BLE001  the machine is ended all the same
-        _log(context, "the end could not be written down yet", error)
-    try:
-        context.cloud().cancel()
-        is_stopped = True
-    except Exception as error:  # noqa: BLE001  a launch that cannot be cancelled is a reason more to end its machine
-        _log(context, "the launch could not be cancelled", error)
-    if not is_marked:
-        _end_unmarked(context, journal.record)
-    try:
-        return end_environment(context, journal.entry, tombstone, order.policy, is_launcher=is_stopped)
-    except GpuLolError as error:
-        return Unproven(journal.entry, error.explanation.what)
-    except Exception as error:  # noqa: BLE001  the requester must learn what may still run
-        context.progress.failure(error)
-        return Unproven(journal.entry, "gpu-lol failed on a fault of its own while ending it")
-
-
-def _end_unmarked(context: Context, record: EnvironmentRecord) -> None:
-    """End the machine where the ledger cannot be written; the record stays open, so nothing is certified by this."""
-    if record.launch_asked_at is None or record.cloud is None or record.name_on_cloud is None:
-        return
-    try:
-        context.cloud().teardown(record.cloud, record.name_on_cloud, record.provider_config)
-    except Exception as error:  # noqa: BLE001  the record says that it may run, and the sweeper takes it up
-        _log(context, "the machine could not be ended yet", error)
-
-
-def _log(context: Context, what: str, error: Exception) -> None:
-    """Keep an error in the log: in a sentence where it was expected, whole where it is a fault of ours."""
-    if isinstance(error, GpuLolError):
-        context.progress.line(f"{what}: {error.explanation.what}")
-    else:
-        context.progress.failure(error)
 
 
 def _left_running(record: EnvironmentRecord) -> TransientError:
@@ -294,7 +239,7 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         lease=Lease(now, now + plan.lease),
         updated_at=now,
         user_hash=user_hash(order.repository.repository_id),
-        use_spot=order.command.use_spot,
+        use_spot=plan.ladder.requirement.use_spot,
         keep=plan.spec.keep,
         is_rehearsal=context.settings.is_rehearsal,
         budget_noticed_at=plan.budget_noticed_at,

@@ -65,6 +65,7 @@ def _comment_event(payload: Mapping[str, object]) -> Event | Ignore:
         author=_requester(user),
         author_is_bot=_is_bot(user) or bool(comment.get("performed_via_github_app")),
         author_association=str(comment.get("author_association", "NONE")),
+        node_id=str(comment.get("node_id", "")),
     )
 
 
@@ -77,6 +78,8 @@ def _scheduled_event(name: str, payload: Mapping[str, object]) -> Event:
         actor=_requester(_mapping(sender)) if sender else Requester("schedule"),
         is_manual=name == "workflow_dispatch",
         is_dry_run=is_dry_run,
+        cron=str(payload.get("schedule") or ""),
+        is_smoke=isinstance(inputs, Mapping) and str(inputs.get("smoke", "")).lower() == "true",
     )
 
 

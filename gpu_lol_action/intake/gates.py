@@ -53,16 +53,19 @@ class IdentityFacts:
 
 def check_enabled(facts: IdentityFacts) -> Gate:
     """Refuse everything but teardown and help where the policy switches the bot off, or cannot be read."""
-    if facts.spec.name in ("down", "help"):
-        return Allow()
-    if facts.policy.problem:
+    return Allow() if facts.spec.name in ("down", "help") else policy_gate(facts.policy)
+
+
+def policy_gate(policy: Policy) -> Gate:
+    """Refuse everything where the policy switches the bot off, or cannot be read."""
+    if policy.problem:
         return Deny(
             "policy_invalid",
             "the policy of this repository cannot be read, so it allows nothing",
-            facts.policy.problem,
+            policy.problem,
             f"A maintainer corrects `{POLICY_PATH}` on the default branch.",
         )
-    if facts.policy.is_enabled:
+    if policy.is_enabled:
         return Allow()
     return Deny(
         "disabled",
@@ -143,7 +146,11 @@ def check_fork(facts: IdentityFacts) -> Gate:
     """
     if not (facts.spec.is_spending or facts.spec.ships_code) or not facts.pull_request.is_fork(facts.repository):
         return Allow()
-    if not facts.policy.may_forks_launch:
+    if facts.spec.name == "smoke":
+        refused = _check_fork_test(facts)
+        if refused is not None:
+            return refused
+    elif not facts.policy.may_forks_launch:
         return Deny(
             "fork_denied",
             "this pull request comes from a fork",
@@ -155,9 +162,24 @@ def check_fork(facts: IdentityFacts) -> Gate:
     return Deny(
         "fork_sha_required",
         "this pull request comes from a fork, so the command must name its commit",
-        "its author can change the head at any moment; `--sha` with all 40 digits says which code you have read.",
-        "Read the commits, copy the id of the last one, and add it as `--sha`.",
+        "its author can change the head at any moment; all 40 digits say which code you have read.",
+        "Read the commits, copy the id of the last one, and add it"
+        + (" to the command." if facts.spec.name == "smoke" else " as `--sha`."),
     )
+
+
+def _check_fork_test(facts: IdentityFacts) -> Deny | None:
+    """Refuse a smoke test of a fork's code to all but those who may confirm: its machine is short-lived and holds no secret."""
+    if not facts.policy.may_forks_smoke:
+        return Deny(
+            "fork_denied",
+            "this pull request comes from a fork",
+            f"`smoke.forks: false` stands in `{POLICY_PATH}` on the default branch.",
+            "Push the branch to this repository, after reading its code, and open a pull request there.",
+        )
+    if facts.authority.may(Permission.CONFIRMERS, facts.policy):
+        return None
+    return deny_role(facts.authority.role, facts.policy, Permission.CONFIRMERS)
 
 
 def check_sha(facts: IdentityFacts) -> Gate:

@@ -148,7 +148,7 @@ def _normalize_dashes(word: str) -> str:
 
 
 def _apply_positional(command: Command, positional: str, word: str) -> Command | ParseProblem:
-    taken: object = command.profile or command.topic or command.path
+    taken: object = command.profile or command.topic or command.path or command.sha
     if positional in ("duration", "user"):
         taken = command.lease if positional == "duration" else command.share
     if not positional or taken:
@@ -161,6 +161,12 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
             what = f"`{_shown(word)}` is no duration: write it as `{command.name} 2h` or `{command.name} 45m`"
             return ParseProblem(command.line, what, command=command.name)
         return dataclasses.replace(command, lease=lease)
+    if positional == "commit":
+        sha = VALUES[OptionKind.SHA][1](word)
+        if sha is None:
+            what = f"`{_shown(word)}` is no commit: 7 to 40 digits of its id are"
+            return ParseProblem(command.line, what, command=command.name)
+        return dataclasses.replace(command, sha=str(sha))
     if positional == "profile":
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)

@@ -23,7 +23,7 @@ class Signer:
 
 @dataclass(frozen=True, slots=True)
 class CommitFacts:
-    """What ``GET /repos/{owner}/{repo}/git/commits/{sha}`` says; payload and signature of ``verification`` if signed."""
+    """What GitHub says of a commit; where it is signed, the payload that was signed and the signature."""
 
     sha: str
     tree_id: str

@@ -51,7 +51,10 @@ class PodBill:
 
 @dataclass(slots=True)
 class Fault:
-    """An answer to give instead of the real one, ``times`` times, to calls of ``op`` that fit (``*``: any)."""
+    """An answer to give instead of the real one, ``times`` times, to calls of ``op`` that fit (``*``: any).
+
+    For ``boot``, which is no call: the pod comes up ``delay_seconds`` later, or with a message never, and is stopped instead.
+    """
 
     op: str
     message: str
@@ -65,7 +68,7 @@ class Fault:
         """Whether this call is meant: by name, and by GPU and data centre when they are given."""
         centers = str(arguments.get("dataCenterId") or "").split(",")
         return (
-            self.op in (op, "*")
+            (self.op == op or (self.op == "*" and op != "boot"))
             and self.gpu_type_id in (None, arguments.get("gpuTypeId"))
             and (self.data_center is None or self.data_center in centers)
         )

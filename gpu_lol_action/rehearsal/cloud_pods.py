@@ -61,8 +61,12 @@ class PodHouse:
         return pod
 
     def _boot(self, pod: Pod) -> None:
-        time.sleep(self._boot_delay)
+        fault = self._account.take_fault("boot", pod.request)
+        time.sleep(self._boot_delay + (fault.delay_seconds if fault else 0))
         try:
+            if fault is not None and fault.message:
+                pod.status = "EXITED"  # its host failed, or somebody outbid it
+                return
             with self._lock:  # a pod that was ended while it booted must not come to life
                 if pod.pod_id not in self._account.pods:
                     return

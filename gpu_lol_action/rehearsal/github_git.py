@@ -1,10 +1,12 @@
 """A real bare git repository behind the stand-in: GitHub's git data API is git's object store.
 
-Everything goes through the `git` program, so hashes, fast-forward rules, archives and diffs are git's own.
+Trees, merges, archives, diffs and every move of a ref are the `git` program's own; loose objects and refs are read, and
+plain objects written, by git_objects.py, because a process for each would be most of what a story costs.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +15,11 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from gpu_lol_action.rehearsal.git_objects import is_id, read_object, read_ref, read_refs, write_object
+
 ZERO = "0" * 40
+# What git takes into a commit as it is; from other names it strips some characters.
+_PLAIN = re.compile(r"\w(?:[\w @.+\[\]-]*[\w\]])?")
 # No setting of this machine may change an object or a diff.
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -83,7 +89,7 @@ class BareRepository:
         self.shown_refs: Mapping[str, str] | None = None
         if not (path / "HEAD").exists():
             path.mkdir(parents=True, exist_ok=True)
-            _run(path, ["init", "--quiet", "--bare", "--initial-branch=main", "."])
+            _run(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "."])
 
     def git(self, *arguments: str, stdin: bytes | None = None, environment: Mapping[str, str] | None = None) -> bytes:
         """Git's output; raises GitError with git's words."""
@@ -96,11 +102,18 @@ class BareRepository:
     # --- refs -----------------------------------------------------------------------------------------
     def resolve(self, name: str, kind: str = "commit") -> str | None:
         """The full SHA that a branch, tag, full ref, or (abbreviated) SHA stands for; None where there is none."""
+        if is_id(name) and self.kind(name) == kind:
+            return name
         for candidate in (name, f"refs/heads/{name}", f"refs/tags/{name}", f"refs/{name}"):
             found = self._parsed(f"{candidate}^{{{kind}}}")
             if found is not None:
                 return found
         return None
+
+    def parsed(self, expression: str) -> str | None:
+        """The SHA behind git's own way of naming an object, as `BRANCH:PATH`; None where there is none."""
+        known = expression if is_id(expression) and self.kind(expression) else None
+        return known or self._parsed(expression)
 
     def _parsed(self, expression: str) -> str | None:
         try:
@@ -112,21 +125,18 @@ class BareRepository:
         """The SHA of a fully qualified ref, or None."""
         if self.shown_refs is not None:
             return self.shown_refs.get(name)
-        try:
-            return self.text("show-ref", "--verify", "--hash", name)
-        except GitError:
-            return None
+        return read_ref(self.path, name) if self.is_ref_name(name) else None
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Every ref whose full name starts with the prefix (not only at a slash: GitHub's rule)."""
         if self.shown_refs is not None:
             return {name: sha for name, sha in self.shown_refs.items() if name.startswith(prefix)}
-        lines = self.text("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-        pairs = (line.split(" ") for line in lines)
-        return {name: sha for name, sha in pairs if name.startswith(prefix)}
+        return {name: sha for name, sha in read_refs(self.path).items() if name.startswith(prefix)}
 
     def is_ref_name(self, name: str) -> bool:
         """Whether git takes this as a full ref name."""
+        if re.fullmatch(r"refs(?:/[A-Za-z0-9][A-Za-z0-9_-]*)+", name) and not name.endswith(".lock"):
+            return True
         try:
             self.git("check-ref-format", name)
         except GitError:
@@ -143,6 +153,8 @@ class BareRepository:
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
         """Whether one commit can be reached from the other."""
+        if ancestor == descendant or ancestor in self.read_commit(descendant).parents:
+            return True
         try:
             self.git("merge-base", "--is-ancestor", ancestor, descendant)
         except GitError:
@@ -152,6 +164,9 @@ class BareRepository:
     # --- objects --------------------------------------------------------------------------------------
     def kind(self, sha: str) -> str | None:
         """`blob`, `tree`, `commit`, `tag`, or None where there is no such object."""
+        found = read_object(self.path, sha)
+        if found is not None:
+            return found[0]
         try:
             return self.text("cat-file", "-t", sha)
         except GitError:
@@ -159,10 +174,13 @@ class BareRepository:
 
     def write_blob(self, content: bytes) -> str:
         """Store bytes; returns the SHA."""
-        return self.git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
+        return write_object(self.path, "blob", content)
 
     def read_blob(self, sha: str) -> bytes:
         """The bytes of a blob."""
+        found = read_object(self.path, sha)
+        if found is not None and found[0] == "blob":
+            return found[1]
         return self.git("cat-file", "blob", sha)
 
     def write_tree(self, entries: Mapping[str, tuple[str, str] | None], base: str | None = None) -> str:
@@ -192,6 +210,11 @@ class BareRepository:
     def write_commit(self, tree: str, parents: Sequence[str], message: str, author: Signature) -> str:
         """Store a commit; author and committer are the same."""
         stamp = f"{int(author.when.timestamp())} +0000"
+        if _PLAIN.fullmatch(author.name) and _PLAIN.fullmatch(author.email) and "\0" not in message:
+            signed = f"{author.name} <{author.email}> {stamp}"
+            head = [f"tree {tree}", *(f"parent {each}" for each in dict.fromkeys(parents))]
+            lines = [*head, f"author {signed}", f"committer {signed}", "", message]
+            return write_object(self.path, "commit", "\n".join(lines).encode())
         environment = {
             f"GIT_{role}_{field}": value
             for role in ("AUTHOR", "COMMITTER")
@@ -203,6 +226,9 @@ class BareRepository:
 
     def read_commit(self, sha: str) -> Commit:
         """A commit as git stores it."""
+        found = read_object(self.path, sha)
+        if found is not None and found[0] == "commit":
+            return _commit(sha, found[1].decode("utf-8", "replace"))
         layout = "%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
         fields = self.git("show", "--no-patch", f"--format={layout}", sha).decode("utf-8", "replace").split("\0")
         return Commit(
@@ -276,6 +302,28 @@ class BareRepository:
     def fetch(self, source: Path, refspec: str) -> None:
         """Take objects and a ref from another repository on this machine: how a fork's head reaches its base."""
         self.git("fetch", "--quiet", "--no-tags", "--update-head-ok", str(source), refspec)
+
+
+def _commit(sha: str, content: str) -> Commit:
+    head, _, message = content.partition("\n\n")
+    # A signature's lines begin with a blank, and are told apart by that.
+    parts = [line.partition(" ") for line in head.split("\n") if not line.startswith(" ")]
+    fields = [(name, value) for name, _, value in parts]
+    named = dict(fields)
+    return Commit(
+        sha=sha,
+        tree=named["tree"],
+        parents=tuple(value for name, value in fields if name == "parent"),
+        author=_signed(named["author"]),
+        committer=_signed(named["committer"]),
+        message=message.rstrip("\n"),
+    )
+
+
+def _signed(line: str) -> Signature:
+    name, _, rest = line.partition(" <")
+    email, _, moment = rest.rpartition("> ")
+    return _signature(name, email, moment.split(" ")[0])
 
 
 def _signature(name: str, email: str, seconds: str) -> Signature:

@@ -10,9 +10,17 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from graphql import GraphQLError, GraphQLSchema, build_schema, graphql_sync
+from graphql import DocumentNode, GraphQLError, GraphQLSchema, build_schema, execute_sync, parse, validate
 
-from gpu_lol_action.rehearsal.github_git import BareRepository, GitError
+from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
+from gpu_lol_action.rehearsal.github_graphql_changes import (
+    CHANGES_SCHEMA,
+    ForbiddenError,
+    NotFoundError,
+    UnprocessableError,
+    need,
+    roots,
+)
 from gpu_lol_action.rehearsal.github_payloads import node_id, stamp
 from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Pull, Repository, Token, World
 
@@ -29,7 +37,14 @@ type Organization implements Actor { login: String! url: URI! }
 interface GitObject { oid: GitObjectID! }
 type Blob implements GitObject { oid: GitObjectID! text: String isTruncated: Boolean! isBinary: Boolean byteSize: Int! }
 type Tree implements GitObject { oid: GitObjectID! }
-type Commit implements GitObject { oid: GitObjectID! message: String! file(path: String!): TreeEntry }
+type Commit implements GitObject {
+  oid: GitObjectID! message: String! file(path: String!): TreeEntry tree: Tree! parents(first: Int): CommitConnection!
+  author: GitActor committer: GitActor signature: GitSignature
+}
+type CommitConnection { nodes: [Commit] totalCount: Int! }
+scalar GitTimestamp
+type GitActor { name: String email: String date: GitTimestamp }
+type GitSignature { payload: String! signature: String! }
 type TreeEntry { object: GitObject }
 type PageInfo { hasNextPage: Boolean! endCursor: String }
 type Ref { name: String! prefix: String! target: GitObject }
@@ -40,8 +55,8 @@ type IssueComment implements Minimizable & Node {
   id: ID! fullDatabaseId: BigInt body: String! url: URI! viewerDidAuthor: Boolean! author: Actor
 }
 type IssueCommentConnection { nodes: [IssueComment] pageInfo: PageInfo! totalCount: Int! }
-type PullRequest {
-  number: Int! title: String! state: PullRequestState! isDraft: Boolean! merged: Boolean! maintainerCanModify: Boolean! url: URI! author: Actor
+type PullRequest implements Node {
+  id: ID! number: Int! title: String! state: PullRequestState! isDraft: Boolean! merged: Boolean! maintainerCanModify: Boolean! url: URI! author: Actor
   headRefOid: GitObjectID! headRefName: String! headRepository: Repository baseRefOid: GitObjectID! baseRefName: String!
   comments(first: Int, after: String): IssueCommentConnection!
 }
@@ -54,10 +69,6 @@ type Repository {
 }
 interface Minimizable { isMinimized: Boolean! minimizedReason: String }
 type PullRequestReviewComment implements Minimizable { isMinimized: Boolean! minimizedReason: String }
-enum ReportedContentClassifiers { ABUSE DUPLICATE LOW_QUALITY OFF_TOPIC OUTDATED RESOLVED SPAM }
-input MinimizeCommentInput { subjectId: ID! classifier: ReportedContentClassifiers! clientMutationId: String }
-type MinimizeCommentPayload { minimizedComment: Minimizable clientMutationId: String }
-type Mutation { minimizeComment(input: MinimizeCommentInput!): MinimizeCommentPayload }
 type Query { viewer: User! repository(owner: String!, name: String!): Repository node(id: ID!): Node }
 """
 
@@ -66,15 +77,11 @@ _TEXT_LIMIT = 512 * 1024
 _MAX_PAGE = 100
 
 
-class NotFoundError(Exception):
-    """GitHub's error of type NOT_FOUND beside a null."""
-
-
-class ForbiddenError(Exception):
-    """GitHub's error of type FORBIDDEN beside a null."""
-
-
-_TYPES: Mapping[type[Exception], str] = {NotFoundError: "NOT_FOUND", ForbiddenError: "FORBIDDEN"}
+_TYPES: Mapping[type[Exception], str] = {
+    NotFoundError: "NOT_FOUND",
+    ForbiddenError: "FORBIDDEN",
+    UnprocessableError: "UNPROCESSABLE",
+}
 
 
 def answer(world: World, token: Token, query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -84,17 +91,30 @@ def answer(world: World, token: Token, query: str, variables: Mapping[str, Any])
         "repository": functools.partial(_repository, world, token),
     }
     root["node"] = functools.partial(_node, world)
-    root["minimizeComment"] = functools.partial(_minimize, world, token)
-    result = graphql_sync(_schema(), query, root_value=root, variable_values=dict(variables))
+    root |= roots(world, token, functools.partial(_comment, world, token))
+    document = _read(query)
+    if document is None:
+        return None
+    result = execute_sync(_schema(), document, root_value=root, variable_values=dict(variables))
     errors = [_error(error) for error in result.errors or ()]
     if any("type" not in error for error in errors):
         return None
     return {"data": result.data, **({"errors": errors} if errors else {})}
 
 
+@functools.lru_cache(maxsize=256)
+def _read(query: str) -> DocumentNode | None:
+    """The question as the schema understands it; None where it does not. The bot has a handful, and asks them often."""
+    try:
+        document = parse(query)
+    except GraphQLError:
+        return None
+    return None if validate(_schema(), document) else document
+
+
 @functools.cache
 def _schema() -> GraphQLSchema:
-    return build_schema(SCHEMA)
+    return build_schema(SCHEMA + CHANGES_SCHEMA)
 
 
 def _error(error: GraphQLError) -> dict[str, Any]:
@@ -126,19 +146,36 @@ def _repository(world: World, token: Token, _info: object, owner: str, name: str
 
 # --- git -------------------------------------------------------------------------------------------------
 def _object(git: BareRepository, expression: str) -> dict[str, Any] | None:
-    try:
-        oid = git.text("rev-parse", "--verify", "--quiet", "--end-of-options", expression)
-    except GitError:
+    oid = git.parsed(expression)
+    if oid is None:
         return None
     kind = git.kind(oid)
     if kind == "commit":
-        return {
-            "__typename": "Commit",
-            "oid": oid,
-            "message": git.read_commit(oid).message,
-            "file": lambda _info, path: (found := _object(git, f"{oid}:{path}")) and {"object": found},
-        }
+        return _commit(git, oid)
     return {"__typename": "Tree", "oid": oid} if kind == "tree" else _blob(oid, git.read_blob(oid))
+
+
+def _commit(git: BareRepository, oid: str) -> dict[str, Any]:
+    commit = git.read_commit(oid)
+    return {
+        "__typename": "Commit",
+        "oid": oid,
+        "message": commit.message,
+        "file": lambda _info, path: (found := _object(git, f"{oid}:{path}")) and {"object": found},
+        "tree": {"oid": commit.tree},
+        "parents": lambda _info, first=_MAX_PAGE: {
+            "nodes": [{"oid": each} for each in commit.parents[:first]],
+            "totalCount": len(commit.parents),
+        },
+        "author": _git_actor(commit.author),
+        "committer": _git_actor(commit.committer),
+        "signature": None,
+    }
+
+
+def _git_actor(signer: Signature) -> dict[str, Any]:
+    """Who signed a commit; unlike other times in GraphQL this one keeps its zone."""
+    return {"name": signer.name, "email": signer.email, "date": signer.when.isoformat()}
 
 
 def _blob(oid: str, raw: bytes) -> dict[str, Any]:
@@ -202,7 +239,7 @@ def _pull_request(world: World, token: Token, home: Repository, number: int) -> 
     if issue is None or issue.pull is None:
         raise NotFoundError(f"Could not resolve to a PullRequest with the number of {number}.")
     pull = issue.pull
-    _need(token, home, ("pull_requests",), "read")
+    need(token, home, ("pull_requests",), "read")
 
     def comments(_info: object, first: int | None = None, after: str | None = None) -> dict[str, Any]:
         found = [each for _, each in sorted(home.comments.items()) if each.number == number]
@@ -215,6 +252,7 @@ def _pull_request(world: World, token: Token, home: Repository, number: int) -> 
 def _pull(world: World, home: Repository, issue: Issue, pull: Pull) -> dict[str, Any]:
     state = "MERGED" if pull.merged_at else issue.state.upper()
     return {
+        "id": node_id("PR", issue.issue_id),
         "number": issue.number,
         "title": issue.title,
         "state": state,
@@ -240,27 +278,3 @@ def _comment(world: World, token: Token, home: Repository, comment: Comment) -> 
         "viewerDidAuthor": comment.author is token.account,
         "author": _author(world, comment.author),
     }
-
-
-# --- what is changed -------------------------------------------------------------------------------------
-def _minimize(world: World, token: Token, _info: object, input: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A002 - GraphQL's argument
-    for home in world.repositories.values():
-        subjects = {node_id("IC", each): ("IssueComment", each) for each in home.comments}
-        reviewed = home.record("review_comments").items()
-        subjects |= {shape["node_id"]: ("PullRequestReviewComment", each) for each, shape in reviewed}
-        if input["subjectId"] in subjects:
-            _need(token, home, ("pull_requests", "issues"), "write")
-            kind, number = subjects[input["subjectId"]]
-            home.record("minimized")[number] = {"classifier": input["classifier"]}
-            shown = {"__typename": kind, "isMinimized": True, "minimizedReason": str(input["classifier"]).lower()}
-            return {"minimizedComment": shown}
-    raise NotFoundError("Could not resolve to a node with the global id")
-
-
-def _need(token: Token, home: Repository, names: tuple[str, ...], level: str) -> None:
-    """GraphQL refuses a workflow's token as REST does; what everybody may read needs nothing."""
-    if token.permissions is None or (level == "read" and not home.is_private):
-        return
-    granted = {token.permissions.get(name, "none") for name in names}
-    if "write" not in granted and level not in granted:
-        raise ForbiddenError("Resource not accessible by integration")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import gzip
+import hashlib
 import json
 import re
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -22,6 +23,8 @@ from openapi_core.testing import MockRequest, MockResponse
 _HOST = "https://api.github.com"
 # The only parameters that may hold slashes: `git/ref/heads/main`, `contents/docs/a.md`.
 _GREEDY = {"path", "ref", "basehead"}
+_PORT = re.compile(rb"(?<=127\.0\.0\.1):\d+")
+_MOST_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class Description:
         document["servers"] = [{"url": _HOST}]
         # The description is GitHub's and cut by our script: validating it again would cost a second a start.
         self._openapi = OpenAPI.from_dict(document, config=Config(spec_validator_cls=None))
+        self._judged: dict[bytes, list[str]] = {}
         self._statuses: dict[str, frozenset[str]] = {}
         self._patterns: list[tuple[re.Pattern[str], Operation]] = []
         for template, item in document["paths"].items():
@@ -113,11 +117,7 @@ class Description:
 
     def request_problems(self, request: Request) -> list[str]:
         """What GitHub's description has against the request; empty where nothing."""
-        try:
-            self._openapi.validate_request(_mock_request(request))
-        except Exception as error:  # noqa: BLE001 - openapi-core raises many unrelated classes for one answer
-            return _explain(error)
-        return []
+        return self._once(_key(request), lambda: self._openapi.validate_request(_mock_request(request)))
 
     def response_problems(self, request: Request, status: int, body: bytes) -> list[str]:
         """What GitHub's description has against the answer; empty where nothing, or where it has no such body."""
@@ -128,17 +128,34 @@ class Description:
         if not body:
             return []
         answer = MockResponse(data=body, status_code=status, content_type="application/json")
-        try:
-            self._openapi.validate_response(_mock_request(request), answer)
-        except Exception as error:  # noqa: BLE001 - as above
-            return _explain(error)
-        return []
+        key = _key(request, status, body)
+        return self._once(key, lambda: self._openapi.validate_response(_mock_request(request), answer))
+
+    def _once(self, key: bytes, validate: Callable[[], object]) -> list[str]:
+        """Judge each text once: most of what the stand-in costs is this, and stories repeat each other."""
+        if key not in self._judged:
+            if len(self._judged) >= _MOST_KEPT:
+                self._judged.clear()
+            try:
+                validate()
+            except Exception as error:  # noqa: BLE001 - openapi-core raises many unrelated classes for one answer
+                self._judged[key] = _explain(error)
+            else:
+                self._judged[key] = []
+        return self._judged[key]
 
 
 @functools.cache
 def load_description() -> Description:
     """The one description of this process; loading takes about a third of a second."""
     return Description()
+
+
+def _key(request: Request, status: int = 0, answer: bytes = b"") -> bytes:
+    """Return what tells one text from another; on which port of this machine a stand-in listens makes none."""
+    facts = (request.operation.key, sorted(request.path_parameters.items()), sorted(request.query.items()), status)
+    text = b"\0".join((repr(facts).encode(), request.body, answer))
+    return hashlib.sha256(_PORT.sub(b"", text)).digest()
 
 
 def _pattern(template: str) -> re.Pattern[str]:

@@ -69,7 +69,8 @@ class Api:
             login = token.account.login if token else ""
             query = dict(urllib.parse.parse_qsl(split.query, keep_blank_values=True))
             request = Request(operation, parameters, query, incoming.body)
-            answer = self._faulted(operation, lambda: self._checked(incoming, path, request, token))
+            is_read = operation.method == "GET"
+            answer = self._faulted(operation, lambda: self._checked(incoming, path, request, token), is_read=is_read)
             return self._seen(incoming, path, operation.key, login, answer)
 
     def _graphql(self, incoming: Incoming) -> Answer | None:
@@ -77,7 +78,8 @@ class Api:
         token = self._world.tokens.get(incoming.authorization.partition(" ")[2])
         operation = Operation("POST", "/graphql", "graphql")
         login = token.account.login if token else ""
-        answer = self._faulted(operation, lambda: self._graphql_answer(incoming, token))
+        is_read = not _is_change(incoming)
+        answer = self._faulted(operation, lambda: self._graphql_answer(incoming, token), is_read=is_read)
         return self._seen(incoming, "/graphql", operation.key, login, answer)
 
     def _graphql_answer(self, incoming: Incoming, token: Token | None) -> Answer:
@@ -94,12 +96,11 @@ class Api:
         headers = {"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "4999", "X-RateLimit-Resource": "graphql"}
         return Answer(200, body, headers)
 
-    def _faulted(self, operation: Operation, carry_out: Callable[[], Answer]) -> Answer:
+    def _faulted(self, operation: Operation, carry_out: Callable[[], Answer], *, is_read: bool) -> Answer:
         """The right answer, or what a queued fault makes of it."""
         fault = self._journal.take_fault(operation)
         if fault is not None and fault.mode == "before":
             return fault.answer(None, operation, self._world.now())
-        is_read = operation.method == "GET" or operation.operation_id == "graphql"
         if fault is not None and fault.mode == "stale":
             return self.replica.behind(carry_out) if is_read else carry_out()
         if not is_read and self._journal.has_stale:
@@ -241,3 +242,11 @@ class ArchiveHost:
         disposition = {"Content-Disposition": f"attachment; filename={prefix}.tar.gz"}
         answer = Answer(200, content, disposition)
         return answer if fault is None else fault.answer(answer, ARCHIVE, self._world.now())
+
+
+def _is_change(incoming: Incoming) -> bool:
+    """Whether a question to GraphQL changes anything: then what was before is what a stale read may still show."""
+    try:
+        return str(json.loads(incoming.body)["query"]).lstrip().startswith("mutation")
+    except (ValueError, KeyError, TypeError):
+        return False

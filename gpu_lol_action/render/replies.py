@@ -30,8 +30,14 @@ from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
 from gpu_lol_action.render.views_output import output_view
+from gpu_lol_action.render.views_smoke import SmokeCase, smoke_view
 from gpu_lol_action.render.views_synced import synced_view
 from gpu_lol_action.render.views_validated import validated_view
+
+
+def smoke(case: SmokeCase) -> str:
+    """Return how a smoke test ended, machine by machine."""
+    return render_comment("smoke", smoke_view(case))
 
 
 def already_running(*, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None) -> str:

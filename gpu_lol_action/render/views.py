@@ -120,6 +120,7 @@ class MachineView:
     state: Safe
     profile: str
     is_rehearsal: bool
+    is_spot: bool = False
 
 
 def machine_view(record: EnvironmentRecord) -> MachineView:
@@ -136,6 +137,7 @@ def machine_view(record: EnvironmentRecord) -> MachineView:
         state=Safe(record.state.value),
         profile=record.profile,
         is_rehearsal=record.is_rehearsal,
+        is_spot=record.use_spot,
     )
 
 

@@ -16,6 +16,8 @@ from gpu_lol_action.render.views import BillingView, MachineView, billing_view, 
 from gpu_lol_action.render.views_budget import used_words
 from gpu_lol_action.render.views_rescue import RescueView, rescue_view
 
+_LOSSES = ("machine_gone", "machine_stopped")
+
 
 @dataclass(frozen=True, slots=True)
 class EndView:
@@ -64,6 +66,7 @@ class TornDownView:
     marker: Safe
     machine: MachineView
     was_ready: bool
+    is_lost: bool
     end: EndView
     ended: Safe
     was_asked_for: bool
@@ -96,6 +99,7 @@ def torn_down_view(
         marker=environment_marker(record),
         machine=machine_view(record),
         was_ready=record.ready_at is not None,
+        is_lost=record.ready_at is not None and record.tombstone is not None and record.tombstone.reason in _LOSSES,
         end=_end(record.tombstone),
         ended=formats.clock(closed_at, now),
         was_asked_for=bill is not None,

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.launch.refusals import account_troubles, name_outcome
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, link
@@ -193,10 +194,13 @@ def running_view(record: EnvironmentRecord, marker: Safe, now: datetime) -> Runn
 
 @dataclass(frozen=True, slots=True)
 class NoCapacityView:
-    """Every offer was tried and none had a machine."""
+    """Every offer was tried and none gave a machine; ``outcome`` is its reason code, ``troubles`` are a maintainer's."""
 
     marker: Safe
     machine: MachineView
+    outcome: str
+    troubles: str
+    patience: Safe
     attempts: tuple[AttemptView, ...]
     phases: tuple[PhaseView, ...]
     tried: Safe
@@ -210,6 +214,9 @@ def no_capacity_view(record: EnvironmentRecord, policy: Policy, now: datetime) -
     return NoCapacityView(
         marker=environment_marker(record),
         machine=machine_view(record),
+        outcome=name_outcome(record.attempts),
+        troubles="; ".join(account_troubles(record.attempts)),
+        patience=formats.duration(policy.timeouts.provision),
         attempts=attempt_views(record.attempts),
         phases=(),
         tried=formats.plural(len(record.attempts), "offer"),

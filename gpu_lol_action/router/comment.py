@@ -23,7 +23,7 @@ from gpu_lol_action.domain.request import (
 )
 from gpu_lol_action.errors import Ending, GpuLolError
 from gpu_lol_action.handlers.authority import read_authority
-from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.context import Context, Order, Sighting
 from gpu_lol_action.intake.gates import Authority, IdentityFacts, deny_role, identity_gate
 from gpu_lol_action.intake.lines import COMMAND_PREFIX
 from gpu_lol_action.intake.parser import parse_comment
@@ -40,9 +40,11 @@ ENDS = frozenset({"down", "sweep"})
 class _Scene:
     event: CommentCreated
     pull_request: PullRequest
+    seen: Sighting
     policy: Policy
     authority: Authority
     step: Step
+    is_single: bool
 
     @property
     def is_stranger(self) -> bool:
@@ -65,6 +67,8 @@ def route_comment(context: Context, event: CommentCreated, load_policy: Callable
     is_end = all(isinstance(each, Command) and each.name in ENDS for each in parsed)
     if is_end and is_insider:
         context.forge.open_reserve()
+    # Before the first question: what is seen by it is no older than this.
+    looked_at = context.clock.now()
     try:
         role = context.forge.role(event.author.login)
         policy = policy_for_an_end(context, load_policy) if is_end else load_policy()
@@ -74,13 +78,14 @@ def route_comment(context: Context, event: CommentCreated, load_policy: Callable
         is_heard = True
         if step.is_first and not is_insider:
             context.forge.react(event.comment_id, "eyes")
-        pull_request = _pinned(context, context.forge.pull_request(number))
+        seen = Sighting(context.forge.pull_request(number), looked_at)
+        pull_request = _pinned(context, seen.pull_request)
     except GpuLolError as error:
         if not is_heard:
             # Perhaps a stranger: while it cannot be told, a reaction has to do.
             context.forge.react(event.comment_id, "confused")
         return Run((failure(context, number if is_heard else None, error),))
-    scene = _Scene(event, pull_request, policy, authority, step)
+    scene = _Scene(event, pull_request, seen, policy, authority, step, is_single=len(parsed) == 1)
     results = _in_order(context, parsed, scene)
     if not scene.is_stranger:
         _close_with_reaction(context, event.comment_id, results)
@@ -97,6 +102,8 @@ def _may_spend(parsed: Sequence[Command | ParseProblem], results: Sequence[Resul
 def _close_with_reaction(context: Context, comment_id: int, results: Sequence[Result]) -> None:
     """Say at the command itself how it ended, once it has: what is deferred has not."""
     if not results or any(result.outcome.decision == "deferred" for result in results):
+        return
+    if len(results) == 1 and results[0].outcome.has_reacted:
         return
     decisions = {result.outcome.decision for result in results}
     if decisions & {"failed", "denied"}:
@@ -182,5 +189,14 @@ def _judge(context: Context, command: Command | ParseProblem, scene: _Scene) -> 
     if scene.is_stranger and command.name == "help" and was_helped(context, event.pull_request_number):
         return Outcome("denied", "help_shown_before")
 
-    order = Order(command, event.author, event.repository, scene.pull_request, scene.policy, event.comment_id)
+    order = Order(
+        command,
+        event.author,
+        event.repository,
+        scene.pull_request,
+        scene.policy,
+        event.comment_id,
+        seen=scene.seen,
+        closes=event.comment_id if scene.is_single else None,
+    )
     return obey(context, order, may_use_cloud=scene.step.may_use_cloud)

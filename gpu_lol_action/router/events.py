@@ -50,7 +50,7 @@ def route(context: Context, event: Event, load_policy: Callable[[], Policy], ste
     if is_by_hand and context.instruments is not None:
         # Who starts it by hand wants to know how it is; after the sweep, so that the first one counts already.
         results.append(_check_up(context, context.instruments))
-    return Run(tuple(results))
+    return Run(tuple(results), is_smoke=isinstance(event, Scheduled) and obey.is_smoke(context, event))
 
 
 def _check_up(context: Context, instruments: Callable[[], Instruments]) -> Result:

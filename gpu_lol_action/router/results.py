@@ -55,11 +55,21 @@ class Run:
     ignored: Ignore | None = None
     pinned_sha: str = ""
     may_spend: bool = False
+    is_smoke: bool = False
+
+    @property
+    def lane(self) -> str:
+        """The queue in which a second step waits: what rents, what ends, and tests, which take longer than either."""
+        return "smoke" if self.is_smoke else "spend" if self.may_spend else "end"
 
     @property
     def deferred(self) -> tuple[int, ...]:
         """What needs the cloud and was left to a second step."""
         return tuple(result.index for result in self.results if result.outcome.decision == "deferred")
+
+
+# What a smoke test found is told apart from what befell the run itself.
+_TEST_ENDINGS = {"smoke_failed": Ending.TEST_FAILED, "smoke_not_run": Ending.TEST_NOT_RUN}
 
 
 def guard(context: Context, number: int | None, action: Callable[[], Outcome], index: int) -> Result:
@@ -78,6 +88,8 @@ def guard(context: Context, number: int | None, action: Callable[[], Outcome], i
 
 def ending_of(outcome: Outcome) -> Ending:
     """Return the ending behind an outcome that a handler returned as a value."""
+    if outcome.reason_code in _TEST_ENDINGS:
+        return _TEST_ENDINGS[outcome.reason_code]
     if outcome.decision == "denied":
         return Ending.DENIED
     if outcome.decision == "failed":

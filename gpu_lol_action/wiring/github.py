@@ -29,18 +29,18 @@ def policy_ref(repository: Repository) -> str:
     return f"refs/heads/{repository.default_branch}"
 
 
-def focus_of(event: Event) -> Focus:
+def focus_of(event: Event, pinned_sha: str = "") -> Focus:
     """What a run is about: its first question to GitHub asks for all of it at once."""
     from gpu_lol_action.adapters.github_first_look import Focus
 
-    number = 0
+    number, nodes = 0, {}
     if isinstance(event, CommentCreated):
-        number = event.pull_request_number
+        number, nodes = event.pull_request_number, {event.comment_id: event.node_id}
     elif isinstance(event, PullRequestChanged | PullRequestClosed):
         number = event.pull_request.number
     # A proposal looks after it has read the code, right before it writes.
     is_at_once = not isinstance(event, PullRequestChanged)
-    return Focus(number, POLICY_PATH, policy_ref(event.repository), is_at_once)
+    return Focus(number, POLICY_PATH, policy_ref(event.repository), is_at_once, pinned_sha, nodes)
 
 
 def surfaces_of(forge: GitHubForge) -> Surfaces:

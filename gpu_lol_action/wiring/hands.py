@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -31,26 +32,47 @@ class Hands:
     closing: ExitStack = field(default_factory=ExitStack)
     _cloud: Cloud | None = None
     _shell: Shell | None = None
+    _beside: int = 0
 
     def cloud(self) -> Cloud:
         """Return SkyPilot in its child process; nothing is started before it is asked to."""
         if self._cloud is None:
-            from gpu_lol_action.adapters.skypilot import SkyPilotCloud
-            from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings
-
-            pair = self.key_pair()
-            settings = SkyPilotSettings(
-                home=self.home,
-                user_hash=user_hash(self.repository_id),
-                cloud_keys=self.cloud_keys,
-                private_key_pem=pair[0],
-                public_key_line=pair[1],
-                environment={name: self.environ[name] for name in REHEARSAL_VARIABLES if name in self.environ},
-            )
-            cloud = SkyPilotCloud(settings, self.environ, SystemClock().now)
-            self.closing.callback(cloud.close)
-            self._cloud = cloud
+            self._cloud = self._cloud_in(self.home)
         return self._cloud
+
+    def another_cloud(self) -> Callable[[], Cloud]:
+        """Return a SkyPilot beside the others, in a home of its own, for a launch at the same time; made on first use."""
+        self._beside += 1
+        home = self.home / f"beside-{self._beside}"
+        catalogs = Path(".sky", "catalogs")
+        if (self.home / catalogs).is_dir():
+            # What lies there already is not fetched once more for each.
+            shutil.copytree(self.home / catalogs, home / catalogs, dirs_exist_ok=True)
+        made: list[Cloud] = []
+
+        def cloud() -> Cloud:
+            if not made:
+                made.append(self._cloud_in(home))
+            return made[0]
+
+        return cloud
+
+    def _cloud_in(self, home: Path) -> Cloud:
+        from gpu_lol_action.adapters.skypilot import SkyPilotCloud
+        from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings
+
+        pair = self.key_pair()
+        settings = SkyPilotSettings(
+            home=home,
+            user_hash=user_hash(self.repository_id),
+            cloud_keys=self.cloud_keys,
+            private_key_pem=pair[0],
+            public_key_line=pair[1],
+            environment={name: self.environ[name] for name in REHEARSAL_VARIABLES if name in self.environ},
+        )
+        cloud = SkyPilotCloud(settings, self.environ, SystemClock().now)
+        self.closing.callback(cloud.close)
+        return cloud
 
     def shell(self) -> Shell:
         """Return SSH with the derived key."""

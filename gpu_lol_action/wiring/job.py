@@ -27,6 +27,8 @@ from gpu_lol_action.wiring.lookups import job_lookups
 
 if TYPE_CHECKING:
     from gpu_lol_action.adapters.github import GitHubClient
+    from gpu_lol_action.adapters.github_forge import GitHubForge
+    from gpu_lol_action.handlers.ports_smoke import SmokeBook
 
 
 @contextmanager
@@ -51,7 +53,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         Connection(token, event.repository.full_name, surroundings.api_url),
         GitHubHands(clock.now, clock.sleep, progress.line),
         repository=event.repository,
-        focus=focus_of(event),
+        focus=focus_of(event, surroundings.pinned_sha),
     )
     cloud_keys = cloud_keys_of(surroundings.inputs)
     asked = surroundings.inputs
@@ -65,6 +67,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
         triggering_actor=surroundings.triggering_actor,
+        smoke_cron=surroundings.inputs["smoke-schedule"],
     )
     with private_home(surroundings.workspace_temp) as home:
         hands = Hands(event.repository.repository_id, cloud_keys, os.environ, home)
@@ -83,6 +86,8 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 instruments=lambda: job_instruments(forge, event.repository, cloud_keys),
                 surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
+                another_cloud=hands.another_cloud,
+                smoke_book=lambda: _smoke_book(forge),
             )
 
 
@@ -90,6 +95,13 @@ def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
     from gpu_lol_action.adapters.vault_refs import RefVault
 
     return RefVault(client, *hands.key_pair())
+
+
+def _smoke_book(forge: GitHubForge) -> SmokeBook:
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.smoke_book import FOLDER, StoredSmokeBook
+
+    return StoredSmokeBook(GitRefStore(forge.client, FOLDER, forge.refs))
 
 
 def left_out(context: Context) -> list[str]:

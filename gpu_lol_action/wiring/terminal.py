@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.request import (
@@ -31,9 +30,6 @@ from gpu_lol_action.wiring.hands import (
 )
 from gpu_lol_action.wiring.lookups import terminal_lookups
 
-if TYPE_CHECKING:
-    pass
-
 
 @contextmanager
 def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> Iterator[Context]:
@@ -41,6 +37,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     from gpu_lol_action.adapters import local_forge
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_files import FileStore
+    from gpu_lol_action.adapters.smoke_book import StoredSmokeBook
 
     user_home = Path.home()
     forge = local_forge.LocalForge(folder, show, home=user_home, environment=os.environ)
@@ -69,6 +66,8 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 redact=redactor(list(cloud_keys.values())),
                 settings=settings,
                 vault=lambda: _file_vault(state_folder("rescues", repository.full_name), hands),
+                another_cloud=hands.another_cloud,
+                smoke_book=lambda: StoredSmokeBook(FileStore(state_folder("smoke", repository.full_name))),
             )
 
 

@@ -11,16 +11,25 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpu_lol_action.adapters.github import Ask
-from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
+from gpu_lol_action.adapters.github_checks import GitHubChecks
+from gpu_lol_action.adapters.github_commits import GitHubCommits
+from gpu_lol_action.adapters.github_deployments import GitHubDeployments
+from gpu_lol_action.adapters.github_first_look import FirstLook
 from gpu_lol_action.adapters.github_look import GitHubLook
+from gpu_lol_action.adapters.github_suggestions import GitHubSuggestions
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_refs import EMPTY_TREE, GitRefStore
 from gpu_lol_action.adapters.our_refs import OurRefs
+from gpu_lol_action.adapters.proposal_notes import FOLDER, ProposalNotes
+from gpu_lol_action.adapters.vault_refs import RefVault
 from gpu_lol_action.domain.environment import State
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import POLICY_PATH
+from gpu_lol_action.domain.request import Closing
+from gpu_lol_action.domain.surfaces import CheckReport, Conclusion, DeploymentState, FileCommit, Suggestion
 from gpu_lol_action.errors import LostRace, UserError
-from tests.contract.far_github import Far, far_github, is_real
+from gpu_lol_action.launch.keys import derive_key_pair
+from tests.contract.far_github import Far, far_github, is_real, where_permitted
 from tests.contract.test_ledger import make_record
 
 if TYPE_CHECKING:
@@ -95,12 +104,12 @@ def test_look_finds_our_comments_by_author(far: Far) -> None:
 
 
 def test_first_look_says_what_rest_says(far: Far) -> None:
-    focus = Focus(far.number, POLICY_PATH, far.branch)
-    look = FirstLook(far.forge.client, focus, OurRefs(far.forge.client))
-    policy = look.policy(POLICY_PATH, far.branch)
+    branch = f"refs/heads/{far.branch}"
+    look = FirstLook(far.forge.client, far.focus(), OurRefs(far.forge.client))
+    policy = look.policy(POLICY_PATH, branch)
 
     assert policy is not None
-    assert policy.text == far.forge.read_file(POLICY_PATH, far.branch)
+    assert policy.text == far.forge.read_file(POLICY_PATH, branch)
     assert look.pull_request(far.number) == far.forge.pull_request(far.number)
 
 
@@ -130,6 +139,126 @@ def test_requests_left_are_told_with_every_answer(far: Far) -> None:
     far.forge.client.get("")
 
     assert far.forge.client.budget.left is not None
+
+
+def test_last_word_is_one_question_and_does_all_three(far: Far) -> None:
+    """GraphQL's `addComment`, `addReaction` and `updateIssueComment`, by the ids that REST and the event name."""
+    command = far.forge.post_comment(far.number, f"{MARKER}-->\n{far.unique('command')}")
+    forge = far.seen_by(far.focus(nodes={command.comment_id: command.node_id}))
+    forge.read_file(POLICY_PATH, f"refs/heads/{far.branch}")
+    forge.pull_request(far.number)
+    status = forge.post_comment(far.number, f"{MARKER}-->\n{far.unique('status')}")
+    before = forge.client.counts.total()
+    answer = f"{MARKER}-->\n{far.unique('answer')}"
+    posted = forge.close_command(
+        Closing(far.number, answer, command.comment_id, "rocket", status.comment_id, f"{MARKER}-->\nover")
+    )
+
+    assert forge.client.counts.total() == before + 1
+    bodies = {each.comment_id: each.body for each in far.forge.find_comments(far.number, MARKER)}
+    assert bodies[posted.comment_id] == answer
+    assert bodies[status.comment_id] == f"{MARKER}-->\nover"
+    reactions = forge.client.get("issues/comments/{comment_id}/reactions", {"comment_id": command.comment_id})
+    assert [each["content"] for each in reactions] == ["rocket"]
+    forge.close()
+
+
+def test_commit_of_the_first_look_has_the_very_bytes(far: Far) -> None:
+    head = far.forge.pull_request(far.number).head_sha
+    forge = far.seen_by(far.focus(commit=head))
+    forge.read_file(POLICY_PATH, f"refs/heads/{far.branch}")
+    seen = forge.commit(head)
+
+    assert "GET git/commits/{sha}" not in forge.client.counts, "GraphQL's facts have to do"
+    assert seen == far.forge.commit(head)
+    assert seen.content is not None
+    forge.close()
+
+
+def test_deployment_is_made_moved_and_found_again(far: Far) -> None:
+    head = far.forge.pull_request(far.number).head_sha
+    record = make_record(far.unique("gl-replay"), sha=head, pull_request=far.number)
+    with where_permitted(far, "deployments: write"):
+        deployments = GitHubDeployments(far.forge.client)
+        deployments.begin(record)
+        deployments.move(record, DeploymentState.SUCCESS, None, None)
+        GitHubDeployments(far.forge.client).move(record, DeploymentState.INACTIVE, None, None)
+    made = far.forge.client.get("deployments", sha=head, environment="gpu-lol")
+    found = next(each for each in made if record.name in each["task"])
+    states = far.forge.client.get("deployments/{deployment_id}/statuses", {"deployment_id": found["id"]})
+    assert [each["state"] for each in states] == ["inactive", "success"]
+
+
+def test_check_run_of_a_commit_stands_once(far: Far) -> None:
+    head = far.forge.pull_request(far.number).head_sha
+    report = CheckReport(head, Conclusion.NEUTRAL, "24 GB", "The **replay**.", is_first=True)
+    with where_permitted(far, "checks: write"):
+        checks = GitHubChecks(far.forge.client)
+        assert checks.report(report)
+        assert not checks.report(replace(report, is_first=False))
+        assert checks.report(replace(report, is_first=False, title="48 GB"))
+    found = far.forge.client.get("commits/{ref}/check-runs", {"ref": head}, check_name="gpu-lol")
+    assert [each["output"]["title"] for each in found["check_runs"]] == ["48 GB"]
+
+
+def test_suggestion_stands_at_its_line_and_is_edited_in_place(far: Far) -> None:
+    suggestions = GitHubSuggestions(far.forge.client)
+    head = far.forge.pull_request(far.number).head_sha
+    path = next(each["filename"] for each in _files(far) if each["status"] == "added")
+    body = f"{MARKER}-->\n{far.unique('try')}"
+    assert (suggestions.patch_of(far.number, path) or "").startswith("@@")
+    suggestions.suggest(far.number, Suggestion(head, path, 1, 1, body))
+    ours = [each for each in suggestions.standing(far.number, MARKER, far.forge.me()) if each.body == body]
+    suggestions.edit(ours[0].comment_id, body + " this")
+    look = GitHubLook(far.forge.client, FirstLook(far.forge.client, None, far.forge.refs))
+    look.hide(ours[0].node_id)
+
+    assert len(ours) == 1
+    standing = suggestions.standing(far.number, MARKER, far.forge.me())
+    assert body + " this" in [each.body for each in standing]
+
+
+def test_one_file_is_committed_on_top_of_the_head_and_nowhere_else(far: Far) -> None:
+    repository, head = far.forge.repository().full_name, far.forge.pull_request(far.number).head_sha
+    commits = GitHubCommits(far.forge.client)
+    path = f"{far.unique('gpu-lol-replay')}.yaml"
+    change = FileCommit(repository, far.head_branch, head, path, "hardware: {}\n", "Replay: one file")
+    made = commits.commit(change)
+    late = commits.commit(replace(change, content="hardware: {gpu_count: 2}\n"))
+
+    assert made is not None
+    assert late is None, "the branch has moved: no fast-forward"
+    last = commits.last_change(repository, made, path)
+    assert last is not None
+    assert last.message == "Replay: one file"
+    assert far.forge.read_file(path, made) == "hardware: {}\n"
+
+
+def test_note_about_a_proposal_is_kept_beside_the_ledger(far: Far) -> None:
+    notes = ProposalNotes(GitRefStore(far.forge.client, FOLDER))
+    notes.change(far.number, lambda note: replace(note, muted_by="ada"))
+
+    assert ProposalNotes(GitRefStore(far.forge.client, FOLDER)).read(far.number).muted_by == "ada"
+    notes.change(far.number, lambda note: replace(note, muted_by=""))
+
+
+def test_saved_work_lies_behind_a_ref_of_its_own(far: Far) -> None:
+    pair = derive_key_pair("x" * 40, 5, 1)
+    kept = RefVault(far.forge.client, pair.private_pem, pair.public_line).keep(far.unique("gl-replay"), b"work", [])
+
+    assert RefVault(far.forge.client, pair.private_pem, pair.public_line).fetch(kept.locator) == b"work"
+
+
+def test_comment_is_read_again_with_its_author_and_its_edits(far: Far) -> None:
+    posted = far.forge.post_comment(far.number, f"{MARKER}-->\n{far.unique('again')}")
+    first = far.forge.comment(posted.comment_id)
+    assert first is not None
+    assert (first.author.login, first.pull_request_number, first.is_edited) == (posted.author, far.number, False)
+    assert far.forge.comment(2_000_000_000) is None
+
+
+def _files(far: Far) -> list[dict[str, str]]:
+    return list(far.forge.client.pages("pulls/{number}/files", {"number": far.number}))
 
 
 @stand_in_only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -18,6 +19,8 @@ from tests.support.web import Said, Seen, Web, said_json, web_server
 
 PACKAGE_ROOT = Path(__file__).parents[2]
 KEY = "sk-test-0123456789abcdefghij"
+SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+PULL = 1
 TOKEN = "hf_" + "t" * 30
 TRAIN = """\
 import torch
@@ -136,7 +139,7 @@ def propose(
 ) -> tuple[StepRun, str]:
     """Open a pull request with a model that no table has, and return the run and the proposal."""
     hub = stage.hub
-    hub.add_user(hub.maintainer, role="admin")
+    hub.add_user(hub.maintainer, role="admin", ssh_keys=[SSH_KEY])
     hub.commit({"readme.txt": "nothing yet\n", **({POLICY_PATH: policy} if policy else {})})
     fork = hub.fork("stranger") if is_fork else None
     opened = hub.open_pull_request("stranger" if is_fork else "researcher", FILES, fork=fork)
@@ -184,3 +187,30 @@ def test_a_fork_spends_no_token_and_asks_no_language_model(far: Far) -> None:
     assert "1.3 B parameters" in body
     assert {seen.headers.get("authorization") for seen in far.hub.seen} == {None}
     assert far.llm.seen == []
+
+
+def test_up_after_the_proposal_asks_the_language_model_nothing_and_says_the_same(far: Far) -> None:
+    sizes = itertools.count(75, -30)  # another answer each time it is asked
+    far.llm.script = lambda _seen: said_json(
+        {"choices": [{"message": {"content": json.dumps({"vram_required_gb": next(sizes), "reason": KEY})}}]}
+    )
+    with Stage() as stage:
+        _, body = propose(stage, far, HUB="true")
+        asked = len(far.llm.seen)
+        event = stage.hub.comment(PULL, stage.hub.maintainer, "/gpu-lol up --dry-run")
+        run_id = stage.hub.start_run(event.name, stage.hub.maintainer)
+        own = {
+            "PYTHONPATH": str(PACKAGE_ROOT),
+            "GPU_LOL_PHASE": "decide",
+            "RUNPOD_API_KEY": "rpa_" + "k" * 40,
+            "HUB": "true",
+        }
+        run = stage.run_step(event, run_id, {**far.variables, **own})
+        stage.hub.finish_run(run_id)
+        assert run.outputs["reason_code"] == "dry_run", run.log
+        answer = stage.hub.comments(PULL, by=stage.hub.bot.login)[-1].body
+    assert asked == 2
+    assert len(far.llm.seen) == asked
+    (needed,) = {f"{size} needed" for size in (45, 75) if f"{size} needed" in body}
+    assert needed in answer
+    assert KEY not in answer

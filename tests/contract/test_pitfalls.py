@@ -111,7 +111,7 @@ def test_nothing_that_we_say_is_a_command(name: str) -> None:
 
 def test_comments_are_posted_in_one_place_and_redacted_there() -> None:
     """GitHub masks logs, not comments, and keeps what was there before an edit."""
-    posting = re.compile(r"forge\.(?:post|edit)_comment\(")
+    posting = re.compile(r"forge\.(?:post_comment|edit_comment|close_command)\(")
     where = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "gpu_lol_action").rglob("*.py")
@@ -119,7 +119,10 @@ def test_comments_are_posted_in_one_place_and_redacted_there() -> None:
     }
     assert where == {"gpu_lol_action/handlers/answers.py", "gpu_lol_action/handlers/propose_sticky.py"}
     answers = (ROOT / "gpu_lol_action" / "handlers" / "answers.py").read_text(encoding="utf-8")
-    assert answers.count("fitted(context, body)") == len(posting.findall(answers)) == 2
+    assert sorted(posting.findall(answers)) == ["forge.close_command(", "forge.edit_comment(", "forge.post_comment("]
+    # One text each, but the last word, which is two.
+    assert answers.count("fitted(context, body)") == 3
+    assert answers.count("fitted(context, last)") == 1
     assert "context.redact(body)" in answers
     sticky = (ROOT / "gpu_lol_action" / "handlers" / "propose_sticky.py").read_text(encoding="utf-8")
     assert "body = answers.fitted(context, body)" in sticky

@@ -201,7 +201,7 @@ def test_killed_clouds_leavings_are_cleared_by_the_next(tmp_path):
         assert first._process is not None
         os.kill(first._process.pid, signal.SIGKILL)
         first._process.wait()
-    assert Path(f"/proc/{pod_process}").exists()
+    # Any cloud that starts now clears them: the next line's, or one of a run beside this one.
     with LoopbackCloud(tmp_path / "second") as second:
         assert not Path(f"/proc/{pod_process}").exists() or "Z" in Path(f"/proc/{pod_process}/stat").read_text()
         assert not (tmp_path / "first/pods").exists()

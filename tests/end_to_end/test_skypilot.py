@@ -18,7 +18,7 @@ import pytest
 from gpu_lol_action.adapters.skypilot import SkyPilotCloud
 from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings
 from gpu_lol_action.adapters.skypilot_process import free_port
-from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
+from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched, find_loss
 from gpu_lol_action.errors import OperatorError, TransientError
 from gpu_lol_action.launch.keys import derive_key_pair
 from gpu_lol_action.rehearsal.catalog import rented_gpus, write_catalog
@@ -52,13 +52,13 @@ def pair():
 def make(cloud, pair):
     made = []
 
-    def make(home, key=None, *, has_catalog=True):
+    def make(home, key=None, *, has_catalog=True, ahead=lambda: timedelta(0)):
         if has_catalog:
             write_catalog(home)
         settings = SkyPilotSettings(
             home, USER_HASH, {"runpod": key or cloud.api_key}, pair.private_pem, pair.public_line, cloud.environment
         )
-        adapter = SkyPilotCloud(settings, os.environ, lambda: datetime.now(timezone.utc))
+        adapter = SkyPilotCloud(settings, os.environ, lambda: datetime.now(timezone.utc) + ahead())
         made.append(adapter)
         return adapter
 
@@ -98,6 +98,10 @@ def family(home):
         except psutil.Error:
             continue
     return found
+
+
+def orders_at(cloud):
+    return [call for call in cloud.get("calls") if call.get("op") == "podFindAndDeployOnDemand"]
 
 
 def home_of(adapter):
@@ -173,6 +177,10 @@ def test_machine_from_launch_to_bill(cloud, skypilot, make, pair, tmp_path):
     assert machine.price_usd_per_hour == rented_gpus()["NVIDIA A40"].price_usd_per_hour(1)
     assert machine.created_at is not None
     assert other.machines("runpod", "gl-else-") == []
+
+    # As a spot machine that is taken back: stopped, listed, and billed for its disk until it is ended.
+    cloud.post("stop", {"id": machine.machine_id})
+    assert find_loss(other.machines("runpod", "gl-e2e-"), answer.name_on_cloud) == "machine_stopped"
     other.teardown("runpod", answer.name_on_cloud, answer.provider_config)
     other.teardown("runpod", answer.name_on_cloud, answer.provider_config)  # again is not an error
     assert other.machines("runpod", "gl-e2e-") == []
@@ -201,39 +209,45 @@ def test_cancel_leaves_no_process_that_could_launch(cloud, skypilot):
     with pytest.raises(Tombstone):
         skypilot.launch(order("gl-e2e-2"), stop)
     assert family(home) == []
-    orders = [call for call in cloud.get("calls") if call.get("op") == "podFindAndDeployOnDemand"]
+    orders = orders_at(cloud)
     skypilot.teardown("runpod", skypilot.name_on_cloud("gl-e2e-2"), {})
     assert skypilot.machines("runpod", "gl-e2e-2") == []
-    assert [call for call in cloud.get("calls") if call.get("op") == "podFindAndDeployOnDemand"] == orders
+    assert orders_at(cloud) == orders
 
 
-def test_time_box_ends_a_launch_that_hangs(cloud, make, tmp_path):
-    adapter = make(tmp_path / "home")
-    answer = adapter.launch(order("gl-e2e-3", minutes=0.02), lambda line: None)
-    assert isinstance(answer, NotLaunched)
-    assert (answer.kind, answer.is_certain) == ("timed_out", False)
+def test_launch_whose_machine_never_answers_ends_with_its_time_box(cloud, skypilot, make, tmp_path):
+    """SkyPilot waits for the SSH port of a machine without end, while the provider bills it."""
+    cloud.post("fault", {"op": "boot", "message": "", "delay_seconds": 3600})
+    passed = [timedelta(0)]
+
+    def wait_for_the_machine(line):
+        if cloud.pods():
+            passed[0] = timedelta(minutes=10)
+
+    adapter = make(tmp_path / "home", ahead=lambda: passed[0])
+    answer = adapter.launch(order("gl-e2e-3"), wait_for_the_machine)
+    assert answer == NotLaunched("timed_out", "no machine answered within 10 min", is_certain=False)
     assert family(tmp_path / "home") == []
+    assert [machine.status for machine in skypilot.machines("runpod", "gl-e2e-3")] == ["CREATED"]
+    skypilot.teardown("runpod", skypilot.name_on_cloud("gl-e2e-3"), {})
     assert cloud.pods() == []
 
 
-def test_wrong_key_is_told_to_the_maintainer(make, tmp_path):
+def test_wrong_key_is_told_to_the_maintainer_and_a_port_that_somebody_took_costs_a_second_start_only(
+    make, monkeypatch, tmp_path
+):
     adapter = make(tmp_path / "home", key="rpa_WRONG_KEY_FOR_TESTS")
-    answer = adapter.launch(order("gl-e2e-4"), lambda line: None)
-    assert answer == NotLaunched("credentials", "no allowed cloud accepted its key", is_certain=True)
-    with pytest.raises(OperatorError) as refusal:
-        adapter.machines("runpod", "gl-")
-    assert "rpa_WRONG" not in f"{refusal.value} {refusal.value.explanation}"
-
-
-def test_port_that_somebody_took_costs_a_second_start_only(make, monkeypatch, tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         ports = iter([taken.getsockname()[1], free_port()])
         monkeypatch.setattr("gpu_lol_action.adapters.skypilot.free_port", lambda: next(ports))
         # What a wrong key is answered shows that the second server worked.
-        answer = make(tmp_path / "home", key="rpa_WRONG_KEY_FOR_TESTS").launch(order("gl-e2e-6"), lambda line: None)
+        answer = adapter.launch(order("gl-e2e-4"), lambda line: None)
     assert answer == NotLaunched("credentials", "no allowed cloud accepted its key", is_certain=True)
     assert list(ports) == []
+    with pytest.raises(OperatorError) as refusal:
+        adapter.machines("runpod", "gl-")
+    assert "rpa_WRONG" not in f"{refusal.value} {refusal.value.explanation}"
 
 
 _LAUNCH_AND_DIE = """
@@ -274,5 +288,8 @@ def test_server_does_not_outlive_owners_that_were_killed(cloud, skypilot, pair, 
             break
         Event().wait(0.1)
     assert family(home) == []
+    orders = orders_at(cloud)
     skypilot.teardown("runpod", skypilot.name_on_cloud("gl-e2e-5"), {})
+    assert skypilot.machines("runpod", "gl-e2e-5") == []
     assert cloud.pods() == []
+    assert orders_at(cloud) == orders, "nothing launches on for a client that is dead"

@@ -121,7 +121,9 @@ def test_down_during_up_ends_the_launch_and_the_machine(scene: Scene) -> None:
     assert up.outputs["reason_code"] == "stopped"
     assert down.last.outputs["reason_code"] == "torn_down"
     assert any("Nothing is running" in body for body in scene.bodies)
-    assert scene.records[0].launcher_stopped_at is not None
+    record = scene.records[0]
+    assert record.launcher_stopped_at is not None
+    assert record.launcher_stopped_at < min(record.absences), "nothing is certified while something may launch"
     scene.assert_nothing_left()
 
 
@@ -137,6 +139,21 @@ def test_no_capacity_anywhere_is_said_with_every_offer_tried_and_costs_nothing(s
     assert record.bill is None or record.bill.usd == 0
     assert bills_of(stage) == []
     stage.open_cloud().post("clear", {})
+    scene.assert_nothing_left()
+
+
+def test_a_machine_that_fails_its_checks_is_ended_and_billed_and_the_comment_says_what_was_wrong(scene: Scene) -> None:
+    stage, hub = scene.stage, scene.stage.hub
+    stage.open_cloud().post("stand_in", {"driver_version": "470.57"})
+    run = stage.run_action(hub.comment(scene.number, hub.maintainer, "/gpu-lol up"))
+    assert run.last.exit_code == 4, run.last.log
+    assert run.last.outputs["reason_code"] == "validation_failed"
+    assert "470.57" in scene.bodies[-1]
+    assert "Nothing is running" in scene.bodies[-1]
+    record = scene.records[0]
+    assert record.state is State.FAILED
+    assert record.bill is not None
+    assert record.bill.usd >= sum(Decimal(str(bill["usd"])) for bill in bills_of(stage)) > 0
     scene.assert_nothing_left()
 
 

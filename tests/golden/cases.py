@@ -33,6 +33,16 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullRequest, Repository
 from gpu_lol_action.domain.rescue import Rescue
+from gpu_lol_action.domain.smoke import (
+    SmokeHistory,
+    SmokeMachine,
+    SmokeResult,
+    SmokeRun,
+    SmokeTest,
+    TestCase,
+    TestReport,
+    TestStatus,
+)
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
@@ -41,6 +51,7 @@ from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
+from gpu_lol_action.render.views_smoke import SmokeCase
 from tests.golden import change_cases
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
@@ -269,6 +280,12 @@ LAUNCHING = replace(
     ),
     phases=(PhaseTime("set-up", 97.0), PhaseTime("validation", 9.4)),
 )
+_SAID = {
+    "no_capacity": "There are no longer any instances available (in each of 14 regions)",
+    "quota": "You have exceeded the limit of GPUs for your account.",
+    "timed_out": "no machine answered within 15 min",
+    "failed": "Something went wrong. Please try again later or contact support.",
+}
 CHECKS = (
     Check("driver, CUDA, torch", CheckStatus.PASSED, "570.86, 12.8, 2.9.1+cu128 agree"),
     Check("GPU", CheckStatus.PASSED, "A100-SXM4-80GB, 79.3 GiB free, needs 46"),
@@ -435,6 +452,15 @@ def _torn_down(record: EnvironmentRecord, notice: Spending | None = None) -> str
     )
 
 
+def _no_capacity(*answers: str) -> str:
+    attempts = tuple(
+        Attempt(cloud, "A100-80GB", 1, Decimal("1.39"), answer, _SAID[answer], 11.2)
+        for cloud, answer in zip(("runpod", "lambda"), answers, strict=True)
+    )
+    record = replace(LAUNCHING, state=State.FAILED, attempts=attempts, cloud=None, name_on_cloud=None)
+    return comments.no_capacity(record=record, policy=POLICY, now=NOW)
+
+
 def _hostile_record(record: EnvironmentRecord) -> EnvironmentRecord:
     attempt = replace(record.attempts[0], cloud=HOSTILE, accelerator=HOSTILE, detail=HOSTILE, region=HOSTILE)
     return replace(
@@ -540,6 +566,64 @@ def _corrected(note: ProposalNote) -> Analysis:
         spec=correct_spec(found.spec, note.corrections),
         proposed=correct_spec(found.proposed, note.corrections),
     )
+
+
+SMOKE_TEST = SmokeTest("python -m pytest -m gpu", timedelta(minutes=15), "the tests marked `gpu`")
+SMOKE_PASSED = SmokeRun(
+    cell="L4",
+    sha="4f1d" * 10,
+    at=NOW - timedelta(minutes=20),
+    result=SmokeResult.PASSED,
+    reason_code="passed",
+    exit_code=0,
+    took=timedelta(minutes=4, seconds=12),
+    tests=TestReport(41, 0, 2, 250.0, (), (TestCase("tests/test_train.py::test_step", TestStatus.PASSED, 91.2),)),
+    machine=SmokeMachine("runpod", "L4", 1, "570.124.06", "12.8", "2.8.0+cu128", Decimal("0.39")),
+    cost_usd=Decimal("0.09"),
+    offers=("L4 on runpod: launched",),
+    log_tail="41 passed, 2 skipped in 250.00s\n",
+)
+SMOKE_FAILED = replace(
+    SMOKE_PASSED,
+    cell="A100-80GB:2",
+    result=SmokeResult.FAILED,
+    reason_code="tests_failed",
+    why="The command ended with exit status 1.",
+    exit_code=1,
+    tests=TestReport(
+        40, 1, 2, 181.0, (TestCase("tests/test_fsdp.py::test_shards", TestStatus.FAILED, 12.0, "assert 3 == 4"),), ()
+    ),
+    machine=SmokeMachine("runpod", "A100-80GB", 2, "570.124.06", "12.8", "2.8.0+cu128", Decimal("2.78")),
+    cost_usd=Decimal("0.71"),
+    log_tail="E   assert 3 == 4\nFAILED tests/test_fsdp.py::test_shards - assert 3 == 4\n",
+)
+SMOKE_NOT_RUN = SmokeRun(
+    cell="H100",
+    sha="4f1d" * 10,
+    at=NOW - timedelta(minutes=20),
+    result=SmokeResult.NOT_RUN,
+    reason_code="no_capacity",
+    why="2 offers were tried, and neither has a machine now.",
+    offers=("H100-SXM on runpod: no capacity", "H100 on lambda: no capacity"),
+)
+
+
+def _hostile_smoke() -> SmokeRun:
+    return replace(
+        SMOKE_FAILED,
+        cell=HOSTILE,
+        why=HOSTILE,
+        remedy=HOSTILE,
+        offers=(HOSTILE,),
+        log_tail=HOSTILE,
+        machine=replace(SMOKE_FAILED.machine, cloud=HOSTILE, accelerator=HOSTILE, driver=HOSTILE, torch=HOSTILE),
+        tests=TestReport(0, 1, 0, 1.0, (TestCase(HOSTILE, TestStatus.FAILED, 1.0, HOSTILE),), ()),
+    )
+
+
+def _smoke(*runs: SmokeRun, ref: str = "main", is_dry_run: bool = False) -> str:
+    case = SmokeCase(ref, SMOKE_TEST, runs, SmokeHistory(runs), (), NOW, REPLY, is_dry_run=is_dry_run)
+    return comments.smoke(case)
 
 
 def _output(command: str, text: str, record: EnvironmentRecord = READY, **said: object) -> str:
@@ -725,6 +809,9 @@ CASES: Mapping[str, Callable[[], str]] = {
     "no_capacity": lambda: comments.no_capacity(
         record=replace(LAUNCHING, state=State.FAILED, attempts=LAUNCHING.attempts[:1] * 4), policy=POLICY, now=NOW
     ),
+    "no_capacity_and_account": lambda: _no_capacity("no_capacity", "quota"),
+    "no_capacity_timed_out": lambda: _no_capacity("timed_out", "timed_out"),
+    "no_capacity_failed": lambda: _no_capacity("timed_out", "failed"),
     "no_capacity_hostile": lambda: comments.no_capacity(
         record=replace(_hostile_record(FAILED), use_spot=True), policy=POLICY, now=NOW
     ),
@@ -775,6 +862,10 @@ CASES: Mapping[str, Callable[[], str]] = {
     "awaiting": lambda: awaiting_text(LADDER.candidates[0], NOW, REPLY),
     "awaiting_hostile": lambda: awaiting_text(LADDER.candidates[0], NOW, REPLY, HOSTILE),
     "dry_run_no_fit": lambda: _dry_run(ladder=NO_FIT),
+    "smoke_passed": lambda: _smoke(SMOKE_PASSED),
+    "smoke_failed": lambda: _smoke(SMOKE_PASSED, SMOKE_FAILED, SMOKE_NOT_RUN),
+    "smoke_dry_run": lambda: _smoke(replace(SMOKE_NOT_RUN, reason_code="dry_run", why=""), is_dry_run=True),
+    "smoke_hostile": lambda: _smoke(SMOKE_PASSED, _hostile_smoke(), ref=HOSTILE),
     "sweep_summary": lambda: comments.sweep_summary(
         lines=(("gl-ahreaa-128", "ended", "lease_over"), ("gl-ahreaa-131", "left alone", "lease until 16:05 UTC")),
         open_records=(),

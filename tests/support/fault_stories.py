@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from gpu_lol_action.domain.machine import NotLaunched
 from gpu_lol_action.errors import Ending, TransientError
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.github_faults import KINDS
-from tests.support.fault_world import CLIENT_TIMEOUT, IMPATIENT, World, machine_for, started_world
+from tests.support.fault_world import CLIENT_TIMEOUT, IMPATIENT, SPEC, World, machine_for, started_world
 
 ROOT = Path(__file__).parents[2]
 KNOWN_CODES = frozenset(re.findall(r'<a id="(\w+)"></a>', (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")))
@@ -43,6 +44,16 @@ def _running(world: World) -> None:
     assert [outcome.reason_code for outcome, _ in end.outcomes] == ["launched"]
 
 
+def _first_offer_is_gone(world: World) -> None:
+    """Any card with enough memory will do, and the cheapest is not to be had."""
+    pushed = world.hub.push(world.number, "ada", {".gpu-lol.yaml": SPEC.replace("gpu_type: RTX4090, ", "")})
+    world.machine = machine_for(world.hub, str(pushed.payload["after"]))
+    gpu = world.machine.facts[0]["gpu"]
+    gpu["driver"]["gpus"][0] |= {"name": "NVIDIA A40", "memory.total": "46068"}
+    gpu["torch"]["devices"][0] |= {"total_bytes": 47.8e9, "free_bytes": 47.4e9, "capability": [8, 6]}
+    world.cloud.answers = [NotLaunched("no_capacity", "there are none", is_certain=True)]
+
+
 def _lease_over(world: World) -> None:
     _running(world)
     world.clock.sleep(timedelta(hours=3))
@@ -69,6 +80,7 @@ STORIES: Mapping[str, Story] = {
     "denial": Story(_nothing, _says("ada", "/gpu-lol up --gpu H100:8")),
     "help": Story(_nothing, _says("ada", "/gpu-lol help")),
     "up": Story(_nothing, _says("ada", "/gpu-lol up")),
+    "up_second_offer": Story(_first_offer_is_gone, _says("ada", "/gpu-lol up")),
     "up_failing": Story(_unreachable_machine, _says("ada", "/gpu-lol up"), must_end=True),
     "status": Story(_running, _says("ada", "/gpu-lol status")),
     "down": Story(_running, _says("ada", "/gpu-lol down")),

@@ -119,7 +119,7 @@ class World:
     def _step(self, webhook: Webhook, run_id: str, step: Step, pinned: str) -> StepEnd:
         event = parse_event(webhook.name, webhook.payload)
         assert not isinstance(event, Ignore)
-        with self.context(run_id, pinned, wiring.focus_of(event)) as context:
+        with self.context(run_id, pinned, wiring.focus_of(event, pinned)) as context:
             try:
                 run = route(context, event, lambda: wiring.load_policy(context, event.repository), step)
                 outcomes = [(result.outcome, result.ending) for result in run.results]

@@ -15,7 +15,7 @@ from pathlib import Path
 from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
-from gpu_lol_action.domain.request import CommitContent, Posted, PullRequest, Repository
+from gpu_lol_action.domain.request import Closing, CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
@@ -48,6 +48,7 @@ class ScriptedCloud:
     answers: list[NotLaunched | Callable[[], NotLaunched | None]] = field(default_factory=list)
     running: dict[str, datetime] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
+    stopped: set[str] = field(default_factory=set)
     is_silent: bool = False
     survives_teardowns: int = 0
     refuses_teardowns_of: set[str] = field(default_factory=set)
@@ -92,7 +93,7 @@ class ScriptedCloud:
         self._answer()
         self.log.append("list")
         return [
-            Machine(cloud, name, "RUNNING", created_at=created)
+            Machine(cloud, name, "EXITED" if name in self.stopped else "RUNNING", created_at=created)
             for name, created in self.running.items()
             if name.startswith(prefix)
         ]
@@ -163,6 +164,12 @@ class ScriptedForge:
         self.posted.append(Posted(number_of_comment, body, "github-actions[bot]", url))
         return self.posted[-1]
 
+    def close_command(self, closing: Closing) -> Posted:
+        posted = self.post_comment(closing.number, closing.body)
+        self.react(closing.command_id, closing.reaction)
+        self.edit_comment(closing.status_id, closing.last_status)
+        return posted
+
     def edit_comment(self, comment_id: int, body: str) -> None:
         if self.is_read_only:
             raise TransientError("github_refused", "this token may not write")
@@ -174,6 +181,7 @@ class ScriptedForge:
         return [posted for posted in ours if posted.body.startswith(marker_prefix)]
 
     def ssh_keys(self, login: str) -> Sequence[str]:
+        self.asked.append("keys")
         return self.keys.get(login, [])
 
     def read_file(self, path: str, ref: str) -> str | None:

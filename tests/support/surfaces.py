@@ -62,9 +62,9 @@ class ScriptedChecks:
 class ScriptedDeployments:
     shown: Shown
 
-    def begin(self, record: EnvironmentRecord, log_url: str | None) -> None:
+    def begin(self, record: EnvironmentRecord) -> None:
         self.shown.need("deployments")
-        self.shown.log.append(f"begin {record.state.value} {log_url}")
+        self.shown.log.append(f"begin {record.state.value}")
 
     def move(
         self, record: EnvironmentRecord, state: DeploymentState, log_url: str | None, environment_url: str | None

@@ -47,6 +47,69 @@ def test_clouds_own_words_decide(answer, kind):
     assert found.is_certain == (kind != "failed")
 
 
+# As each cloud's own documents and SDKs word them, none of them seen from a real account: docs/clouds.md says so.
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        # RunPod
+        ("You do not have enough balance to rent this pod.", "no_balance"),
+        ("There are not enough free GPUs on the host machine to start this pod.", "no_capacity"),
+        ("This machine does not have the resources to deploy your pod. Please try a different machine", "no_capacity"),
+        ("You've reached your spending limit of $80 per hour.", "quota"),
+        # Lambda
+        ("global/invalid-api-key: API key was invalid, expired, or deleted.", "credentials"),
+        ("global/account-inactive: Your account is inactive.", "no_balance"),
+        ("global/quota-exceeded: Quota exceeded.", "quota"),
+        (
+            "instance-operations/launch/insufficient-capacity: Not enough capacity to fulfill launch request.",
+            "no_capacity",
+        ),
+        ("Your API requests are being rate limited.", "failed"),
+        # Vast
+        ("400 Client Error: insufficient_credit: Your account lacks credit; see the billing page.", "no_balance"),
+        ("401 Client Error: auth_error: Invalid user key", "credentials"),
+        ("Failed to create instances, could not find an offer that satisfies the requirements", "no_capacity"),
+        ("404: no_such_ask: Instance type by id 123 is not available.", "no_capacity"),
+        # AWS
+        ("An error occurred (InsufficientInstanceCapacity) when calling the RunInstances operation", "no_capacity"),
+        ("An error occurred (VcpuLimitExceeded): You have requested more vCPU capacity than your limit of 0", "quota"),
+        ("An error occurred (MaxSpotInstanceCountExceeded): Max spot instance count exceeded", "quota"),
+        ("An error occurred (SpotMaxPriceTooLow): Your Spot request price is lower than the minimum", "no_capacity"),
+        ("An error occurred (UnauthorizedOperation): You are not authorized to perform this operation.", "credentials"),
+        (
+            "An error occurred (AuthFailure): AWS was not able to validate the provided access credentials",
+            "credentials",
+        ),
+        ("An error occurred (RequestLimitExceeded): Request limit exceeded.", "failed"),
+        # GCP
+        ("ZONE_RESOURCE_POOL_EXHAUSTED: The zone does not have enough resources available", "no_capacity"),
+        ("<HttpError 403: Quota 'GPUS_ALL_REGIONS' exceeded.  Limit: 0.0 globally.>", "quota"),
+        ("<HttpError 403: Location us-east1-d is not found or access is unauthorized.>", "no_capacity"),
+        ("IAM_PERMISSION_DENIED: Required 'compute.instances.create' permission", "credentials"),
+        ("The project to be billed is associated with a closed billing account.", "no_balance"),
+        ("<HttpError 403 when requesting the instance>", "credentials"),
+        ("<HttpError 403: Rate Limit Exceeded>", "failed"),
+        # Azure
+        ("(SkuNotAvailable) The requested VM size is currently not available in location 'eastus'.", "no_capacity"),
+        (
+            "(AllocationFailed) Allocation failed. We do not have sufficient capacity for the requested VM size",
+            "no_capacity",
+        ),
+        ("(QuotaExceeded) Operation could not be completed: exceeding approved standardNCFamily Cores quota", "quota"),
+        ("(AuthorizationFailed) The client does not have authorization to perform this action", "credentials"),
+        ("(ReadOnlyDisabledSubscription) The subscription is disabled", "no_balance"),
+        # Nebius
+        ("StatusCode.RESOURCE_EXHAUSTED: NotEnoughResources in project", "no_capacity"),
+        ("StatusCode.RESOURCE_EXHAUSTED: QuotaFailure: compute.instance.gpu.h100", "quota"),
+        ("StatusCode.UNAUTHENTICATED: token is not valid", "credentials"),
+        # SkyPilot itself
+        ("Failed to provision on cloud AWS due to invalid cloud credentials: expired", "credentials"),
+    ],
+)
+def test_each_clouds_refusals_are_told_apart(answer, kind):
+    assert classify_problem(failed(2), [answer, answer]).kind == kind
+
+
 def test_empty_account_explains_more_than_missing_capacity():
     assert classify_problem(failed(2), [NONE_LEFT, "Insufficient funds"]).kind == "no_balance"
 
@@ -136,6 +199,8 @@ def test_answer_is_found_in_the_stream():
     assert find_answer("W instance.py:120] Full traceback:") is None
     aws = "An error occurred (InsufficientInstanceCapacity) when calling the RunInstances operation: none"
     assert find_answer(f"E: {aws}") == aws
+    azure = "[azure.core.exceptions.HttpResponseError] (SkuNotAvailable) none in 'eastus'"
+    assert find_answer(f"E instance.py:531] Failed to create instances: {azure}") == azure
 
 
 def test_machine_is_read_with_time_and_price():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Correction, Corrections
+from gpu_lol_action.domain.kept_answers import KeptAnswers
 from gpu_lol_action.domain.proposal_note import ProposalNote, UnreadableNote, note_from_json, note_to_json
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, WorkloadType
 
@@ -80,3 +81,38 @@ def test_a_cpu_program_gets_a_gpu_where_one_is_asked_for_and_loses_it_again() ->
     assert asked.hardware.gpu_count == 1
     assert not correct_spec(GPU, Corrections(gpu_count=0)).needs_gpu
     assert not correct_spec(CPU, Corrections(image="acme/cuda:1")).needs_gpu
+
+
+ANSWERS = KeptAnswers("ab" * 20, {"0f" * 32: '{"vram_required_gb": 48}', "1e" * 32: None})
+
+
+def test_answers_are_read_as_they_were_written_and_outlive_what_people_set() -> None:
+    note = ProposalNote(answers=ANSWERS).corrected((Correction("vram", 48),), "ada")
+    assert note_from_json(note_to_json(note)) == note
+    assert note.answers == ANSWERS
+    assert note.answers.at("ab" * 20) == ANSWERS
+    assert note.answers.at("cd" * 20) == KeptAnswers("cd" * 20)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        None,
+        [],
+        "x",
+        {},
+        {"head": "ab" * 20},
+        {"head": 3, "given": {}},
+        {"head": "main", "given": {"0f" * 32: None}},
+        {"head": "ab" * 20, "given": [["0f" * 32, None]]},
+        {"head": "ab" * 20, "given": {"short": None}},
+        {"head": "ab" * 20, "given": {"0f" * 32: 48}},
+        {"head": "ab" * 20, "given": {"0f" * 32: "x" * 2001}},
+        {"head": "ab" * 20, "given": {f"{place:064x}": None for place in range(7)}},
+    ],
+)
+def test_answers_that_cannot_be_read_are_asked_for_anew_and_take_nothing_else_with_them(answers: object) -> None:
+    document = json.loads(note_to_json(ProposalNote().corrected((Correction("vram", 48),), "ada")))
+    note = note_from_json(json.dumps({**document, "answers": answers}))
+    assert note.answers == KeptAnswers()
+    assert note.words == (("vram=48", "ada"),)

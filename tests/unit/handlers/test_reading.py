@@ -5,8 +5,9 @@ from pathlib import Path
 from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
-from gpu_lol_action.handlers.reading import NO_CORRECTIONS, Fetched, conclude_change, read_change, read_commit
+from gpu_lol_action.handlers.reading import Fetched, conclude_change, read_change, read_commit
 from tests.unit.handlers.conftest import Bench
 
 README = "# Training\n\nTraining needs 30 GB of GPU memory.\n\n```\npython train.py\n```\n"
@@ -29,7 +30,7 @@ def test_a_launch_asks_for_the_figure_of_its_proposal_where_documentation_lags(b
     write(bench.forge.folder, batch=8)
     write(tmp_path / "base", batch=4)
     bench.forge.trees[bench.forge.pull.base_sha] = tmp_path / "base"
-    change = read_change(bench.context, bench.forge.pull, Policy(), is_fork=False, corrections=NO_CORRECTIONS)
+    change = read_change(bench.context, bench.forge.pull, Policy(), is_fork=False, note=ProposalNote())
     alone = read_commit(bench.context, bench.forge.pull.head_sha, Policy(), is_fork=False)
     asked, lagging = change.asked.hardware.vram_required_gb, alone.asked.hardware.vram_required_gb
     assert asked is not None
@@ -42,7 +43,7 @@ def test_a_launch_asks_for_the_figure_of_its_proposal_where_documentation_lags(b
 def test_a_base_that_cannot_be_read_leaves_the_head_as_it_is(bench: Bench) -> None:
     write(bench.forge.folder, batch=8)
     bench.forge.unreadable.add(bench.forge.pull.base_sha)
-    change = read_change(bench.context, bench.forge.pull, Policy(), is_fork=False, corrections=NO_CORRECTIONS)
+    change = read_change(bench.context, bench.forge.pull, Policy(), is_fork=False, note=ProposalNote())
     alone = read_commit(bench.context, bench.forge.pull.head_sha, Policy(), is_fork=False)
     assert change.asked == alone.asked
 

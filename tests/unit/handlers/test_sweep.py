@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.machine import RemoteOutput
@@ -212,6 +214,40 @@ def test_a_machine_that_is_not_there_any_more_is_certified_and_billed(bench: Ben
     assert bench.record.tombstone.reason == "machine_gone"
     assert len(bench.record.absences) == 2
     assert "ended itself, was taken away" in bench.texts[-1]
+
+
+@pytest.mark.parametrize(
+    ("use_spot", "says"), [(True, "a spot machine is taken back"), (False, "by hand, with its host")]
+)
+def test_a_machine_that_its_cloud_stopped_is_ended_before_its_disk_costs_on(
+    bench: Bench, use_spot: bool, says: str
+) -> None:
+    bench.running(use_spot=use_spot)
+    bench.cloud.stopped = set(bench.cloud.running)
+    bench.clock.at = START + timedelta(minutes=10)
+    handle_sweep(bench.context, 5, POLICY)
+    assert not bench.cloud.running
+    assert bench.record.state is State.CLOSED
+    assert bench.record.tombstone is not None
+    assert bench.record.tombstone.reason == "machine_stopped"
+    assert says in bench.texts[-1]
+    assert "nothing could be saved any more" in bench.texts[-1]
+    assert "Nothing is running" in bench.texts[-1]
+
+
+def test_a_machine_that_looked_stopped_once_is_left_alone(bench: Bench) -> None:
+    bench.running()
+    bench.cloud.stopped = set(bench.cloud.running)
+    sleep = bench.clock.sleep
+
+    def start_again(duration: timedelta) -> None:
+        bench.cloud.stopped.clear()
+        sleep(duration)
+
+    bench.clock.sleep = start_again  # type: ignore[method-assign]  # what happens between the two looks
+    handle_sweep(bench.context, 5, POLICY)
+    assert bench.record.state is State.READY
+    assert bench.cloud.running
 
 
 def test_a_machine_on_a_cloud_that_is_silent_or_has_no_key_here_is_not_taken_for_gone(bench: Bench) -> None:

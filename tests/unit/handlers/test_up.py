@@ -16,9 +16,13 @@ from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.machine import NotLaunched
 from gpu_lol_action.domain.names import environment_name
+from gpu_lol_action.domain.request import Closing, Posted
 from gpu_lol_action.errors import Door, OperatorError, SpecError, TransientError, UserError
 from gpu_lol_action.handlers import journal
+from gpu_lol_action.handlers.context import Order, Sighting
 from gpu_lol_action.handlers.down import handle_down, mark_down
+from gpu_lol_action.handlers.ladder import SIGHT_HOLDS
+from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
 from tests.support.hands import HEAD, START
@@ -201,23 +205,68 @@ def test_a_cloud_that_wants_a_maintainer_is_asked_once_and_the_others_go_on(benc
     assert len(set(clouds)) == 2, "the refused cloud is not asked for its next offer"
 
 
-@pytest.mark.parametrize("kind", ["no_balance", "quota", "credentials"])
-def test_where_every_cloud_wants_a_maintainer_the_maintainer_is_told(bench: Bench, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "reason_code", "says"),
+    [
+        ("no_balance", "cloud_balance_empty", "RunPod's account has no balance"),
+        ("quota", "cloud_quota_used_up", "RunPod's quota is used up"),
+        ("credentials", "cloud_credentials_refused", "RunPod refuses our key"),
+    ],
+)
+def test_where_every_cloud_wants_a_maintainer_the_maintainer_is_told_what_and_where(
+    bench: Bench, kind: str, reason_code: str, says: str
+) -> None:
     open_to_any_card(bench)
-    bench.cloud.answers = [NotLaunched(kind, "no", is_certain=True)] * 9
+    bench.cloud.answers = [NotLaunched(kind, "the cloud's own words", is_certain=True)] * 9
     with pytest.raises(OperatorError) as raised:
         handle_up(bench.context, bench.order())
-    assert raised.value.reason_code == "cloud_account_refused"
+    assert raised.value.reason_code == reason_code
     assert raised.value.is_told
-    assert "maintainer" in bench.texts[-1]
+    assert f"A maintainer must look after the cloud account: {says}\n" in bench.texts[-1]
+    assert "RunPod: the cloud's own words." in bench.texts[-1]
+    assert " at `console.runpod.io/" in bench.texts[-1]
+    assert "Nothing is running" in bench.texts[-1]
     assert len(launches(bench)) == 1
     assert bench.record.state is State.FAILED
 
 
-def test_one_refused_cloud_and_one_without_capacity_is_no_capacity(bench: Bench) -> None:
+def test_two_clouds_that_want_a_maintainer_for_two_reasons_are_told_together(bench: Bench) -> None:
+    open_to_any_card(bench, "runpod", "lambda")
+    bench.cloud.answers = [
+        NotLaunched("quota", "no", is_certain=True),
+        NotLaunched("no_balance", "no", is_certain=True),
+    ]
+    with pytest.raises(OperatorError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == "cloud_account_refused"
+    assert "quota is used up; " in bench.texts[-1]
+    assert "account has no balance\n" in bench.texts[-1]
+
+
+def test_one_refused_cloud_and_one_without_capacity_is_no_capacity_and_names_what_a_maintainer_mends(
+    bench: Bench,
+) -> None:
     open_to_any_card(bench, "runpod", "lambda")
     bench.cloud.answers = [NotLaunched("quota", "no", is_certain=True), *[NO_CAPACITY] * 9]
     assert handle_up(bench.context, bench.order()).reason_code == "no_capacity"
+    assert "A maintainer must look after the cloud account: " in bench.texts[-1]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "reason_code", "says"),
+    [
+        (("timed_out",), "launch_timed_out", "No machine came in time"),
+        (("failed", "timed_out"), "launch_failed", "Launching failed"),
+        (("failed", "no_capacity"), "no_capacity", "No machine to be had"),
+    ],
+)
+def test_a_ladder_without_a_machine_says_why(bench: Bench, kinds: tuple[str, ...], reason_code: str, says: str) -> None:
+    open_to_any_card(bench)
+    bench.cloud.answers = [NotLaunched(kinds[number % len(kinds)], "no") for number in range(9)]
+    assert handle_up(bench.context, bench.order()).reason_code == reason_code
+    assert says in bench.texts[-1]
+    assert bench.record.state is State.FAILED
+    assert not bench.cloud.running
 
 
 def test_an_invalid_request_is_not_tried_elsewhere(bench: Bench) -> None:
@@ -251,7 +300,7 @@ def test_what_a_timed_out_try_left_is_ended_and_billed_before_the_next(bench: Be
 def test_what_timed_out_tries_cost_is_billed_where_no_machine_came_of_them(bench: Bench) -> None:
     open_to_any_card(bench)
     bench.cloud.answers = [leave_a_machine(bench, "timed_out")] * 4
-    assert handle_up(bench.context, bench.order()).reason_code == "no_capacity"
+    assert handle_up(bench.context, bench.order()).reason_code == "launch_timed_out"
     record = bench.record
     assert record.bill is not None
     assert record.bill.usd == record.earlier_cost_usd > 0
@@ -629,6 +678,48 @@ def test_a_machine_that_stops_answering_is_ended(bench: Bench, machine: GoodMach
     assert bench.cloud.running == {}
 
 
+@pytest.mark.parametrize("spot", ["never", "by command", "by spec"])
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_machine_that_is_taken_back_during_set_up_is_told_as_that(
+    bench: Bench, machine: GoodMachine, spot: str, is_stopped: bool
+) -> None:
+    if spot == "by spec":
+        (bench.forge.folder / ".gpu-lol.yaml").write_text(
+            ONE_CARD.replace("hardware: {", "hardware: {use_spot: true, ")
+        )
+
+    def take_back(kind: str) -> None:
+        if kind == "setup" and is_stopped:
+            bench.cloud.stopped = set(bench.cloud.running)
+        elif kind == "setup":
+            bench.cloud.running.clear()
+
+    machine.before = take_back
+    machine.instead["setup"] = TransientError("machine_unreachable", "the machine does not answer")
+    with pytest.raises(TransientError) as raised:
+        handle_up(bench.context, bench.order(use_spot=spot == "by command"))
+    assert raised.value.reason_code == "machine_lost"
+    assert f"The cloud {'ended or stopped' if spot == 'never' else 'took back'} the machine" in bench.texts[-1]
+    assert bench.record.state is State.FAILED
+    assert not bench.cloud.running
+
+
+def test_a_new_machine_that_refuses_the_key_is_ended_and_its_image_is_named(bench: Bench, machine: GoodMachine) -> None:
+    refusal = OperatorError("ssh_key_refused", "it refuses the key", why="root@203.0.113.7: Permission denied.")
+
+    def refuse(_endpoint: object) -> str:
+        raise refusal
+
+    machine.host_key = refuse  # type: ignore[method-assign]  # a server of the image's own
+    with pytest.raises(TransientError) as raised:
+        handle_up(bench.context, bench.order())
+    assert raised.value.reason_code == "machine_refuses_ssh"
+    assert "Permission denied" in bench.texts[-1]
+    assert "--image IMAGE" in bench.texts[-1]
+    assert bench.record.state is State.FAILED
+    assert not bench.cloud.running
+
+
 def test_an_end_that_cannot_be_proven_is_red_and_names_machine_and_price(bench: Bench, machine: GoodMachine) -> None:
     machine.instead["setup"] = lambda nonce: f"::gpu-lol-setup {nonce} start requirements\n"
     bench.cloud.survives_teardowns = 99
@@ -681,7 +772,7 @@ def test_a_refused_key_is_the_maintainers_and_leaves_nothing_open(bench: Bench) 
     bench.cloud.refuses_teardowns_of.add(bench.cloud.name_on_cloud(environment_name(5, 12)))
     with pytest.raises(OperatorError) as raised:
         handle_up(bench.context, bench.order())
-    assert raised.value.reason_code == "cloud_account_refused"
+    assert raised.value.reason_code == "cloud_credentials_refused"
     assert bench.record.state is State.FAILED
     assert "maintainer" in bench.texts[-1]
 
@@ -821,3 +912,75 @@ def test_a_machine_that_cannot_watch_itself_is_handed_over_and_the_log_says_so(
     handle_up(bench.context, bench.order())
     assert bench.record.state is State.READY
     assert any("does not watch its own lease" in line for line in bench.progress.warnings)
+
+
+# --- how often the pull request and the keys are asked ----------------------------------------------------------------
+def seen(bench: Bench, ago: timedelta) -> Order:
+    """An order whose step looked at the pull request that long ago."""
+    return replace(bench.order(), seen=Sighting(bench.forge.pull, bench.clock.now() - ago))
+
+
+@pytest.mark.parametrize(("ago", "asked"), [(SIGHT_HOLDS, 0), (SIGHT_HOLDS + timedelta(seconds=1), 1)])
+def test_a_look_that_is_seconds_old_is_the_look_right_before_spending(bench: Bench, ago: timedelta, asked: int) -> None:
+    assert handle_up(bench.context, seen(bench, ago)).reason_code == "launched"
+    assert bench.forge.asked.count("pull_request") == asked
+
+
+def test_a_head_that_moves_after_an_older_look_launches_nothing(bench: Bench) -> None:
+    order = seen(bench, timedelta(minutes=1))
+    bench.forge.pull = replace(bench.forge.pull, head_sha="e" * 40)
+    with pytest.raises(UserError) as raised:
+        handle_up(bench.context, order)
+    assert raised.value.reason_code == "ref_changed"
+    assert launches(bench) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code"), [({"head_sha": "e" * 40}, "ref_changed"), ({"state": "closed"}, "pull_request_closed")]
+)
+def test_what_moved_while_it_waited_is_denied_before_anything_is_claimed(
+    bench: Bench, change: dict[str, str], code: str
+) -> None:
+    order = seen(bench, timedelta(0))
+    order = replace(order, seen=replace(order.seen, pull_request=replace(bench.forge.pull, **change)))  # type: ignore[type-var, arg-type]  # keyword bag
+    outcome = handle_up(bench.context, order)
+    assert (outcome.decision, outcome.reason_code) == ("denied", code)
+    assert bench.ledger.entries() == []
+    assert "Nothing was launched" in bench.texts[-1]
+
+
+def test_keys_are_asked_where_the_machine_is_rented(bench: Bench) -> None:
+    """The step that only judges leaves them to the one that plans it anew; an answer that goes no further asks."""
+    assert isinstance(answer_without_cloud(bench.context, bench.order()), UpPlan)
+    assert "keys" not in bench.forge.asked
+    answer_without_cloud(bench.context, bench.order(is_dry_run=True))
+    assert bench.forge.asked.count("keys") == 1
+    handle_up(bench.context, bench.order())
+    assert bench.forge.asked.count("keys") == 2
+
+
+def test_nothing_is_claimed_for_somebody_without_a_key_and_a_dry_run_says_so_too(bench: Bench) -> None:
+    bench.forge.keys = {}
+    assert_denied(bench, "ssh_key_missing", bench.order(is_dry_run=True))
+    assert_denied(bench, "ssh_key_missing")
+    assert bench.ledger.entries() == []
+
+
+def test_the_last_word_is_said_at_once_where_the_comment_holds_one_command(bench: Bench) -> None:
+    outcome = handle_up(bench.context, replace(bench.order(), closes=5))
+    assert outcome.has_reacted
+    assert bench.forge.reactions == [(5, "rocket")]
+    alone = handle_down(bench.context, bench.order("/gpu-lol down"))
+    assert not alone.has_reacted
+
+
+def test_a_last_word_that_cannot_be_posted_leaves_the_machine_running_and_the_status_said(bench: Bench) -> None:
+    def refuse(closing: Closing) -> Posted:
+        raise TransientError("github_unreachable", "GitHub did not answer")
+
+    bench.forge.close_command = refuse  # type: ignore[method-assign]  # an outage at the last word
+    outcome = handle_up(bench.context, replace(bench.order(), closes=5))
+    assert (outcome.reason_code, outcome.has_reacted) == ("launched", False)
+    assert "Ready" in outcome.text, "the job's summary has it"
+    assert bench.cloud.running
+    assert bench.record.state is State.READY

@@ -53,6 +53,14 @@ def test_fault_hits_only_what_it_is_for(fault, is_hit):
     assert (account.take_fault("podFindAndDeployOnDemand", ORDER) is not None) == is_hit
 
 
+def test_fault_of_every_call_is_none_of_a_boot():
+    account = Account("key")
+    account.faults.append(Fault("*", "no"))
+    assert account.take_fault("boot", ORDER) is None
+    account.faults.append(Fault("boot", "its host failed", gpu_type_id="NVIDIA A40"))
+    assert account.take_fault("boot", ORDER) is not None
+
+
 def test_fault_with_an_unknown_key_is_refused():
     with pytest.raises(TypeError):
         read_fault({"op": "*", "message": "no", "tmies": 2})

@@ -1,0 +1,139 @@
+"""What a repository tells a host of models about the machine that it wants: RunPod's ``.runpod/hub.json`` and cog's ``cog.yaml``.
+
+Formats: RunPod's Hub publishing guide (``config.runsOn``, ``gpuIds``, ``gpuCount``, ``containerDiskInGb``) with its list of GPU
+pools; cog's reference of ``cog.yaml`` (``build.gpu``). Only what is asked for counts: that one host may run it without a GPU says
+nothing of where it trains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import Setting, read_settings
+from gpu_lol_action.analysis.documented_phrases import find_card
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.gpus import accelerators
+
+HUB, COG = ".runpod/hub.json", "cog.yaml"
+MAX_CARDS = 8
+MAX_DISK_GB = 2000
+"""More than this is a slip of the pen, or somebody who lets others pay."""
+# A card for each of RunPod's pools: all of a pool have about the same memory.
+_POOLS: Mapping[str, str] = {
+    "AMPERE_16": "RTXA4000",
+    "AMPERE_24": "RTXA5000",
+    "ADA_24": "RTX4090",
+    "ADA_32_PRO": "RTX5090",
+    "AMPERE_48": "A40",
+    "ADA_48_PRO": "L40S",
+    "AMPERE_80": "A100-80GB",
+    "ADA_80_PRO": "H100",
+    "BLACKWELL_96": "RTXPRO6000",
+    "HOPPER_141": "H200",
+    "BLACKWELL_180": "B200",
+}
+_WHOLE = re.compile(r"\d{1,5}")
+_MAKER = re.compile(r"^(?:NVIDIA )?(?:GeForce )?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A machine with a GPU that a file asks for; ``serves``: for answering requests, not for whatever runs here."""
+
+    why: str
+    evidence: Evidence
+    serves: bool = True
+    card: tuple[str, Evidence] | None = None
+    count: tuple[int, Evidence] | None = None
+    disk_gb: tuple[int, Evidence] | None = None
+
+
+@remembered
+def wish_for(checkout: Checkout, folder: str) -> Wish | None:
+    """Return the wish for programs of a folder: of the nearest file in it or above it; None where no GPU is asked for."""
+    parts = folder.split("/") if folder else []
+    for count in range(len(parts), -1, -1):
+        base = "/".join(parts[:count])
+        for name, read in ((HUB, _of_hub), (COG, _of_cog)):
+            source = checkout.find(f"{base}/{name}".lstrip("/"))
+            wish = read(source) if source is not None else None
+            if wish is not None:
+                return wish
+    return None
+
+
+def wish_findings(wish: Wish) -> Iterator[Finding]:
+    """Yield the card, the number of cards and the disk that are asked for."""
+    if wish.card is not None:
+        card, where = wish.card
+        yield Finding(
+            "documented.card", card, f"RunPod's Hub is asked for {card} or the like", Confidence.MEDIUM, where
+        )
+    if wish.count is not None:
+        count, where = wish.count
+        yield Finding("documented.gpu_count", str(count), counted(count), Confidence.MEDIUM, where)
+    if wish.disk_gb is not None:
+        size, where = wish.disk_gb
+        yield Finding(
+            "hardware.disk_gb", str(size), f"RunPod's Hub is asked for {size} GB of disk", Confidence.MEDIUM, where
+        )
+
+
+def counted(count: int) -> str:
+    """Return, in words, how many GPUs are asked for."""
+    return f"RunPod's Hub is asked for {count} {'GPU' if count == 1 else 'GPUs'}"
+
+
+def _of_hub(source: Source) -> Wish | None:
+    said = _first(read_settings(source))
+    runs_on = said.get("config.runson")
+    ids, count, disk = (said.get(f"config.{key}") for key in ("gpuids", "gpucount", "containerdiskingb"))
+    if runs_on is None or runs_on.text.strip().upper() != "GPU":
+        return None
+    kind = said.get("type")
+    cards = _whole(count, MAX_CARDS)
+    size = _whole(disk, MAX_DISK_GB)
+    card = _smallest(ids.text) if ids is not None else None
+    return Wish(
+        f"`{HUB}` asks for a GPU",
+        runs_on.evidence,
+        kind is None or kind.text.strip().lower() != "pod",
+        (card, ids.evidence) if card is not None and ids is not None else None,
+        (cards, count.evidence) if cards is not None and count is not None else None,
+        (size, disk.evidence) if size is not None and disk is not None else None,
+    )
+
+
+def _of_cog(source: Source) -> Wish | None:
+    gpu = _first(read_settings(source)).get("build.gpu")
+    if gpu is None or gpu.text.strip().lower() != "true":
+        return None
+    return Wish(f"`{COG}` asks for a GPU", gpu.evidence)
+
+
+def _first(settings: tuple[Setting, ...]) -> dict[str, Setting]:
+    """Return settings by path; of those in a list the first, as in a document that says a key twice."""
+    found: dict[str, Setting] = {}
+    for setting in settings:
+        found.setdefault(setting.path, setting)
+    return found
+
+
+def _smallest(ids: str) -> str | None:
+    """Return the card with the least memory of those that would do; ``-NVIDIA L4`` takes one out of its pool."""
+    names = [name.strip() for name in ids.split(",")]
+    known = [
+        _POOLS.get(name.upper()) or find_card(_MAKER.sub("", name), None) for name in names if not name.startswith("-")
+    ]
+    table = accelerators()
+    fitting = [name for name in known if name is not None and name in table]
+    return min(fitting, key=lambda name: (table[name].memory_gib, name), default=None)
+
+
+def _whole(setting: Setting | None, most: int) -> int | None:
+    text = setting.text.strip() if setting is not None else ""
+    return int(text) if _WHOLE.fullmatch(text) and 1 <= int(text) <= most else None

@@ -1,0 +1,105 @@
+"""Models of another kind that one program loads beside its own: a vision tower under a language model, speech in front of it.
+
+Their weights lie on the card as well. What belongs to the model anyway (a pipeline's text encoder, a multimodal model's tower)
+is not counted twice, and models of the same kind are taken for alternatives, not for company.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.model_loads import loads_of, model_name
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.settings import scope_of
+from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion
+
+FIELD = "model.beside"
+MOST = 4
+_TOWER = re.compile(
+    r"(?:\w{1,20}_)?(?:vision|image|visual|audio|speech|video)_(?:tower|encoder|backbone|model)"
+    r"(?:_(?:name|path|id|name_or_path))?"
+)
+_GROUPS = (
+    ("language", re.compile(r"llm|vlm|seq2seq|ssm|hybrid|omni|audio-llm")),
+    ("diffusion", re.compile(r"diffusion|controlnet")),
+    ("sound", re.compile(r"asr|audio|tts|speech")),
+    ("pictures", re.compile(r"vision|segmentation|detection|depth")),
+    ("text", re.compile(r"embedding|encoder|reranker")),
+)
+# What a model of that group has of its own: whose weights are counted with it.
+_OWN_PARTS = {"diffusion": ("text", "pictures", "language")}
+_WHOLE = re.compile(r"vlm|omni|audio-llm")  # have towers of their own
+
+
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return models that the run names as towers, and all that its program itself loads; whether they are beside another is decided later."""
+    if run is None:
+        return []
+    found: dict[str, Finding] = {}
+    for finding in (*_towers(checkout, run), *_loaded(run)):
+        found.setdefault(finding.value, finding)
+    return list(found.values())
+
+
+def _towers(checkout: Checkout, run: Run) -> Iterator[Finding]:
+    for confidence, settings in scope_of(checkout, run).tiers[:3]:
+        for setting in settings:
+            name = model_name(setting.text) if _TOWER.fullmatch(setting.key) else None
+            if name is not None:
+                yield Finding(FIELD, name, f"`{setting.key}` is `{name}`", confidence, setting.evidence)
+
+
+def _loaded(run: Run) -> Iterator[Finding]:
+    """Yield what the program loads; a notebook shows one thing after the other."""
+    if run.script is not None and run.script.form is Form.PYTHON:
+        for finding in loads_of(run.script, Confidence.MEDIUM):
+            yield replace(finding, field=FIELD)
+
+
+def with_models_beside(
+    breakdown: MemoryBreakdown, question: VramQuestion, findings: tuple[Finding, ...]
+) -> MemoryBreakdown:
+    """Return the breakdown with the weights of the models beside the run's own, as they are computed with."""
+    terms = []
+    for model, finding in _beside(question.model, findings):
+        width = 4 if question.is_float32 else 2
+        gib = round(model.parameters_b * width * GB / GIB, 2)
+        basis = f"{model.name}, {model.parameters_b:.3g} B parameters, loaded beside it"
+        terms.append(MemoryTerm("models beside", gib, basis, finding.evidence))
+    more = sum(term.gib for term in terms)
+    if not terms or question.is_parameters_offloaded or question.is_one_part_at_a_time:
+        return breakdown
+    return replace(
+        breakdown,
+        terms=(*breakdown.terms, *terms),
+        low_gib=round(breakdown.low_gib + more, 2),
+        expected_gib=round(breakdown.expected_gib + more, 2),
+        high_gib=round(breakdown.high_gib + more, 2),
+        required_gib=float(round(breakdown.required_gib + more + 0.49)),
+    )
+
+
+def _beside(model: ModelFacts, findings: tuple[Finding, ...]) -> list[tuple[ModelFacts, Finding]]:
+    group = _group(model.kind)
+    if group not in {"language", "diffusion", "sound"}:
+        return []
+    found: dict[str, tuple[ModelFacts, Finding]] = {}
+    for finding in findings:
+        facts = find_model(finding.value) if finding.field == FIELD else None
+        other = _group(facts.kind) if facts is not None else ""
+        if facts is None or other in {"", group, *_OWN_PARTS.get(group, ())} or facts.parameters_b > model.parameters_b:
+            continue
+        if not (_WHOLE.match(model.kind) and other in {"pictures", "sound"}):
+            found.setdefault(facts.name, (facts, finding))
+    return list(found.values())[:MOST]
+
+
+def _group(kind: str) -> str:
+    return next((name for name, pattern in _GROUPS if pattern.match(kind)), "")

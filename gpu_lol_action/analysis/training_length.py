@@ -1,0 +1,52 @@
+"""How many tokens one sample has where no option of the run says it: a prompt with its answer, or what its data were cut to before."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+# What is generated in a step, and what it answers: TRL's names, verl's and OpenRLHF's.
+_ANSWER = ("max_completion_length", "max_response_length", "response_length", "generate_max_len")
+_PROMPT = ("max_prompt_length", "prompt_max_len")
+DEFAULT_PROMPT = 512  # TRL's, for its trainers that generate
+_MOST = 2_000_000
+_PREPARES = re.compile(r"(?:^|_)(?:tokeni[sz]e|prepare|preprocess|pre_process|prep)(?:_|$)")
+_CUT_TO = ("max_seq_length", "max_seq_len", "max_length", "cutoff_len", "block_size", "seq_length", "seq_len")
+MAX_PREPARING = 10
+
+
+def answered_length(scope: Scope, whole: Found | None) -> Finding | None:
+    """Return the tokens of a prompt with its answer, where the run generates what it learns from.
+
+    ``whole``: the length of a sample that something else says; it stands where it is said nearer to the run.
+    """
+    answer = look_up_number(scope, _ANSWER, 16, _MOST)
+    if answer is None or (whole is not None and whole.confidence > answer.confidence):
+        return None
+    prompt = look_up_number(scope, _PROMPT, 1, _MOST)
+    tokens = (as_number(answer.text) or 0) + (as_number(prompt.text) or 0 if prompt is not None else DEFAULT_PROMPT)
+    why = f"`{answer.setting.key}` is {answer.text}, beside a prompt of {prompt.text if prompt else DEFAULT_PROMPT}"
+    return Finding("training.sequence_length", str(tokens), why, answer.confidence, answer.evidence)
+
+
+def prepared_length(checkout: Checkout, run: Run) -> Finding | None:
+    """Return the tokens to which the step beside the program cuts its data, where the program itself says no length."""
+    script = run.script
+    if script is None:
+        return None
+    beside = [
+        s for s in checkout.of(Form.PYTHON) if s.folder == script.folder and _PREPARES.search(s.name.partition(".")[0])
+    ]
+    for source in beside[:MAX_PREPARING]:
+        for default in source.code.defaults if source.code is not None else ():
+            tokens = as_number(default.text) if default.name in _CUT_TO else None
+            if tokens is not None and default.is_option and 16 <= tokens <= _MOST:
+                why = f"`{default.name}` is {tokens} where the data are prepared"
+                where = Evidence(source.path, default.line)
+                return Finding("training.sequence_length", str(tokens), why, Confidence.LOW, where)
+    return None

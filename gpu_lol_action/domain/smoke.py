@@ -1,0 +1,136 @@
+"""Smoke tests: what is tried, on which machines, and the three ways in which a try ends."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+
+class SmokeResult(enum.Enum):
+    """How a smoke test ended. ``NOT_RUN`` says nothing about the code: no machine, no driver, no connection."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not run"
+
+
+class TestStatus(enum.Enum):
+    """How one test of a JUnit report ended; an error outside of the test's own assertions counts as failed."""
+
+    __test__ = False  # a name like a test class's, and none of pytest's
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class TestCase:
+    """One test: name, status, seconds, and the first line of what it said where it failed."""
+
+    __test__ = False
+
+    name: str
+    status: TestStatus
+    seconds: float
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TestReport:
+    """What a JUnit report says: counts over all, the failed and the slowest by name."""
+
+    __test__ = False
+
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+    failures: tuple[TestCase, ...] = ()
+    slowest: tuple[TestCase, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many tests there were."""
+        return self.passed + self.failed + self.skipped
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeCell:
+    """One machine of the matrix; what is None is the spec's. ``gpu`` as ``A100-80GB`` with ``gpu_count`` cards."""
+
+    gpu: str | None = None
+    gpu_count: int | None = None
+    image: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the cell is called in reports, and the profile of its record."""
+        card = f"{self.gpu}{f':{self.gpu_count}' if (self.gpu_count or 1) > 1 else ''}" if self.gpu else ""
+        return ", ".join(filter(None, (card, self.image or ""))) or "smoke"
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeTest:
+    """What is run in the checkout: a shell command within a time box, and why it is this one."""
+
+    command: str
+    time_box: timedelta
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeMachine:
+    """What it ran on, as the provider and the machine said it; empty where they did not."""
+
+    cloud: str = ""
+    accelerator: str = ""
+    accelerator_count: int = 0
+    driver: str = ""
+    cuda: str = ""
+    torch: str = ""
+    price_usd_per_hour: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeRun:
+    """One cell of one run. ``reason_code`` and ``why`` tell what kept it from running, or what failed; ``remedy`` the fix.
+
+    ``took`` is the command's own time; ``cost_usd`` an estimate, None where nothing was rented or the end is not proven.
+    ``offers`` are the answers of the offers that were tried. ``peak_memory_gib`` per card, None where nobody measured.
+    """
+
+    cell: str
+    sha: str
+    at: datetime
+    result: SmokeResult
+    reason_code: str
+    why: str = ""
+    remedy: str = ""
+    exit_code: int | None = None
+    took: timedelta = timedelta(0)
+    tests: TestReport | None = None
+    machine: SmokeMachine = SmokeMachine()
+    cost_usd: Decimal | None = None
+    peak_memory_gib: tuple[float, ...] = ()
+    offers: tuple[str, ...] = ()
+    log_tail: str = ""
+    run_url: str = ""
+    is_clean: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeHistory:
+    """The runs of one branch, newest last, every cell of a run beside its others; at most ``KEPT_RUNS``."""
+
+    runs: tuple[SmokeRun, ...] = ()
+    issue_number: int | None = None
+
+    def of_cell(self, cell: str) -> tuple[SmokeRun, ...]:
+        """Return one cell's runs, newest last."""
+        return tuple(run for run in self.runs if run.cell == cell)
+
+
+KEPT_RUNS = 60

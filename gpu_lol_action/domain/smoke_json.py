@@ -1,0 +1,155 @@
+"""Histories of smoke tests as JSON text and back; what cannot be read is an error, never a guess."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from gpu_lol_action.domain.smoke import (
+    KEPT_RUNS,
+    SmokeHistory,
+    SmokeMachine,
+    SmokeResult,
+    SmokeRun,
+    TestCase,
+    TestReport,
+    TestStatus,
+)
+
+FORMAT = 1
+_KEPT_CASES = 10
+_KEPT_TEXT = 600
+
+
+class UnreadableHistory(ValueError):
+    """The text is no history of ours."""
+
+
+def history_to_json(history: SmokeHistory) -> str:
+    """Return the newest runs as text: logs stay with their runs, and long sentences are cut."""
+    runs = [_run(run) for run in history.runs[-KEPT_RUNS:]]
+    return json.dumps({"format": FORMAT, "issue": history.issue_number, "runs": runs}, separators=(",", ":"))
+
+
+def history_from_json(text: str) -> SmokeHistory:
+    """Return the history behind a text. Raises UnreadableHistory for anything else."""
+    try:
+        document = json.loads(text)
+        if document["format"] != FORMAT:
+            raise UnreadableHistory(f"format {document['format']!r} is not {FORMAT}")
+        issue = document["issue"]
+        if issue is not None and (not isinstance(issue, int) or isinstance(issue, bool)):
+            raise UnreadableHistory("the issue's number is none")
+        return SmokeHistory(tuple(_read_run(each) for each in document["runs"]), issue)
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as error:
+        raise UnreadableHistory(str(error) or type(error).__name__) from None
+
+
+def _run(run: SmokeRun) -> dict[str, Any]:
+    return {
+        "cell": run.cell,
+        "sha": run.sha,
+        "at": run.at.isoformat(),
+        "result": run.result.value,
+        "reason": run.reason_code,
+        "why": run.why[:_KEPT_TEXT],
+        "remedy": run.remedy[:_KEPT_TEXT],
+        "exit": run.exit_code,
+        "seconds": run.took.total_seconds(),
+        "tests": _report(run.tests) if run.tests is not None else None,
+        "machine": {
+            "cloud": run.machine.cloud,
+            "gpu": run.machine.accelerator,
+            "count": run.machine.accelerator_count,
+            "driver": run.machine.driver,
+            "cuda": run.machine.cuda,
+            "torch": run.machine.torch,
+            "usd_per_hour": _decimal(run.machine.price_usd_per_hour),
+        },
+        "usd": _decimal(run.cost_usd),
+        "peak_gib": list(run.peak_memory_gib),
+        "offers": list(run.offers),
+        "url": run.run_url,
+        "clean": run.is_clean,
+    }
+
+
+def _report(report: TestReport) -> dict[str, Any]:
+    return {
+        "passed": report.passed,
+        "failed": report.failed,
+        "skipped": report.skipped,
+        "seconds": report.seconds,
+        "failures": [_case(case) for case in report.failures[:_KEPT_CASES]],
+        "slowest": [_case(case) for case in report.slowest[:_KEPT_CASES]],
+    }
+
+
+def _case(case: TestCase) -> list[Any]:
+    return [case.name, case.status.value, case.seconds, case.message[:_KEPT_TEXT]]
+
+
+def _decimal(value: Decimal | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _read_run(read: Mapping[str, Any]) -> SmokeRun:
+    machine = read["machine"]
+    at = datetime.fromisoformat(_text(read["at"]))
+    if at.tzinfo is None:
+        raise UnreadableHistory("a time has no zone")
+    return SmokeRun(
+        cell=_text(read["cell"]),
+        sha=_text(read["sha"]),
+        at=at,
+        result=SmokeResult(read["result"]),
+        reason_code=_text(read["reason"]),
+        why=_text(read["why"]),
+        remedy=_text(read["remedy"]),
+        exit_code=None if read["exit"] is None else int(read["exit"]),
+        took=timedelta(seconds=float(read["seconds"])),
+        tests=None if read["tests"] is None else _read_report(read["tests"]),
+        machine=SmokeMachine(
+            cloud=_text(machine["cloud"]),
+            accelerator=_text(machine["gpu"]),
+            accelerator_count=int(machine["count"]),
+            driver=_text(machine["driver"]),
+            cuda=_text(machine["cuda"]),
+            torch=_text(machine["torch"]),
+            price_usd_per_hour=_read_decimal(machine["usd_per_hour"]),
+        ),
+        cost_usd=_read_decimal(read["usd"]),
+        peak_memory_gib=tuple(float(each) for each in read["peak_gib"]),
+        offers=tuple(_text(each) for each in read["offers"]),
+        run_url=_text(read["url"]),
+        is_clean=bool(read["clean"]),
+    )
+
+
+def _read_report(read: Mapping[str, Any]) -> TestReport:
+    return TestReport(
+        passed=int(read["passed"]),
+        failed=int(read["failed"]),
+        skipped=int(read["skipped"]),
+        seconds=float(read["seconds"]),
+        failures=tuple(_read_case(each) for each in read["failures"]),
+        slowest=tuple(_read_case(each) for each in read["slowest"]),
+    )
+
+
+def _read_case(read: list[Any]) -> TestCase:
+    name, status, seconds, message = read
+    return TestCase(_text(name), TestStatus(status), float(seconds), _text(message))
+
+
+def _read_decimal(value: object) -> Decimal | None:
+    return None if value is None else Decimal(_text(value))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise UnreadableHistory(f"{type(value).__name__} where a text belongs")
+    return value

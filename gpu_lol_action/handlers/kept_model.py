@@ -1,0 +1,66 @@
+"""A language model whose answers about a proposal are kept: what the proposal was told, `up` is told again, without asking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from gpu_lol_action.analysis.llm_guard import Refused, read_advice, write_advice
+from gpu_lol_action.domain.kept_answers import KeptAnswers, digest_of
+from gpu_lol_action.domain.lookup import Question, Unanswered
+from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.ports import LanguageModel
+
+NONE_THEN = Unanswered("it gave none of use when the proposal was made")
+
+
+@dataclass(slots=True)
+class KeptModel:
+    """Fulfils the ``LanguageModel`` port over another. ``heard`` are the answers that this run rests on.
+
+    ``is_proposing``: what got no answer of use is asked once more; else the proposal rests on that, and so does what follows.
+    """
+
+    model: LanguageModel
+    kept: KeptAnswers
+    is_proposing: bool
+    heard: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Which model it is."""
+        return self.model.name
+
+    def ask(self, question: Question) -> str | Unanswered:
+        """Return the kept answer to this very question, else a fresh one."""
+        digest = digest_of(question, self.name)
+        kept = self.kept.given.get(digest)
+        if kept is not None or (digest in self.kept.given and not self.is_proposing):
+            self.heard[digest] = kept
+            return kept if kept is not None else NONE_THEN
+        answer = self.model.ask(question)
+        advice = read_advice(answer) if isinstance(answer, str) else answer
+        # Only the values that were understood are kept, not whatever else a server said.
+        self.heard[digest] = None if isinstance(advice, (Refused, Unanswered)) else write_advice(advice)
+        return answer
+
+
+def remembering(lookups: Lookups, kept: KeptAnswers, *, is_proposing: bool = False) -> Lookups:
+    """Return the same lookups with a language model that is not asked what it has answered already."""
+    if lookups.llm is None:
+        return lookups
+    return replace(lookups, llm=KeptModel(lookups.llm, kept, is_proposing))
+
+
+def keep_answers(context: Context, number: int, head: str, lookups: Lookups, kept: KeptAnswers) -> None:
+    """Write down what a proposal rests on, where that is news; where it may not be written, what follows asks anew."""
+    if context.surfaces is None or not isinstance(lookups.llm, KeptModel):
+        return
+    heard = KeptAnswers(head, dict(sorted(lookups.llm.heard.items())))
+    if heard == kept or not heard.given:
+        return
+    try:
+        context.surfaces.notes.change(number, lambda note: replace(note, answers=heard))
+    except GpuLolError as error:
+        context.progress.line(f"the language model's answers are not kept, `up` asks anew: {error.explanation.what}")

@@ -1,0 +1,253 @@
+"""``smoke``: a machine for each cell of the matrix, the test on it, the report, and nothing left running."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from gpu_lol_action.analysis.smoke_test import smoke_test
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, Tombstone
+from gpu_lol_action.domain.gpus import UnknownAccelerator, parse_accelerator
+from gpu_lol_action.domain.names import environment_name, user_hash
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import Outcome
+from gpu_lol_action.domain.smoke import SmokeCell, SmokeResult, SmokeRun, SmokeTest
+from gpu_lol_action.domain.spec import EnvironmentSpec
+from gpu_lol_action.errors import Door, GpuLolError, LostRace
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.journal import Journal
+from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
+from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted, plan_machine
+from gpu_lol_action.handlers.reading import fetch, read_change, read_note
+from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell
+from gpu_lol_action.handlers.smoke_report import report_smoke
+from gpu_lol_action.handlers.teardown import write_tombstone
+
+RETRY_PAUSE = timedelta(minutes=10)
+# What another hour may bring: everything else says the same again, or waits for a person.
+RETRIED = frozenset({"no_capacity", "too_many_environments", "test_not_run", "cloud_unavailable", "launch_timed_out"})
+BUSY = "too_many_environments"
+
+
+@dataclass(frozen=True, slots=True)
+class Smoke:
+    """What one run of smoke tests is about: the commit's test, its cells, and who asked for it."""
+
+    order: Order
+    test: SmokeTest
+    cells: tuple[SmokeCell, ...]
+    lease: timedelta
+
+
+def handle_smoke(context: Context, order: Order) -> Outcome:
+    """Run the smoke test of a commit and report it. Raises SpecError for an invalid spec; no cell leaves a machine."""
+    smoke = _smoke_of(context, order)
+    if order.command.is_dry_run:
+        return _rehearse(context, smoke)
+    began = context.clock.now()
+    ends = {end.run.cell: end for end in _play(context, smoke, smoke.cells)}
+    while _is_retry_due(context, order, began, ends):
+        context.progress.line(f"not run: tried again in {RETRY_PAUSE / timedelta(minutes=1):.0f} minutes")
+        context.clock.sleep(RETRY_PAUSE)
+        again = tuple(cell for cell in smoke.cells if _is_retried(ends[cell.name].run))
+        ends |= {end.run.cell: end for end in _play(context, smoke, again)}
+    return report_smoke(context, order, smoke.test, [ends[cell.name] for cell in smoke.cells])
+
+
+def cells_of(spec: EnvironmentSpec, order: Order) -> tuple[SmokeCell, ...]:
+    """Return the matrix: what the command names, else every card of the spec in every image of it, in its order."""
+    command, smoke = order.command, spec.smoke
+    if command.gpu is not None or command.image is not None:
+        return (SmokeCell(command.gpu, command.gpu_count, command.image),)
+    gpus: Sequence[str | None] = smoke.gpus if smoke is not None and smoke.gpus else (None,)
+    images: Sequence[str | None] = smoke.images if smoke is not None and smoke.images else (None,)
+    return tuple(dict.fromkeys(_cell(gpu, image) for gpu in gpus for image in images))
+
+
+def _cell(gpu: str | None, image: str | None) -> SmokeCell:
+    found = parse_accelerator(gpu) if gpu is not None else None
+    if found is None or isinstance(found, UnknownAccelerator):
+        return SmokeCell(image=image)
+    return SmokeCell(found.accelerator.name, found.count, image)
+
+
+def smoke_lease(test: SmokeTest, policy: Policy) -> timedelta:
+    """Return how long a machine of a smoke test may live: two offers' time, set-up, checks, the test, and time to end it."""
+    boxes = policy.timeouts
+    needed = 2 * boxes.provision + boxes.setup + boxes.validate + test.time_box + timedelta(minutes=10)
+    return min(max(needed, policy.min_lease), policy.max_lease)
+
+
+def _smoke_of(context: Context, order: Order) -> Smoke:
+    is_fork = order.pull_request.is_fork(order.repository.full_name)
+    note = read_note(context, order.pull_request.number)
+    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
+    test = smoke_test(fetch(context, order.pull_request.head_sha), reading.asked)
+    return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test, order.policy))
+
+
+def _is_retried(run: SmokeRun) -> bool:
+    is_machines = run.reason_code.startswith("machine_")
+    return run.result is SmokeResult.NOT_RUN and (is_machines or run.reason_code in RETRIED)
+
+
+def _is_retry_due(context: Context, order: Order, began: datetime, ends: dict[str, CellEnd]) -> bool:
+    """Whether something was not run that may run later, on a schedule's own time: whoever waits at a door is told at once."""
+    if order.pull_request.number or context.settings.door is not Door.JOB or not order.policy.smoke_retry_within:
+        return False
+    late = context.clock.now() + RETRY_PAUSE > began + order.policy.smoke_retry_within
+    return not late and any(_is_retried(end.run) for end in ends.values())
+
+
+def _rehearse(context: Context, smoke: Smoke) -> Outcome:
+    """Say what would be run where, and what it may cost; nothing is rented."""
+    ends = []
+    for cell in smoke.cells:
+        plan = _plan(context, smoke, cell)
+        best = plan.ladder.best if isinstance(plan, UpPlan) else None
+        verdict = plan if isinstance(plan, Verdict) else Verdict(SmokeResult.NOT_RUN, "dry_run", "Nothing was rented.")
+        run = refused(cell, smoke.order.pull_request.head_sha, context.clock.now(), verdict)
+        if best is not None:
+            run = replace(run, offers=(f"{best.offer.label} on {best.offer.cloud}: ${best.price_usd_per_hour:.2f}/h",))
+        ends.append(CellEnd(run, None))
+    return report_smoke(context, smoke.order, smoke.test, ends)
+
+
+# --- side by side --------------------------------------------------------------------------------------------
+
+
+def _play(context: Context, smoke: Smoke, cells: Sequence[SmokeCell]) -> list[CellEnd]:
+    """Run cells in waves as large as policy allows; what the limits keep out waits for the wave before it."""
+    ends: list[CellEnd] = []
+    waiting = list(cells)
+    lock = threading.RLock()
+    if len(cells) > 1:
+        forge, ledger = one_at_a_time(context.forge, lock), one_at_a_time(context.ledger, lock)
+        context = replace(context, forge=forge, ledger=ledger)
+    while waiting:
+        wave: list[tuple[Journal, CellPlan]] = []
+        kept: list[SmokeCell] = []
+        try:
+            for cell in waiting:
+                claimed = _claim(context, smoke, cell, is_alone=len(cells) == 1, is_first=not wave)
+                if isinstance(claimed, tuple):
+                    wave.append(claimed)
+                elif claimed.reason_code == BUSY and wave:
+                    kept.append(cell)
+                else:
+                    run = refused(cell, smoke.order.pull_request.head_sha, context.clock.now(), claimed)
+                    ends.append(CellEnd(run, None))
+        except BaseException:
+            _bury(context, [journal for journal, _ in wave], "internal_error")
+            raise
+        ends += _side_by_side(context, wave)
+        waiting = kept
+    return ends
+
+
+def _side_by_side(context: Context, wave: Sequence[tuple[Journal, CellPlan]]) -> list[CellEnd]:
+    if len(wave) < 2:
+        return [run_cell(journal, plan) for journal, plan in wave]
+    ends: dict[int, CellEnd] = {}
+    errors: list[BaseException] = []
+
+    def play(index: int, journal: Journal, plan: CellPlan) -> None:
+        try:
+            ends[index] = run_cell(journal, plan)
+        except BaseException as error:  # noqa: BLE001  a thread's errors reach nobody else
+            errors.append(error)
+
+    threads = [
+        threading.Thread(target=play, args=(index, journal, plan), daemon=True)
+        for index, (journal, plan) in enumerate(wave)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        # The cells see the tombstone and end their machines themselves; what they do not manage is the finisher's.
+        _bury(context, [journal for journal, _ in wave], "cancelled")
+        for thread in threads:
+            thread.join(5)
+        raise
+    if errors:
+        raise errors[0]
+    return [ends[index] for index in sorted(ends)]
+
+
+def _bury(context: Context, journals: Sequence[Journal], reason: str) -> None:
+    for journal in journals:
+        try:
+            write_tombstone(
+                context, journal.entry, Tombstone(journal.record.requester.login, reason, context.clock.now())
+            )
+            journal.context.cloud().cancel()
+        except GpuLolError as error:
+            context.progress.line(
+                f"the end of {journal.record.name} could not be written down: {error.explanation.what}"
+            )
+
+
+def _claim(
+    context: Context, smoke: Smoke, cell: SmokeCell, *, is_alone: bool, is_first: bool
+) -> tuple[Journal, CellPlan] | Verdict:
+    plan = _plan(context, smoke, cell)
+    if isinstance(plan, Verdict):
+        return plan
+    try:
+        entry = context.ledger.claim(_record(context, smoke, cell, plan))
+    except LostRace:
+        return Verdict(SmokeResult.NOT_RUN, "already_running", "Another run began the same test at the same time.")
+    context.forge.open_reserve()
+    # The first may use what is loaded already; the others get a SkyPilot of their own, so that none ends another's launch.
+    mine = context if is_first or context.another_cloud is None else replace(context, cloud=context.another_cloud())
+    prefix = "" if is_alone else f"[{cell.name}] "
+    show = lambda line: context.progress.line(f"{prefix}{line}")  # noqa: E731  a word for what it is
+    return Journal(mine, smoke.order, entry, plan.worst_case), CellPlan(cell, plan, smoke.test, show)
+
+
+def _plan(context: Context, smoke: Smoke, cell: SmokeCell) -> UpPlan | Verdict:
+    order = smoke.order
+    wanted = Wanted(
+        name=environment_name(
+            order.repository.repository_id, order.pull_request_number, f"smoke {cell.name}", order.requester.login
+        ),
+        lease=smoke.lease,
+        gpu=cell.gpu,
+        gpu_count=cell.gpu_count,
+        image=cell.image,
+    )
+    plan = plan_machine(context, order, wanted)
+    if isinstance(plan, UpPlan):
+        return plan
+    if isinstance(plan, AlreadyRunning):
+        why = f"`{plan.record.name}` is at it since {plan.record.claimed_at:%H:%M} UTC."
+        return Verdict(SmokeResult.NOT_RUN, "already_running", why, "/gpu-lol status")
+    denial = plan.denial if isinstance(plan, AwaitsConfirmation) else plan
+    why = ": ".join(filter(None, (denial.what, denial.why)))
+    return Verdict(SmokeResult.NOT_RUN, denial.reason_code, why[:1].upper() + why[1:], denial.fix)
+
+
+def _record(context: Context, smoke: Smoke, cell: SmokeCell, plan: UpPlan) -> EnvironmentRecord:
+    now, order = context.clock.now(), smoke.order
+    return EnvironmentRecord(
+        name=plan.name,
+        state=State.CLAIMED,
+        repository=order.repository.full_name,
+        repository_id=order.repository.repository_id,
+        pull_request=order.pull_request_number,
+        profile=f"smoke {cell.name}" if cell.name != "smoke" else "smoke",
+        sha=plan.sha,
+        requester=order.requester,
+        run_id=context.settings.run_id,
+        claimed_at=now,
+        lease=Lease(now, now + plan.lease),
+        updated_at=now,
+        user_hash=user_hash(order.repository.repository_id),
+        is_rehearsal=context.settings.is_rehearsal,
+        budget_noticed_at=plan.budget_noticed_at,
+    )

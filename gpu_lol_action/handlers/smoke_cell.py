@@ -1,0 +1,213 @@
+"""One machine of a smoke test: rent it, prove it, run the test, end it; what came of it is a value, whatever went wrong."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, State
+from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest
+from gpu_lol_action.errors import Explanation, GpuLolError, TransientError
+from gpu_lol_action.handlers.compensate import compensate
+from gpu_lol_action.handlers.install import install_and_validate
+from gpu_lol_action.handlers.journal import Journal, StoppedError
+from gpu_lol_action.handlers.ladder import NoOfferError, climb
+from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.teardown import Ended
+from gpu_lol_action.launch.access import Access
+from gpu_lol_action.launch.code import folder_name
+from gpu_lol_action.launch.failures import recognize
+from gpu_lol_action.launch.smoke import Trial, build_smoke_script, is_marker, parse_smoke_output
+
+OVER = "smoke_over"
+# Nobody logs in to a machine of a smoke test but we.
+NOBODY = Access(())
+# What pytest says where nothing was selected (docs.pytest.org, "Exit codes").
+NO_TESTS = 5
+# Checks that speak of the code and its packages; all others speak of the machine.
+_OF_THE_CODE = frozenset({"packages"})
+# What went wrong with the code's own doing, as opposed to the machine's: then it failed, where else it was not run.
+_CODES_FAULTS = frozenset({"setup_failed"})
+_CONNECTING = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True)
+class CellPlan:
+    """One cell that may begin: its machine's plan, its test, and how its lines are shown."""
+
+    cell: SmokeCell
+    plan: UpPlan
+    test: SmokeTest
+    show: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One of the three results, the reason's code, and where there is one the sentence and the fix."""
+
+    result: SmokeResult
+    reason_code: str
+    why: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CellEnd:
+    """How a cell ended: the run for the books, and the JUnit report as the machine sent it.
+
+    ``record`` as it was closed; None where nothing was rented.
+    """
+
+    run: SmokeRun
+    record: EnvironmentRecord | None
+    report: bytes | None = None
+
+
+def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
+    """Rent the machine of a claimed record, run the test on it, and end it; only an interruption is raised.
+
+    The machine is ended before anything is returned or raised; ``is_clean`` says whether its end is proven.
+    """
+    tested: Trial | None = None
+    try:
+        climb(journal, plan.plan)
+        install_and_validate(journal, plan.plan, NOBODY)
+        verdict = judge_checks(journal.record.checks)
+        if verdict is None:
+            journal.write(state=State.READY, ready_at=journal.context.clock.now())
+            tested = _test(journal, plan)
+            verdict = explained(judge_test(plan.test, tested), tested.log)
+    except StoppedError as stopped:
+        verdict = Verdict(
+            SmokeResult.NOT_RUN, "stopped", f"It was stopped: {stopped.tombstone.reason.replace('_', ' ')}."
+        )
+    except NoOfferError as none:
+        verdict = judge_error(none.reason_code, none.explanation)
+    except GpuLolError as error:
+        verdict = explained(judge_error(error.reason_code, error.explanation), journal.record.failure or "")
+    except Exception as error:  # noqa: BLE001  a fault of ours is no verdict on the code, and the machine has to end
+        journal.context.progress.failure(error)
+        verdict = Verdict(SmokeResult.NOT_RUN, "internal_error", "gpu-lol failed on a fault of its own.")
+    except BaseException:
+        compensate(journal, "cancelled")
+        raise
+    end = compensate(journal, OVER)
+    journal.entry = end.entry
+    run = _run(journal, plan, verdict, tested)
+    return CellEnd(replace(run, is_clean=isinstance(end, Ended)), journal.record, tested.report if tested else None)
+
+
+def judge_checks(checks: Sequence[Check]) -> Verdict | None:
+    """Say what failed checks mean; None where all passed. A machine's fault is no failure of the code."""
+    failed = [check for check in checks if check.status is CheckStatus.FAILED]
+    if not failed:
+        return None
+    of_machine = [check for check in failed if check.name not in _OF_THE_CODE]
+    said, fix = _sentences(of_machine or failed)
+    if of_machine:
+        return Verdict(SmokeResult.NOT_RUN, f"machine_{of_machine[0].name}", said, fix)
+    return Verdict(SmokeResult.FAILED, "packages_failed", said, fix)
+
+
+def judge_test(test: SmokeTest, tested: Trial) -> Verdict:
+    """Say what a test's end means for the code."""
+    if tested.is_timed_out:
+        minutes = test.time_box / timedelta(minutes=1)
+        why = f"It had not ended after {minutes:.0f} minutes and was stopped."
+        remedy = "Raise `smoke.timeout_minutes` in `.gpu-lol.yaml`, or test less."
+        return Verdict(SmokeResult.FAILED, "time_box_over", why, remedy)
+    if tested.exit_code == 0:
+        return Verdict(SmokeResult.PASSED, "passed")
+    if tested.exit_code == NO_TESTS and "pytest" in test.command:
+        remedy = "Mark tests for GPUs, or name another command under `smoke` in `.gpu-lol.yaml`."
+        return Verdict(SmokeResult.FAILED, "no_tests", "pytest found no test to run.", remedy)
+    return Verdict(SmokeResult.FAILED, "tests_failed", f"The command ended with exit status {tested.exit_code}.")
+
+
+def judge_error(reason_code: str, explanation: Explanation) -> Verdict:
+    """Say what an error on the way means: only what the code itself brings (its set-up) is a failure of it."""
+    why = " ".join(filter(None, (explanation.what, explanation.why)))
+    result = SmokeResult.FAILED if reason_code in _CODES_FAULTS else SmokeResult.NOT_RUN
+    return Verdict(result, reason_code, why, explanation.fix)
+
+
+def explained(verdict: Verdict, log: str) -> Verdict:
+    """Say what the log says of a failure, with its remedy; what the machine did is no failure of the code.
+
+    A download that broke off speaks for the machine's network only where set-up failed on it: a test may want one to fail.
+    """
+    said = recognize(log) if verdict.result is SmokeResult.FAILED else None
+    if said is None:
+        return verdict
+    why = f"{verdict.why} {said.what}".strip()
+    if said.is_machines and (said.kind != "network" or verdict.reason_code in _CODES_FAULTS):
+        return Verdict(SmokeResult.NOT_RUN, f"machine_{said.kind}", why, said.remedy)
+    return replace(verdict, why=why, remedy=said.remedy)
+
+
+def refused(cell: SmokeCell, sha: str, at: datetime, verdict: Verdict) -> SmokeRun:
+    """Return the run of a cell for which nothing was rented: a gate said no, or its plan could not be made."""
+    return SmokeRun(cell.name, sha, at, verdict.result, verdict.reason_code, verdict.why, verdict.remedy)
+
+
+def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | None) -> SmokeRun:
+    record, redact = journal.record, journal.context.redact
+    log = tested.log if tested is not None else record.failure or ""
+    return SmokeRun(
+        cell=plan.cell.name,
+        sha=plan.plan.sha,
+        at=record.claimed_at,
+        result=verdict.result,
+        reason_code=verdict.reason_code,
+        why=redact(verdict.why),
+        remedy=redact(verdict.remedy),
+        exit_code=tested.exit_code if tested is not None else None,
+        took=tested.took if tested is not None else timedelta(0),
+        machine=_machine(record),
+        cost_usd=record.bill.usd if record.bill else None,
+        offers=tuple(_offer(attempt) for attempt in record.attempts),
+        log_tail=redact(log),
+        run_url=journal.context.settings.run_url or "",
+    )
+
+
+def _sentences(checks: Sequence[Check]) -> tuple[str, str]:
+    fix = next((check.fix for check in checks if check.fix), "")
+    return " ".join(f"{check.name}: {check.sentence}" for check in checks), fix
+
+
+def _test(journal: Journal, plan: CellPlan) -> Trial:
+    record, context, nonce = journal.record, journal.context, secrets.token_hex(16)
+    if record.ssh is None:
+        raise LookupError("a machine that was validated has an SSH endpoint")
+
+    def show(line: str) -> None:
+        if not is_marker(line, nonce):
+            plan.show(context.redact(line))
+
+    with journal.phase("test"):
+        output = context.shell().run(
+            record.ssh,
+            build_smoke_script(plan.test, folder_name(record.repository), nonce),
+            timeout=plan.test.time_box + _CONNECTING,
+            on_line=show,
+        )
+    found = parse_smoke_output(output.stdout, plan.test.time_box, nonce)
+    if isinstance(found, str):
+        raise TransientError("test_not_run", "The test could not be run on the machine.", why=found)
+    return found
+
+
+def _machine(record: EnvironmentRecord) -> SmokeMachine:
+    return SmokeMachine(
+        cloud=record.cloud or "",
+        accelerator=record.accelerator or "",
+        accelerator_count=record.accelerator_count,
+        price_usd_per_hour=record.price_usd_per_hour,
+    )
+
+
+def _offer(attempt: Attempt) -> str:
+    return f"{attempt.accelerator} on {attempt.cloud}: {attempt.answer.replace('_', ' ')}"

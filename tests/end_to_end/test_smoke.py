@@ -1,0 +1,67 @@
+"""Scheduled GPU smoke tests with real SkyPilot and real SSH: each ending leaves no machine, and says what happened."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.rehearsal.stage import Stage, StepRun
+from tests.end_to_end.conftest import Scene
+
+CRON = "41 3 * * *"
+SPEC = """\
+hardware: {{gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20}}
+dependencies: {{requirements: [packaging]}}
+meta: {{name: smoke, workload_type: training}}
+smoke: {{command: sh tests/gpu.sh, timeout_minutes: {minutes}{more}}}
+"""
+# No package is fetched for it: what a runner of tests does, in a few lines of shell.
+TESTS = """\
+echo running test_shape
+[ {left} = {right} ] && failed=0 || failed=1
+cat > "$GPU_LOL_JUNIT" <<END
+<testsuites><testsuite name="pytest" tests="2">
+<testcase classname="tests.test_gpu" name="test_adds" time="0.1"/>
+<testcase classname="tests.test_gpu" name="test_shape" time="0.2">$([ $failed = 0 ] || echo "<failure message='assert {left} == {right}'/>")</testcase>
+</testsuite></testsuites>
+END
+exit $failed
+"""
+PASSING = TESTS.format(left=3, right=3)
+FAILING = TESTS.format(left=3, right=4)
+
+
+def nightly(stage: Stage, tests: str, *, minutes: int = 2, more: str = "") -> StepRun:
+    """Commit a test to the default branch, and let the clock strike."""
+    files = {".gpu-lol.yaml": SPEC.format(minutes=minutes, more=more), "tests/gpu.sh": tests}
+    stage.hub.commit({**files, ".github/gpu-lol.yml": "smoke: {retry_within: 1m}\n"})
+    run_id = stage.hub.start_run("schedule", stage.hub.maintainer)
+    event = stage.hub.schedule(cron=CRON)
+    schedule = {"GPU_LOL_SMOKE_SCHEDULE": CRON}
+    decide = stage.run_step(event, run_id, {"GPU_LOL_PHASE": "decide", "GPU_LOL_CLOUDS": "runpod", "RUNPOD_API_KEY": "", **schedule})  # fmt: skip
+    assert decide.outputs["needs_cloud"] == "true", decide.log
+    assert decide.outputs["lane"] == "smoke"
+    handed_on = {"GPU_LOL_PHASE": "act", "GPU_LOL_DEFERRED": decide.outputs["deferred"]}
+    done = stage.run_step(event, run_id, {**handed_on, **schedule})
+    stage.hub.finish_run(run_id)
+    return done
+
+
+@pytest.fixture
+def nights(stage: Stage) -> Scene:
+    """A repository without any pull request."""
+    return Scene(stage, 0)
+
+
+def test_a_night_passes_and_the_next_fails_with_the_test_that_did(nights: Scene) -> None:
+    stage = nights.stage
+    passed = nightly(stage, PASSING)
+    assert passed.exit_code == 0, passed.log
+    assert passed.outputs["reason_code"] == "smoke_passed"
+    assert "running test_shape" in passed.log, "the log is streamed"
+    nights.assert_nothing_left()
+
+    failed = nightly(stage, FAILING)
+    assert failed.exit_code == 1, failed.log
+    assert failed.outputs["reason_code"] == "smoke_failed"
+    nights.assert_nothing_left()
+    assert [record.bill is not None for record in nights.records] == [True]
