@@ -4,8 +4,14 @@
 
 Every run is a child process of its own; its peak memory is what the kernel counted (`ru_maxrss`). Beside it stands one
 case-insensitive count over the same tree by ripgrep, or by `grep -r` where that is missing: what looking at every byte
-once costs. Our modules are compiled beforehand, as an installation does. `--curve` analyzes growing subsets of the tree, so that one sees that the cost grows with the bytes that are
-read and no faster. Without ROOT the examples of this repository are measured, small as most repositories are.
+once costs. Our modules are compiled beforehand, as an installation does. Without ROOT the examples of this repository are
+measured, small as most repositories are.
+
+`--curve` shows that the cost grows with the bytes and no faster. It is the sum of two, so there are two curves, each with the
+straight line nearest to it. What is read: every share holds what the whole tree's analysis parses (what can be started, and what
+that imports), so that this part is the same in all, and every n-th of the other files. A share of just every n-th file would
+hold what can be started or not, by chance, and with it parse much or nothing. What is parsed: a program that imports the first n
+modules of the tree; the analyzer follows no more than sixty.
 """
 
 from __future__ import annotations
@@ -24,7 +30,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CURVE = (8, 4, 2, 1)
+SHARES = (0, 8, 4, 2, 1)
+MODULES = (0, 7, 15, 30, 58)
 WORD = "from_pretrained"
 _CHILD = "import sys; from gpu_lol_action.cli import main; sys.exit(main())"
 _COUNT = """
@@ -35,6 +42,17 @@ from gpu_lol_action.analysis.checkout import read_checkout
 checkout = read_checkout(Path(sys.argv[1]))
 analyze(checkout)
 print(json.dumps({"files": checkout.files_read, "bytes": checkout.bytes_read, "parsed": checkout.bytes_parsed}))
+"""
+# Python itself tells what it is made to parse.
+_PARSED = """
+import json, sys
+from pathlib import Path
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import read_checkout
+checkout, texts = read_checkout(Path(sys.argv[1])), set()
+sys.addaudithook(lambda event, words: texts.add(words[0]) if event == "compile" and isinstance(words[0], bytes) else None)
+analyze(checkout)
+print(json.dumps([source.path for source in checkout.sources if source.code is not None and source.text.encode() in texts]))
 """
 
 
@@ -114,38 +132,92 @@ def report(root: Path, runs: int) -> None:
     )
 
 
-def subset(root: Path, target: Path, part: int) -> None:
-    """Copy every part-th file of a tree into a folder, in the order of paths."""
+def parsed_files(root: Path) -> list[Path]:
+    """Return the programs that an analysis of the whole tree parses."""
+    words = [sys.executable, "-c", _PARSED, str(root)]
+    found = json.loads(subprocess.run(words, cwd=ROOT, check=True, capture_output=True).stdout)
+    return [root / path for path in found]
+
+
+def share(root: Path, target: Path, kept: list[Path], part: int) -> None:
+    """Copy what is kept, and every part-th other file (none for 0) in the order of paths, into a folder."""
     files = sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
-    for path in files[::part]:
+    others = sorted(set(files) - set(kept))
+    for path in (*kept, *(others[::part] if part else ())):
         place = target / path.relative_to(root)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
 
 
-def curve(root: Path, runs: int) -> None:
-    """Print the cost of growing subsets of a tree."""
-    print("  curve: every n-th file")
-    print(f"  {'part':>6} {'MB read':>9} {'MB parsed':>10} {'wall s':>8} {'cpu s':>8} {'per MB':>9} {'peak MiB':>9}")
-    empty = statistics.median(cost.cpu_s for cost in _of_nothing(runs))
-    for part in CURVE:
+def program(target: Path, modules: list[Path]) -> None:
+    """Write a program that trains and imports these modules, and the modules."""
+    for number, path in enumerate(modules):
+        shutil.copyfile(path, target / f"module{number}.py")
+    imports = "".join(f"import module{number}\n" for number in range(len(modules)))
+    trains = 'import torch\n\nif __name__ == "__main__":\n    torch.optim.AdamW([]).step()\n'
+    (target / "train.py").write_text(f"{imports}{trains}", encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One tree of a curve: megabytes read and parsed, and what its analysis cost."""
+
+    read_mb: float
+    parsed_mb: float
+    cpu_s: float
+    wall_s: float
+    peak_mib: float
+
+
+def point(folder: Path, runs: int) -> Point:
+    """Measure one tree. Of the processor's time the least counts: whatever else the machine does only adds to it."""
+    read, costs = count_read(folder), measure_analyze(folder, runs)
+    return Point(
+        read["bytes"] / 1e6,
+        read["parsed"] / 1e6,
+        min(cost.cpu_s for cost in costs),
+        min(cost.wall_s for cost in costs),
+        max(cost.peak_mib for cost in costs),
+    )
+
+
+def curves(root: Path, runs: int) -> None:
+    """Print the cost of growing shares of a tree, and of programs that import more and more of it."""
+    kept = parsed_files(root)
+    reading, parsing = [], []
+    for part in SHARES:
         with tempfile.TemporaryDirectory() as folder:
-            subset(root, Path(folder), part)
-            read = count_read(Path(folder))
-            costs = measure_analyze(Path(folder), runs)
-        wall = statistics.median(cost.wall_s for cost in costs)
-        processor = statistics.median(cost.cpu_s for cost in costs)
-        megabytes = read["bytes"] / 1e6
+            share(root, Path(folder), kept, part)
+            reading.append(point(Path(folder), runs))
+    named = [f"1/{part}" if part else "none" for part in SHARES]
+    table(f"what is read: {len(kept)} programs that are parsed, with a share of the other files", named, reading)
+    line("MB read", [each.read_mb for each in reading], [each.cpu_s for each in reading])
+    modules = [path for path in sorted(root.rglob("*.py")) if 20_000 < path.stat().st_size < 200_000]
+    for number in MODULES:
+        with tempfile.TemporaryDirectory() as folder:
+            program(Path(folder), modules[:number])
+            parsing.append(point(Path(folder), runs))
+    table("what is parsed: a program that imports the first modules of the tree", [str(n) for n in MODULES], parsing)
+    line("MB parsed", [each.parsed_mb for each in parsing], [each.cpu_s for each in parsing])
+
+
+def table(title: str, named: list[str], points: list[Point]) -> None:
+    """Print the points of one curve."""
+    print(f"  {title}")
+    print(f"  {'':>6} {'MB read':>9} {'MB parsed':>10} {'wall s':>8} {'cpu s':>8} {'peak MiB':>9}")
+    for name, each in zip(named, points, strict=True):
         print(
-            f"  {'1/' + str(part):>6} {megabytes:>9.2f} {read['parsed'] / 1e6:>10.2f} {wall:>8.3f} "
-            f"{processor:>8.3f} {(processor - empty) / max(megabytes, 1e-3):>9.4f} {max(cost.peak_mib for cost in costs):>9.0f}"
+            f"  {name:>6} {each.read_mb:>9.2f} {each.parsed_mb:>10.2f} {each.wall_s:>8.3f} {each.cpu_s:>8.3f} {each.peak_mib:>9.0f}"
         )
-    print(f"  an empty tree takes {empty:.3f} s of processor time; per MB is what is over that")
 
 
-def _of_nothing(runs: int) -> tuple[Cost, ...]:
-    with tempfile.TemporaryDirectory() as folder:
-        return measure_analyze(Path(folder), runs)
+def line(unit: str, sizes: list[float], seconds: list[float]) -> None:
+    """Print the straight line nearest to the points, and how far the furthest lies from it."""
+    if len(set(sizes)) < 2:
+        return
+    slope, start = statistics.linear_regression(sizes, seconds)
+    furthest = max(abs(s - (start + slope * x)) for x, s in zip(sizes, seconds, strict=True))
+    print(f"  = {start:.3f} s + {slope:.4f} s per {unit}; no point is further from that than {furthest:.3f} s")
 
 
 def main() -> None:
@@ -153,13 +225,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What `gpu-lol analyze ROOT` costs.")
     parser.add_argument("root", nargs="*", type=Path, help="folders to analyze; the examples where none is named")
     parser.add_argument("--runs", type=int, default=5, help="runs of each (5)")
-    parser.add_argument("--curve", action="store_true", help="also growing subsets of each tree")
+    parser.add_argument("--curve", action="store_true", help="also how the cost grows with what is read and parsed")
     asked = parser.parse_args()
     roots = asked.root or sorted(path for path in (ROOT / "examples").iterdir() if path.is_dir())
     for root in roots:
         report(root.resolve(), asked.runs)
         if asked.curve:
-            curve(root.resolve(), asked.runs)
+            curves(root.resolve(), asked.runs)
 
 
 if __name__ == "__main__":

@@ -113,6 +113,7 @@ def _handle(surroundings: action_io.Surroundings) -> int:
                 for r in run.results
             ],
             "github_requests": requests,
+            "report_path": next(filter(None, (r.outcome.details.get("report_path") for r in run.results)), ""),
         },
         deferred=run.deferred,
         pinned_sha=run.pinned_sha,
@@ -162,6 +163,7 @@ def _finish(
             "decision": decision,
             "reason_code": reason_code,
             "result": json.dumps({"decision": decision, "reason_code": reason_code, **result}, sort_keys=True),
+            "report_path": str(result.get("report_path", "")),
             "needs_cloud": "true" if deferred else "false",
             "deferred": ",".join(str(index) for index in deferred),
             "pinned_sha": pinned_sha,

@@ -47,6 +47,8 @@ _NOT_THE_HUB = re.compile(
 _TOWER = re.compile(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
 # Files of encoders alone: parts that lie beside a model.
 _ENCODERS = re.compile(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
+# A network's name, not a path, a variable or a place to fill in.
+_OWN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 
 
@@ -146,8 +148,8 @@ def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
         if run is not None and run.command is not None and command.target != run.command.target:
             continue
         for key in MODEL_KEYS:
-            if run is not None and key in run.options:
-                continue  # the run says itself what the others say otherwise
+            if run is not None and _OWN_NAME.fullmatch(run.options.get(key, "")):
+                continue  # the run says itself what the others say otherwise; a place to fill in says nothing
             name = model_name(command.options.get(key, ""))
             if name is not None:
                 yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.HIGH, command.evidence)

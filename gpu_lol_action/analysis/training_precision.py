@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
-_SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision", "half")
+_SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision")
 _TAKES_A_MODELS_DTYPE = re.compile(
     r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
 )

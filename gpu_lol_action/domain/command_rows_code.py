@@ -97,4 +97,20 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
             "estimate --params-b 7 --method full_ft --gpus 8 --zero-stage 3",
         ),
     ),
+    CommandSpec(
+        "offers",
+        "List what can be rented, cheapest first: for this code, a card, a size of memory, or all cards",
+        Permission.COMMAND_ROLES,
+        positional="requirements",
+        options=(
+            Option("--availability", OptionKind.SWITCH, "ask the clouds that can say it what they have at this moment"),
+            Option("--hours", OptionKind.DURATION, "what so long a lease would cost", "2h"),
+            Option("--spot", OptionKind.SWITCH, "interruptible machines"),
+            Option("--cloud", OptionKind.CLOUD, "only this cloud", "runpod"),
+            Option("--region", OptionKind.REGION, "only this region", "US"),
+            Option("--format", OptionKind.FORMAT, "how they are printed", "text|json|markdown", TERMINAL),
+            Option("--verbose", OptionKind.SWITCH, "all of them, and why others do not fit", door=TERMINAL),
+        ),
+        examples=("offers", "offers A100-80GB:2", "offers 24GB --availability", "offers all"),
+    ),
 )

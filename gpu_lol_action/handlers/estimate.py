@@ -26,6 +26,7 @@ from gpu_lol_action.intake.estimate_cells import CellProblem, question_from_cell
 from gpu_lol_action.intake.estimate_table import TableAnswer, estimate_table
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
+from gpu_lol_action.pricing.throughput import Work
 from gpu_lol_action.pricing.what_ifs import select_what_ifs
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.terminal import render_text
@@ -81,13 +82,14 @@ def estimate_case(command: Command, policy: Policy, now: datetime) -> EstimateCa
         raise UserError("estimate_invalid", f"`{_option(problem.column).name}` cannot be `{problem.text}`.",
                         why=f"It takes {problem.what}.", fix="gpu-lol help estimate")  # fmt: skip
     question, breakdown = found.question, _with_card(found.question, estimate_vram(found.question))
-    ladder = _ladder(breakdown.required_gib, question.gpu_count, policy)
+    work = Work.BF16 if question.method.trains else Work.BANDWIDTH
+    ladder = _ladder(breakdown.required_gib, question.gpu_count, policy, work)
     spread = None
     if not ladder.candidates and question.gpu_count == 1:
         count = least_cards(question, accelerators()[LARGE_CARD].memory_gib, COUNTS)
         if count is not None:
             spread = sharded(question, count)
-            ladder = _ladder(estimate_vram(spread).required_gib, count, policy)
+            ladder = _ladder(estimate_vram(spread).required_gib, count, policy, work)
     return EstimateCase(
         what_ifs=_what_ifs(question, ladder, policy),
         question=question,
@@ -128,10 +130,11 @@ def _with_card(question: VramQuestion, breakdown: MemoryBreakdown) -> MemoryBrea
     )
 
 
-def _ladder(memory_gib: float, count: int, policy: Policy) -> Ladder:
+def _ladder(memory_gib: float, count: int, policy: Policy, work: Work) -> Ladder:
     """Return the cards that have the memory by the bundled prices, so that the same question gives the same answer."""
     wanted = Requirement(memory_gib_per_gpu=memory_gib, gpu_count=count, clouds=policy.clouds)
-    return rank_candidates(RankRequest(wanted, bundled_offers(), SNAPSHOT, policy.lease or timedelta(hours=1)))
+    lease = policy.lease or timedelta(hours=1)
+    return rank_candidates(RankRequest(wanted, bundled_offers(), SNAPSHOT, lease, work=work))
 
 
 def _unknown(problem: CellProblem) -> UserError:

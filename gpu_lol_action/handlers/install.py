@@ -24,6 +24,7 @@ from gpu_lol_action.launch.code import (
     CodeShipped,
     build_code_script,
     build_origin_url,
+    build_push_url,
     parse_code_output,
 )
 from gpu_lol_action.launch.probe import (
@@ -164,16 +165,19 @@ def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShi
 
 def code_request(context: Context, order: Order, sha: str) -> CodeRequest:
     """Return what a machine is to get of a commit, with the tree id that proves it."""
-    commit = context.forge.commit(sha)
+    commit, server = context.forge.commit(sha), context.settings.server_url
+    push_url = build_push_url(server, order.repository.full_name)
     return CodeRequest(
         repository=order.repository.full_name,
         sha=sha,
         tree_id=commit.tree_id,
         branch=order.pull_request.head_ref,
-        origin_url=build_origin_url(context.settings.server_url, order.repository.full_name),
+        # Reading by HTTPS needs no key where everybody may read; else it takes the forwarded agent, as pushing does.
+        origin_url=push_url if order.repository.is_private else build_origin_url(server, order.repository.full_name),
         commit_object=commit.content or b"",
         gitlinks=commit.gitlinks,
         may_fetch=not order.repository.is_private,
+        push_url=push_url,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from gpu_lol_action.domain.change import Change, RunNeed
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.gpus import UnknownAccelerator
-from gpu_lol_action.domain.offer import Candidate, Ladder
+from gpu_lol_action.domain.offer import Candidate, Ladder, PriceList
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.priced_change import PricedChange, PricedRun
 from gpu_lol_action.domain.proposal_note import ProposalNote
@@ -27,8 +28,9 @@ from gpu_lol_action.handlers.kept_model import remembering
 from gpu_lol_action.handlers.lookups import consult
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
-from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
+from gpu_lol_action.pricing.snapshot import bundled_prices
 from gpu_lol_action.pricing.spot import cheaper_spot
+from gpu_lol_action.pricing.throughput import work_of
 from gpu_lol_action.pricing.what_ifs import select_what_ifs
 
 NO_CORRECTIONS = Corrections()
@@ -82,7 +84,12 @@ def read_commit(
 
 
 def fetch(context: Context, sha: str, like: Checkout | None = None) -> Checkout:
-    """Return the tree of exactly that commit as data; ``like`` is another commit, whose equal files are not read again."""
+    """Return the tree of exactly that commit as data; meanwhile prices are asked for, which takes about as long.
+
+    ``like`` is another commit, whose equal files are not read again.
+    """
+    if context.lookups.prices is not None:
+        context.lookups.prices().begin(Policy().clouds)
     with context.forge.tree(sha) as folder:
         return read_checkout(folder, like)
 
@@ -107,7 +114,7 @@ def read_change(
         base = fetch_base(context, pull_request, head)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
-    return _concluded(sha, analysis, policy, note.corrections)
+    return _concluded(sha, analysis, policy, note.corrections, lookups)
 
 
 def fetch_base(context: Context, pull_request: PullRequest, head: Checkout) -> Fetched | None:
@@ -162,62 +169,76 @@ def conclude_change(
     """
     analysis = consult(head.checkout, lookups)
     if base is None:
-        return Compared(_concluded(head.sha, analysis, policy, corrections))
+        return Compared(_concluded(head.sha, analysis, policy, corrections, lookups))
     try:
         before = consult(base.checkout, lookups)
-        old = _priced_alone(base.sha, before, policy)
+        old = _priced_alone(base.sha, before, policy, lookups)
     except GpuLolError as error:
-        new = _concluded(head.sha, analysis, policy, corrections)
+        new = _concluded(head.sha, analysis, policy, corrections, lookups)
         return Compared(new, problem=error.explanation.what)
-    new = _concluded(head.sha, carried(analysis, before), policy, corrections)
+    new = _concluded(head.sha, carried(analysis, before), policy, corrections, lookups)
     change = compare(Side(base.checkout, old.analysis), Side(head.checkout, new.analysis))
-    return Compared(new, old, _priced(change, new.asked, policy))
+    return Compared(new, old, _priced(change, new, policy, lookups))
 
 
-def _priced(change: Change, spec: EnvironmentSpec, policy: Policy) -> PricedChange:
+def _priced(change: Change, head: Reading, policy: Policy, lookups: Lookups) -> PricedChange:
     """Return a change with the cheapest machine for each of the other runs, before and after."""
-    others = tuple(
-        PricedRun(run, _cheapest(run.before, spec, policy), _cheapest(run.after, spec, policy)) for run in change.others
+
+    def cheapest(need: RunNeed) -> Candidate | None:
+        return _cheapest(need, head.asked, policy, lookups)
+
+    return PricedChange(
+        change, tuple(PricedRun(run, cheapest(run.before), cheapest(run.after)) for run in change.others)
     )
-    return PricedChange(change, others)
 
 
-def _cheapest(need: RunNeed, spec: EnvironmentSpec, policy: Policy) -> Candidate | None:
+def _cheapest(need: RunNeed, spec: EnvironmentSpec, policy: Policy, lookups: Lookups) -> Candidate | None:
     if not need.gpu_count:
         return None
     hardware = replace(spec.hardware, gpu_type=None, alternatives=(), gpu_count=need.gpu_count,
                        vram_required_gb=need.required_gib)  # fmt: skip
     kind = spec.meta if spec.needs_gpu else replace(spec.meta, workload_type=WorkloadType.INTERACTIVE)
-    return price(replace(spec, hardware=hardware, meta=kind), policy).best
+    return price(replace(spec, hardware=hardware, meta=kind), policy, lookups=lookups).best
 
 
-def _priced_alone(sha: str, analysis: Analysis, policy: Policy) -> Reading:
+def _priced_alone(sha: str, analysis: Analysis, policy: Policy, lookups: Lookups) -> Reading:
     """Return a base with its machine: what would be cheaper there is of no interest."""
-    return Reading(sha, analysis.spec, with_cheapest_card(analysis), price(analysis.spec, policy))
+    ladder = price(analysis.spec, policy, lookups=lookups, precision=precision_of(analysis))
+    return Reading(sha, analysis.spec, with_cheapest_card(analysis), ladder)
 
 
-def _concluded(sha: str, analysis: Analysis, policy: Policy, corrections: Corrections) -> Reading:
+def _concluded(
+    sha: str, analysis: Analysis, policy: Policy, corrections: Corrections, lookups: Lookups = NO_LOOKUPS
+) -> Reading:
     if not corrections.is_empty:
         spec, proposed = (correct_spec(each, corrections) for each in (analysis.spec, analysis.proposed))
         analysis = replace(analysis, spec=spec, proposed=proposed)
-    ladder = price(analysis.spec, policy)
+    precision = precision_of(analysis)
+    ladder = price(analysis.spec, policy, lookups=lookups, precision=precision)
     # A person's or a file's figure for the memory is none of the model's, so that the model cannot say what would lessen it.
     is_computed = corrections.vram_gib is None and corrections.gpu is None
-    what_ifs = (
-        select_what_ifs(analysis.alternatives, analysis.spec, policy, ladder, bundled_offers()) if is_computed else ()
-    )
-    spot = cheaper_spot(ladder, _interruptible(analysis.spec, policy))
+    offers = prices_of(lookups, policy.clouds).offers
+    what_ifs = select_what_ifs(analysis.alternatives, analysis.spec, policy, ladder, offers) if is_computed else ()
+    spot = None
+    if not analysis.spec.hardware.use_spot:
+        asked = replace(analysis.spec, hardware=replace(analysis.spec.hardware, use_spot=True))
+        spot = cheaper_spot(ladder, price(asked, policy, lookups=lookups, precision=precision))
     return Reading(sha, analysis.spec, with_cheapest_card(analysis), ladder, what_ifs, spot)
 
 
-def _interruptible(spec: EnvironmentSpec, policy: Policy) -> Ladder | None:
-    """Return the ladder of machines that may be taken away, where the spec does not ask for them already."""
-    return (
-        None if spec.hardware.use_spot else price(replace(spec, hardware=replace(spec.hardware, use_spot=True)), policy)
-    )
+def precision_of(analysis: Analysis) -> str:
+    """Return in which numbers the code computes, as far as anything says; the surest word first."""
+    said = [finding for finding in analysis.findings if finding.field == "training.precision"]
+    return max(said, key=lambda finding: finding.confidence).value if said else ""
 
 
-def price(spec: EnvironmentSpec, policy: Policy, command: Command | None = None) -> Ladder:
+def price(
+    spec: EnvironmentSpec,
+    policy: Policy,
+    command: Command | None = None,
+    lookups: Lookups = NO_LOOKUPS,
+    precision: str = "",
+) -> Ladder:
     """Return the ladder for a spec with a command's options applied. Raises UserError for a card nobody rents."""
     requirement = requirement_from(spec, policy, command)
     if isinstance(requirement, UnknownAccelerator):
@@ -226,4 +247,12 @@ def price(spec: EnvironmentSpec, policy: Policy, command: Command | None = None)
             "unknown_accelerator", requirement.what, fix=f"Did you mean {names}?" if names else "/gpu-lol help up"
         )
     lease = (command.lease if command else None) or policy.lease
-    return rank_candidates(RankRequest(requirement, bundled_offers(), SNAPSHOT, lease))
+    prices = prices_of(lookups, requirement.clouds)
+    requirement = replace(requirement, precision=precision)
+    work = work_of(spec.meta.workload_type, precision)
+    return rank_candidates(RankRequest(requirement, prices.offers, prices.source, lease, work=work))
+
+
+def prices_of(lookups: Lookups, clouds: Sequence[str]) -> PriceList:
+    """Return the prices of these clouds: what this run may ask for, else the bundled ones."""
+    return lookups.prices().of(clouds) if lookups.prices is not None else bundled_prices()

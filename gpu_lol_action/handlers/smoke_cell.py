@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, State
-from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest
+from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest, TestCase, TestReport
 from gpu_lol_action.errors import Explanation, GpuLolError, TransientError
 from gpu_lol_action.handlers.compensate import compensate
 from gpu_lol_action.handlers.install import install_and_validate
@@ -19,6 +19,8 @@ from gpu_lol_action.handlers.teardown import Ended
 from gpu_lol_action.launch.access import Access
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.failures import recognize
+from gpu_lol_action.launch.junit import parse_junit
+from gpu_lol_action.launch.probe_gpu import versions
 from gpu_lol_action.launch.smoke import Trial, build_smoke_script, is_marker, parse_smoke_output
 
 OVER = "smoke_over"
@@ -78,7 +80,7 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
         if verdict is None:
             journal.write(state=State.READY, ready_at=journal.context.clock.now())
             tested = _test(journal, plan)
-            verdict = explained(judge_test(plan.test, tested), tested.log)
+            verdict = explained(with_report(judge_test(plan.test, tested), tested), tested.log)
     except StoppedError as stopped:
         verdict = Verdict(
             SmokeResult.NOT_RUN, "stopped", f"It was stopped: {stopped.tombstone.reason.replace('_', ' ')}."
@@ -126,6 +128,33 @@ def judge_test(test: SmokeTest, tested: Trial) -> Verdict:
     return Verdict(SmokeResult.FAILED, "tests_failed", f"The command ended with exit status {tested.exit_code}.")
 
 
+def with_report(verdict: Verdict, tested: Trial) -> Verdict:
+    """Say beside the exit status what the test's own report says where the two do not agree, or why there is no report."""
+    report = read_report(tested)
+    if verdict.result is SmokeResult.PASSED and isinstance(report, TestReport) and report.failed:
+        more = f"It ended with status 0 although its report names {report.failed} failed tests."
+    elif verdict.result is SmokeResult.PASSED or verdict.reason_code == "no_tests":
+        return verdict
+    elif isinstance(report, str):
+        more = f"Its test report could not be read: {report}."
+    elif report is None:
+        more = "It left no test report."
+    elif not report.failed:
+        more = f"None of the {report.total} tests in its report failed."
+    else:
+        return verdict
+    return replace(verdict, why=" ".join(filter(None, (verdict.why, more))))
+
+
+def read_report(tested: Trial | None) -> TestReport | str | None:
+    """Return what the test's report says, why it cannot be read, or None where there is none."""
+    if tested is None:
+        return None
+    if tested.report is not None:
+        return parse_junit(tested.report)
+    return tested.report_note if tested.report_note.startswith("it has ") else None
+
+
 def judge_error(reason_code: str, explanation: Explanation) -> Verdict:
     """Say what an error on the way means: only what the code itself brings (its set-up) is a failure of it."""
     why = " ".join(filter(None, (explanation.what, explanation.why)))
@@ -155,6 +184,7 @@ def refused(cell: SmokeCell, sha: str, at: datetime, verdict: Verdict) -> SmokeR
 def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | None) -> SmokeRun:
     record, redact = journal.record, journal.context.redact
     log = tested.log if tested is not None else record.failure or ""
+    report = read_report(tested)
     return SmokeRun(
         cell=plan.cell.name,
         sha=plan.plan.sha,
@@ -165,8 +195,11 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
         remedy=redact(verdict.remedy),
         exit_code=tested.exit_code if tested is not None else None,
         took=tested.took if tested is not None else timedelta(0),
+        tests=_redacted(report, redact) if isinstance(report, TestReport) else None,
+        report_note=redact(report) if isinstance(report, str) else "",
         machine=_machine(record),
         cost_usd=record.bill.usd if record.bill else None,
+        peak_memory_gib=_peaks(tested),
         offers=tuple(_offer(attempt) for attempt in record.attempts),
         log_tail=redact(log),
         run_url=journal.context.settings.run_url or "",
@@ -200,8 +233,26 @@ def _test(journal: Journal, plan: CellPlan) -> Trial:
     return found
 
 
+def _peaks(tested: Trial | None) -> tuple[float, ...]:
+    """Return the most that each card held; nothing where not every card was measured."""
+    gpus = tested.measured.gpus if tested is not None and tested.measured is not None else ()
+    peaks = [gpu.peak_gib for gpu in gpus]
+    return tuple(round(peak, 2) for peak in peaks if peak is not None) if None not in peaks else ()
+
+
+def _redacted(report: TestReport, redact: Callable[[str], str]) -> TestReport:
+    def clean(cases: Sequence[TestCase]) -> tuple[TestCase, ...]:
+        return tuple(replace(case, name=redact(case.name), message=redact(case.message)) for case in cases)
+
+    return replace(report, failures=clean(report.failures), slowest=clean(report.slowest))
+
+
 def _machine(record: EnvironmentRecord) -> SmokeMachine:
+    driver, cuda, torch = versions(record.checks)
     return SmokeMachine(
+        driver=driver,
+        cuda=cuda,
+        torch=torch,
         cloud=record.cloud or "",
         accelerator=record.accelerator or "",
         accelerator_count=record.accelerator_count,

@@ -8,9 +8,11 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gpu_lol_action.domain.measurement import Measurement
 from gpu_lol_action.domain.smoke import SmokeTest
 from gpu_lol_action.launch.command import TIMED_OUT
 from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, marked_lines
+from gpu_lol_action.launch.samples import parse_samples, sampler_program
 
 MOST_LOG_BYTES = 256 * 1024
 """Of the log, from its end: what a job summary can hold, and what the rules for errors are shown."""
@@ -32,6 +34,7 @@ class Trial:
     is_timed_out: bool
     report: bytes | None = None
     report_note: str = ""
+    measured: Measurement | None = None
 
 
 def build_smoke_script(test: SmokeTest, folder: str, nonce: str) -> str:
@@ -47,6 +50,7 @@ def build_smoke_script(test: SmokeTest, folder: str, nonce: str) -> str:
         "seconds": str(max(int(test.time_box.total_seconds()), 1)),
         "most_log": str(MOST_LOG_BYTES),
         "most_report": str(MOST_REPORT_BYTES),
+        "sampler": sampler_program(),
         "nonce": check_nonce(nonce),
     }
     return build_script("machine_python", "smoke", values=values)
@@ -87,6 +91,7 @@ def parse_smoke_output(output: str, time_box: timedelta, nonce: str) -> Trial | 
         # A command may end with these codes of its own accord.
         is_timed_out=code in TIMED_OUT and took >= time_box - timedelta(seconds=1),
         report=report or None,
+        measured=parse_samples(said.get("samples", "")),
         report_note=said.get("report-note", "")[:200],
     )
 

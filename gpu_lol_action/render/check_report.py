@@ -7,6 +7,7 @@ import re
 
 from gpu_lol_action.domain.annotation import Annotation, Level
 from gpu_lol_action.domain.change import Cause, RunNeed, is_telling
+from gpu_lol_action.domain.smoke import SmokeResult, SmokeRun
 from gpu_lol_action.domain.surfaces import CheckReport, Conclusion
 from gpu_lol_action.errors import SpecError
 from gpu_lol_action.render.comments import proposal
@@ -14,12 +15,14 @@ from gpu_lol_action.render.formats import gib
 from gpu_lol_action.render.limits import fit_comment
 from gpu_lol_action.render.markdown import visible
 from gpu_lol_action.render.views_proposal import ProposalCase, verdict_of
+from gpu_lol_action.render.views_smoke import SmokeCase
 
 # What a maintainer need not look at; what somebody has to mend; all else is worth a look and blocks nothing.
 _FINE = frozenset({"same", "cheaper", "cpu_only", "cpu_only_now", "first", "fits_now", "same_machine", "other_less", "other_new",
                    "environment"})  # fmt: skip
 _WRONG = frozenset({"file_asks_too_little", "no_fit"})
 MOST_ANNOTATIONS = 4
+SMOKE_CHECK = "gpu-lol smoke"
 _MARKUP = re.compile(r"\\(?=[^\w\s])|`|</?code>|\u200b")
 
 
@@ -36,6 +39,37 @@ def proposal_report(case: ProposalCase, details_url: str | None) -> CheckReport:
         details_url=details_url,
         annotations=_annotations(case),
     )
+
+
+def smoke_report(case: SmokeCase, body: str, details_url: str | None) -> CheckReport:
+    """Return the check run of a smoke test; one that was not run is no failure of the commit."""
+    results = {run.result for run in case.runs}
+    conclusion = Conclusion.SUCCESS if results == {SmokeResult.PASSED} else Conclusion.NEUTRAL
+    return CheckReport(
+        sha=case.runs[0].sha,
+        conclusion=Conclusion.FAILURE if SmokeResult.FAILED in results else conclusion,
+        title=plain_heading(body),
+        summary=_summary(body, details_url),
+        details_url=details_url,
+        annotations=tuple(each for run in case.runs for each in _failures(run)),
+        name=SMOKE_CHECK,
+    )
+
+
+def _failures(run: SmokeRun) -> list[Annotation]:
+    """Return the failed tests at their lines, as far as the report tells them."""
+    failures = run.tests.failures if run.tests is not None else ()
+    return [
+        Annotation(
+            case.path,
+            case.line,
+            Level.FAILURE,
+            visible(f"{case.name} failed", 200),
+            visible(case.message or "It says nothing.", 1000),
+        )
+        for case in failures
+        if case.path
+    ]
 
 
 def spec_error_report(error: SpecError, sha: str, body: str, details_url: str | None) -> CheckReport:

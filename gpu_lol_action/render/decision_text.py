@@ -44,6 +44,8 @@ def decision_lines(case: ProposalCase, view: ProposalView, screen: Screen) -> li
         ("compared", _compared(analysis, view, screen)),
         ("GPUs", _count(analysis)),
         ("machine", _machine(view)),
+        ("per work", _value(view)),
+        ("prices", f"{visible(view.source)} of {view.as_of}" if view.head.has_offer else ""),
         ("confidence", _sureness(analysis)),
     ]
     return [*lines, "", *(line for label, text in facts if text for line in _fact(label, text, screen))]
@@ -118,6 +120,15 @@ def _machine(view: ProposalView) -> str:
         return ""
     price = f"{head.price}, a {view.session} session {head.session}"
     return f"{head.machine} on {visible(head.cloud, 40)} ({visible(head.why)}): {price}"
+
+
+def _value(view: ProposalView) -> str:
+    value = view.value
+    if value is None:
+        return ""
+    if value.is_cheapest:
+        return f"the cheapest per unit of work too (by {value.measure} as published)"
+    return f"{value.machine} on {visible(value.cloud, 40)}, {value.price}: {value.against} (by {value.measure} as published)"
 
 
 def _base(view: ProposalView) -> str:

@@ -14,6 +14,7 @@ from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import BillingView, accelerator_label
 from gpu_lol_action.render.views_evidence import CodePlace, memory_chart
+from gpu_lol_action.render.views_price import source_view
 from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
 
 MOST_CARDS_SHOWN = 8
@@ -82,6 +83,7 @@ def estimate_view(case: EstimateCase, marker: Safe, billing: BillingView) -> Est
     found, count = case.breakdown, case.question.gpu_count
     candidates = _distinct(case.ladder.candidates)
     spread = Safe("")
+    source, as_of = source_view(case.ladder, case.now.date())
     if case.spread is not None and case.spread_breakdown is not None:
         need = formats.gib(case.spread_breakdown.required_gib)
         spread = Safe(f"{case.spread.gpu_count} cards with {need} each, {case.spread.sharding.value}")
@@ -102,8 +104,8 @@ def estimate_view(case: EstimateCase, marker: Safe, billing: BillingView) -> Est
         others=Safe(
             f"{len(candidates) - MOST_CARDS_SHOWN} dearer ones fit too · " if len(candidates) > MOST_CARDS_SHOWN else ""
         ),
-        source=case.ladder.source.name,
-        as_of=formats.day(case.ladder.source.as_of),
+        source=source,
+        as_of=as_of,
         billing=billing,
     )
 

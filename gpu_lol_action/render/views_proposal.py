@@ -35,6 +35,7 @@ from gpu_lol_action.render.views_evidence import (
 )
 from gpu_lol_action.render.views_money import month_text, smoke_text, spot_text
 from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
+from gpu_lol_action.render.views_price import ValueView, source_view, value_view
 from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
 
 NO_NOTE = ProposalNote()
@@ -129,6 +130,7 @@ class ProposalView:
     spot: Safe
     source: str
     as_of: Safe
+    value: ValueView | None
     spec_yaml: str
     spec_name: str
     findings: tuple[FindingView, ...]
@@ -172,6 +174,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
     findings, hidden = evidence_view(analysis, case.place)
     assumed = tuple(gap for gap in analysis.not_understood if is_assumption(gap))
     gaps = tuple(gap for gap in analysis.not_understood if not is_assumption(gap))
+    source, as_of = source_view(ladder, case.now.date())
     return ProposalView(
         marker=case.marker,
         subject=case.subject,
@@ -205,8 +208,9 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         month=month_text(case.month_usd, ladder, case.policy),
         smoke=smoke_text(analysis.spec.smoke, ladder),
         spot=spot_text(case.spot, ladder),
-        source=ladder.source.name,
-        as_of=formats.day(ladder.source.as_of),
+        source=source,
+        as_of=as_of,
+        value=value_view(ladder, case.policy.max_price_usd_per_hour),
         spec_yaml=case.spec_yaml,
         spec_name=analysis.spec_path or SPEC_PATH,
         findings=findings,

@@ -36,21 +36,10 @@ from gpu_lol_action.domain.names import environment_name, user_hash
 from gpu_lol_action.errors import TransientError
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.stage import PACKAGE_ROOT, Stage, StepRun
+from tests.support.guard import GUARD
 
 SPEC = "hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20}\nmeta: {workload_type: training}\n"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
-
-# Put in front of everything a child imports: a heavy import is written down, and fails.
-GUARD = """\
-import os, sys
-class Guard:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"sky", "skypilot", "pandas", "ray", "runpod"}:
-            with open(os.environ["GUARD_LOG"], "a") as out:
-                out.write(name + "\\n")
-            raise ImportError(f"{name} has no place on the light path")
-sys.meta_path.insert(0, Guard())
-"""
 
 
 @dataclass
@@ -171,6 +160,7 @@ def commands_in(log: str) -> list[str]:
         ("/gpu-lol up --hours 99", "maintainer", "denied", "lease_out_of_bounds"),
         ("/gpu-lol up --dry-run", "maintainer", "done", "dry_run"),
         ("/gpu-lol up", "maintainer", "deferred", "needs_cloud"),
+        ("/gpu-lol up --wait", "maintainer", "deferred", "needs_cloud"),
         ("/gpu-lol up", "reader", "denied", "permission_denied"),
         ("/gpu-lol up", "stranger", "denied", "permission_denied"),
         ("/gpu-lol status", "maintainer", "done", "status_shown"),
@@ -649,6 +639,7 @@ def terminal(tmp_path: Path) -> Terminal:
         (["analyze"], 0, "RTX4090", ""),
         (["up"], 2, "", "RUNPOD_API_KEY"),
         (["up", "--dry-run"], 2, "", "RUNPOD_API_KEY"),
+        (["up", "--wait"], 2, "", "RUNPOD_API_KEY"),
     ],
 )
 def test_the_terminal_exits_as_it_answers(terminal: Terminal, words: list[str], code: int, out: str, err: str) -> None:
