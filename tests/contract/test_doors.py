@@ -205,7 +205,7 @@ def test_status_of_a_machine_that_does_not_answer_loads_nothing_heavy(scene: Sce
 
 @pytest.mark.parametrize("name", ["pull_request", "pull_request_target"])
 def test_a_change_gets_its_proposal_without_skypilot(scene: Scene, name: str) -> None:
-    event = scene.stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(1)\n"})
+    event = scene.stage.hub.push(scene.number, "researcher", {"requirements.txt": "torch\neinops\n"})
     run = scene.light(dataclasses.replace(event, name=name))
     assert run.exit_code == 0, run.log
     assert run.outputs["reason_code"] == "proposed"
@@ -408,7 +408,7 @@ def test_a_policy_that_stops_the_bot_does_not_stop_teardown(
 
 def test_a_forks_read_only_token_leaves_the_proposal_in_the_summary(stage: Stage, scene: Scene) -> None:
     reading = stage.hub.add_token(stage.hub.bot.login, {"contents": "read", "pull_requests": "read", "issues": "read"})
-    event = stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(2)\n"})
+    event = stage.hub.push(scene.number, "researcher", {"requirements.txt": "torch\neinops\n"})
     run = scene.light(event, GITHUB_TOKEN=reading)
     assert run.exit_code == 0, run.log
     assert run.outputs["reason_code"] == "proposed"
@@ -420,7 +420,7 @@ def test_a_forks_read_only_token_leaves_the_proposal_in_the_summary(stage: Stage
 def test_what_the_token_may_not_show_is_a_line_of_the_summary(stage: Stage, scene: Scene) -> None:
     """The permissions that README's level 1 grants: the comment comes, and nothing else is missed loudly."""
     token = stage.hub.add_token(stage.hub.bot.login, {"contents": "read", "pull_requests": "write"})
-    event = stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(4)\n"})
+    event = stage.hub.push(scene.number, "researcher", {"requirements.txt": "torch\neinops\n"})
     run = scene.light(event, GITHUB_TOKEN=token)
     assert run.exit_code == 0, run.log
     assert len(scene.bodies) == 1
@@ -459,7 +459,7 @@ def test_a_comment_whose_answer_was_lost_is_not_posted_twice(scene: Scene) -> No
 
 
 def test_a_proposal_whose_answer_was_lost_is_not_posted_twice(scene: Scene) -> None:
-    event = scene.stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(3)\n"})
+    event = scene.stage.hub.push(scene.number, "researcher", {"requirements.txt": "torch\neinops\n"})
     scene.stage.hub.fail_next("POST comments", 0, mode="after")
     run = scene.light(event)
     assert run.exit_code == 0, run.log
