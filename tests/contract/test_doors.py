@@ -25,6 +25,7 @@ import cmarkgfm
 import pytest
 
 from gpu_lol_action import cli
+from gpu_lol_action.action_io import OUTPUTS
 from gpu_lol_action.adapters.github import Connection, GitHubClient
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_files import FileStore
@@ -328,7 +329,7 @@ def assert_harmless(scene: Scene, run: StepRun) -> None:
     assert heads <= {"add-mask", "error", "warning"}
     assert not any("forged" in line.split("::")[1] for line in commands_in(run.log))
     assert "##[" not in run.log
-    assert set(run.outputs) == {"decision", "reason_code", "result", "needs_cloud", "deferred", "pinned_sha", "lane"}
+    assert set(run.outputs) == {output.name for output in OUTPUTS}
     for body in [*scene.bodies, run.summary]:
         html = cmarkgfm.github_flavored_markdown_to_html(body)
         assert "<script" not in html
