@@ -150,9 +150,7 @@ def kill_all(step: RunningStep) -> None:
 
 ENDINGS = {
     "passed": Ending(PASSING, Told(0, "smoke_passed", "passed", conclusion="success")),
-    "failed": Ending(
-        FAILING, Told(1, "smoke_failed", "failed", ("exit status 1",), conclusion="failure"), retry_within="0m"
-    ),
+    "failed": Ending(FAILING, Told(1, "smoke_failed", "failed", ("exit status 1",), conclusion="failure")),
     "time box": Ending(
         NEVER_ENDING,
         Told(1, "smoke_failed", "failed", ("1 minutes",), "timeout_minutes", "failure"),
@@ -279,10 +277,11 @@ def row(played: Played) -> str:
         phases["finish"] = played.finish.seconds
     offers = "; ".join(f"{each.accelerator}: {each.answer}" for record in played.records for each in record.attempts)
     finish = f", finish: {played.finish.outputs.get('reason_code')}" if played.finish is not None else ""
+    said = f"exit {played.act.exit_code}, {played.act.outputs.get('reason_code') or 'no word'}"
+    told = f"({played.run.get('result')}, {played.run.get('reason')}){finish}"
+    open_count = sum(record.is_open for record in played.records)
     lines = [
-        f"{played.name}: exit {played.act.exit_code}, {played.act.outputs.get('reason_code') or 'no word'}"
-        f" ({played.run.get('result')}, {played.run.get('reason')}){finish}; pods left {played.pods}, "
-        f"records open {sum(record.is_open for record in played.records)}",
+        f"{played.name}: {said} {told}; pods left {played.pods}, records open {open_count}",
         "  seconds: " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in phases.items()),
         f"  offers: {offers or 'none'}",
         *(
