@@ -160,12 +160,16 @@ ENDINGS = {
         f"echo '{OUT_OF_MEMORY}' >&2; exit 1\n",
         Told(1, "smoke_failed", "failed", ("ran out of memory",), "batch", "failure"),
     ),
-    "machine lost": Ending(NEVER_ENDING, Told(0, "smoke_not_run", "not_run", conclusion="neutral"), meanwhile=lose),
+    "machine lost": Ending(
+        NEVER_ENDING,
+        Told(0, "smoke_not_run", "not run", ("while the test ran",), "another machine", "neutral"),
+        meanwhile=lose,
+    ),
     "cancelled": Ending(NEVER_ENDING, Told(None), meanwhile=cancel),
     "runner lost": Ending(NEVER_ENDING, Told(None, finish="left_over_ended"), meanwhile=die),
     "no capacity": Ending(
         PASSING,
-        Told(0, "smoke_not_run", "not_run", ("offers",), "smoke.retry_within", "neutral"),
+        Told(0, "smoke_not_run", "not run", ("offers",), "smoke.retry_within", "neutral"),
         retry_within="15m",
         before=refuse,
     ),
