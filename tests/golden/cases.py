@@ -874,7 +874,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "warning_lease_nothing": lambda: _warning("lease", Look(timedelta(0), 0, 0, 0)),
     "warning_lease_keep": lambda: _warning(
-        "lease", Look(timedelta(0), 0, 0, 0, kept=2), replace(READY, keep=("checkpoints/**/*.pt", "logs"))
+        "lease", Look(timedelta(0), 0, 0, 0, kept=2), replace(READY, keep=("checkpoints/*/*.pt", "logs"))
     ),
     "warning_lease_unknown": lambda: _warning("lease", None),
     "warning_idle": lambda: _warning("idle", Look(timedelta(minutes=64), 0, 1, 0)),
