@@ -194,6 +194,7 @@ def test_no_machine_anywhere_is_not_run_with_the_offers_that_were_tried(bench: B
     assert (outcome.decision, outcome.reason_code) == ("done", "smoke_not_run")
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "no_capacity")
     assert run.offers
+    assert "gpu_type" in run.remedy
     assert all("no capacity" in offer for offer in run.offers)
     assert run.offers[0] in outcome.text.replace("\\", "")
 
