@@ -104,6 +104,7 @@ def _handle(surroundings: action_io.Surroundings) -> int:
     if omissions:
         action_io.write_summary(context.redact("\n".join(f"- {line}" for line in omissions)))
     last = run.results[-1].outcome if run.results else None
+    folders = [r.outcome.details["report_path"] for r in run.results if "report_path" in r.outcome.details]
     _finish(
         "deferred" if run.deferred else last.decision if last else "done",
         last.reason_code if last else "needs_cloud",
@@ -113,7 +114,7 @@ def _handle(surroundings: action_io.Surroundings) -> int:
                 for r in run.results
             ],
             "github_requests": requests,
-            "report_path": next(filter(None, (r.outcome.details.get("report_path") for r in run.results)), ""),
+            **({"report_path": folders[-1]} if folders else {}),
         },
         deferred=run.deferred,
         pinned_sha=run.pinned_sha,

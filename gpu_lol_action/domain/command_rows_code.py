@@ -48,7 +48,13 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
         options=(
             Option("--format", OptionKind.FORMAT, "how the proposal is printed", "text|json|yaml|markdown", TERMINAL),
             Option("--base", OptionKind.REF, "compare with this commit or branch", "REF", TERMINAL),
-            Option("--verbose", OptionKind.SWITCH, "show every finding and every offer", door=TERMINAL),
+            Option("--hours", OptionKind.DURATION, "how long a session is, for what it would cost", "2h", TERMINAL),
+            Option(
+                "--verbose",
+                OptionKind.SWITCH,
+                "show every finding, every offer, every cheaper configuration",
+                door=TERMINAL,
+            ),
             Option("--hub", OptionKind.SWITCH, "look models up on the Hugging Face Hub", door=TERMINAL),
             Option("--llm", OptionKind.SWITCH, "ask the language model of GPU_LOL_LLM_URL too", door=TERMINAL),
         ),

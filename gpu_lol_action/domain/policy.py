@@ -57,6 +57,8 @@ class Policy:
     smoke_retry_within: timedelta = timedelta(hours=1)
     may_forks_smoke: bool = True
     proposal_mode: str = "comment"
+    least_change_percent: int = 5
+    says_environment: bool = True
     ssh_details: str = "plain"
 
     @property

@@ -89,6 +89,11 @@ KEYS: tuple[Key, ...] = (
     Key("proposal.mode", "proposal_mode", Kind.MODE,
         "where the spec goes besides the comment: `comment` (nowhere), `suggest` (a suggestion in the review, where the file "
         "is in the diff) or `commit` (a commit on the pull request's branch): [proposals.md](proposals.md)"),
+    Key("proposal.least_percent", "least_change_percent", Kind.COUNT,
+        "by how many percent a run's memory must differ from the base, up or down, before a pull request without a proposal "
+        "gets one; a difference in card or price always does"),
+    Key("proposal.environment", "says_environment", Kind.SWITCH,
+        "whether another image, CUDA, Python or package alone is worth a proposal"),
     Key("analysis.hub", "asks_hub", Kind.SWITCH,
         "whether sizes of models are looked up on the Hugging Face Hub: [hub-and-llm.md](hub-and-llm.md)"),
     Key("analysis.llm_for_forks", "may_forks_ask_llm", Kind.SWITCH,

@@ -117,7 +117,7 @@ def _pin(journal: Journal) -> SshEndpoint:
         raise TransientError(
             "machine_refuses_ssh",
             "The new machine refuses gpu-lol's key, so nothing could be set up on it.",
-            why=f"{refusal.explanation.why} Its image may bring an SSH server or a user of its own.",
+            why=f"{journal.context.redact(refusal.explanation.why)} Its image may bring an SSH server or a user of its own.",
             fix="Give the command again; where it stays so, name another image (`/gpu-lol up --image IMAGE`).",
         ) from refusal
     pinned = dataclasses.replace(endpoint, host_key=host_key)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, State
-from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest, TestCase, TestReport
+from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, Tombstone
+from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest, TestReport
 from gpu_lol_action.errors import Explanation, GpuLolError, TransientError
-from gpu_lol_action.handlers.compensate import compensate
+from gpu_lol_action.handlers.compensate import buried, compensate
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
@@ -19,13 +19,17 @@ from gpu_lol_action.handlers.teardown import Ended
 from gpu_lol_action.launch.access import Access
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.failures import recognize
-from gpu_lol_action.launch.junit import parse_junit
 from gpu_lol_action.launch.probe_gpu import versions
 from gpu_lol_action.launch.smoke import Trial, build_smoke_script, is_marker, parse_smoke_output
+from gpu_lol_action.launch.test_report import read_report, redacted_report, report_sentence
 
 OVER = "smoke_over"
 # Nobody logs in to a machine of a smoke test but we.
 NOBODY = Access(())
+OTHER_MACHINES = (
+    "Let any card that fits serve (no `gpu_type` in `.gpu-lol.yaml`), or allow more `clouds`, a higher "
+    "`limits.price_usd_per_hour` or a longer `smoke.retry_within` in `.github/gpu-lol.yml`."
+)
 # What pytest says where nothing was selected (docs.pytest.org, "Exit codes").
 NO_TESTS = 5
 # Checks that speak of the code and its packages; all others speak of the machine.
@@ -78,17 +82,21 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
         install_and_validate(journal, plan.plan, NOBODY)
         verdict = judge_checks(journal.record.checks)
         if verdict is None:
-            journal.write(state=State.READY, ready_at=journal.context.clock.now())
+            # It stays a machine in the making: handed over to nobody, it is nobody's when this run dies, nor is it saved from.
+            journal.write()
+            proven_at = journal.context.clock.now()
             tested = _test(journal, plan)
+            journal.note(ready_at=proven_at)
             verdict = explained(with_report(judge_test(plan.test, tested), tested), tested.log)
     except StoppedError as stopped:
-        verdict = Verdict(
-            SmokeResult.NOT_RUN, "stopped", f"It was stopped: {stopped.tombstone.reason.replace('_', ' ')}."
-        )
+        verdict = _stopped(stopped.tombstone)
     except NoOfferError as none:
         verdict = judge_error(none.reason_code, none.explanation)
+        verdict = replace(verdict, remedy=verdict.remedy or OTHER_MACHINES)
     except GpuLolError as error:
-        verdict = explained(judge_error(error.reason_code, error.explanation), journal.record.failure or "")
+        # Who ends a machine breaks the connection to it, and does not want another one.
+        tombstone = buried(journal)
+        verdict = _stopped(tombstone) if tombstone is not None else _failed(journal, error)
     except Exception as error:  # noqa: BLE001  a fault of ours is no verdict on the code, and the machine has to end
         journal.context.progress.failure(error)
         verdict = Verdict(SmokeResult.NOT_RUN, "internal_error", "gpu-lol failed on a fault of its own.")
@@ -99,6 +107,14 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
     journal.entry = end.entry
     run = _run(journal, plan, verdict, tested)
     return CellEnd(replace(run, is_clean=isinstance(end, Ended)), journal.record, tested.report if tested else None)
+
+
+def _stopped(tombstone: Tombstone) -> Verdict:
+    return Verdict(SmokeResult.NOT_RUN, "stopped", f"It was stopped: {tombstone.reason.replace('_', ' ')}.")
+
+
+def _failed(journal: Journal, error: GpuLolError) -> Verdict:
+    return explained(judge_error(error.reason_code, error.explanation), journal.record.failure or "")
 
 
 def judge_checks(checks: Sequence[Check]) -> Verdict | None:
@@ -129,30 +145,11 @@ def judge_test(test: SmokeTest, tested: Trial) -> Verdict:
 
 
 def with_report(verdict: Verdict, tested: Trial) -> Verdict:
-    """Say beside the exit status what the test's own report says where the two do not agree, or why there is no report."""
-    report = read_report(tested)
-    if verdict.result is SmokeResult.PASSED and isinstance(report, TestReport) and report.failed:
-        more = f"It ended with status 0 although its report names {report.failed} failed tests."
-    elif verdict.result is SmokeResult.PASSED or verdict.reason_code == "no_tests":
+    """Add what the test's own report says against its exit status."""
+    if verdict.reason_code == "no_tests":
         return verdict
-    elif isinstance(report, str):
-        more = f"Its test report could not be read: {report}."
-    elif report is None:
-        more = "It left no test report."
-    elif not report.failed:
-        more = f"None of the {report.total} tests in its report failed."
-    else:
-        return verdict
+    more = report_sentence(read_report(tested), is_passed=verdict.result is SmokeResult.PASSED)
     return replace(verdict, why=" ".join(filter(None, (verdict.why, more))))
-
-
-def read_report(tested: Trial | None) -> TestReport | str | None:
-    """Return what the test's report says, why it cannot be read, or None where there is none."""
-    if tested is None:
-        return None
-    if tested.report is not None:
-        return parse_junit(tested.report)
-    return tested.report_note if tested.report_note.startswith("it has ") else None
 
 
 def judge_error(reason_code: str, explanation: Explanation) -> Verdict:
@@ -195,7 +192,7 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
         remedy=redact(verdict.remedy),
         exit_code=tested.exit_code if tested is not None else None,
         took=tested.took if tested is not None else timedelta(0),
-        tests=_redacted(report, redact) if isinstance(report, TestReport) else None,
+        tests=redacted_report(report, redact) if isinstance(report, TestReport) else None,
         report_note=redact(report) if isinstance(report, str) else "",
         machine=_machine(record),
         cost_usd=record.bill.usd if record.bill else None,
@@ -238,13 +235,6 @@ def _peaks(tested: Trial | None) -> tuple[float, ...]:
     gpus = tested.measured.gpus if tested is not None and tested.measured is not None else ()
     peaks = [gpu.peak_gib for gpu in gpus]
     return tuple(round(peak, 2) for peak in peaks if peak is not None) if None not in peaks else ()
-
-
-def _redacted(report: TestReport, redact: Callable[[str], str]) -> TestReport:
-    def clean(cases: Sequence[TestCase]) -> tuple[TestCase, ...]:
-        return tuple(replace(case, name=redact(case.name), message=redact(case.message)) for case in cases)
-
-    return replace(report, failures=clean(report.failures), slowest=clean(report.slowest))
 
 
 def _machine(record: EnvironmentRecord) -> SmokeMachine:

@@ -132,15 +132,16 @@ def _value(view: ProposalView) -> str:
 
 
 def _base(view: ProposalView) -> str:
-    base, cause = view.base, view.cause
+    base, cause = view.base, view.change.cause or view.change.file_cause
     if base is None:
         return ""
     text = f"{base.sha}: {base.memory}, {base.machine}, {base.price}".replace("`", "")
     if cause is None:
         return text
     old = f"{visible(cause.old, 40)} → " if cause.old is not None else ""
+    new = visible(cause.new, 40) if cause.new is not None else "gone"
     where = cause.where.replace("`", "")
-    return f"{text}; since then {visible(cause.name, 60)} {old}{visible(cause.new, 40)} ({where})"
+    return f"{text}; since then {visible(cause.name, 60)} {old}{new} ({where})"
 
 
 def _sureness(analysis: Analysis) -> str:

@@ -51,6 +51,11 @@ def gib(size: float) -> Safe:
     return Safe(f"{size:.1f} GiB")
 
 
+def gib_difference(size: float) -> Safe:
+    """Return ``+15.8 GiB``, or the same with a minus sign."""
+    return Safe(f"{'+' if size >= 0 else _MINUS}{gib(abs(size))}")
+
+
 def gib_range(low: float, high: float) -> Safe:
     """Return ``37–46``: from 10 on whole numbers, because a range is no place for precision."""
     return Safe(f"{low:.0f}–{high:.0f}" if high >= 10 and round(low) != round(high) else f"{low:.1f}–{high:.1f}")

@@ -75,8 +75,8 @@ class SmokeRow:
     cell: str
     result: Safe
     machine: Safe
-    cloud: str
-    software: str
+    place: str
+    """The cloud, and what the machine's own checks named: driver, torch, CUDA."""
     tests: Safe
     took: Safe
     price: Safe
@@ -90,6 +90,8 @@ class SmokeRow:
     note: str
     log: str
     is_named: bool
+    is_labelled: bool
+    """Whether the table names the cell beside its machine: a card alone says which it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,7 @@ def smoke_row(run: SmokeRun, *, is_named: bool) -> SmokeRow:
         machine=accelerator_label(machine.accelerator, machine.accelerator_count)
         if machine.accelerator
         else Safe("none"),
-        cloud=formats.cloud_name(machine.cloud) if machine.cloud else "",
-        software=_software(machine),
+        place=_place(machine),
         tests=_counts(tests),
         took=formats.duration(run.took) if run.exit_code is not None else Safe("–"),
         price=formats.usd_per_hour(machine.price_usd_per_hour) if machine.price_usd_per_hour is not None else Safe("–"),
@@ -170,6 +171,7 @@ def smoke_row(run: SmokeRun, *, is_named: bool) -> SmokeRow:
         note=run.report_note if run.result is SmokeResult.PASSED else "",
         log="\n".join(lines),
         is_named=is_named,
+        is_labelled=is_named and run.cell.partition(":")[0] != machine.accelerator,
     )
 
 
@@ -180,9 +182,10 @@ def _counts(tests: TestReport | None) -> Safe:
     return Safe(", ".join(f"{count} {word}" for count, word in parts if count) or "none")
 
 
-def _software(machine: SmokeMachine) -> str:
-    parts = (("Driver", machine.driver), ("torch", machine.torch), ("CUDA", machine.cuda))
-    return ", ".join(f"{name} {version}" for name, version in parts if version)
+def _place(machine: SmokeMachine) -> str:
+    parts = (("driver", machine.driver), ("torch", machine.torch), ("CUDA", machine.cuda))
+    named = [f"{name} {version}" for name, version in parts if version]
+    return ", ".join(filter(None, (formats.cloud_name(machine.cloud), *named)))
 
 
 def _slowest(tests: TestReport) -> Sequence[SlowTest]:

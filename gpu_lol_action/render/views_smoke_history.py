@@ -106,7 +106,7 @@ def _rows(runs: Sequence[SmokeRun]) -> list[PastRun]:
 def _cell(name: str, runs: Sequence[SmokeRun]) -> PastCell:
     verdicts = [run for run in runs if run.result is not SmokeResult.NOT_RUN]
     passed = sum(run.result is SmokeResult.PASSED for run in verdicts)
-    marks = Safe("".join(MARKS[run.result] for run in runs[-MOST_MARKS:]))
+    marks = Safe(" ".join(MARKS[run.result] for run in runs[-MOST_MARKS:]))
     return PastCell(name, marks, Safe(f"{passed} of {len(verdicts)}") if verdicts else Safe("–"))
 
 

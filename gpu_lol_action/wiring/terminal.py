@@ -90,13 +90,13 @@ def analyze_folder(command: Command, screen: Screen) -> str:
     printing = Printing(command.output_format, screen, command.is_verbose)
     clock, lookups = SystemClock(), terminal_lookups(command)
     if command.base is None:
-        return describe_folder(folder, printing, clock.now(), None, lookups)
+        return describe_folder(folder, printing, clock.now(), None, lookups, command.lease)
     from gpu_lol_action.adapters.local_forge import LocalForge
 
     forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     sha = forge.resolve(command.base)
     with forge.tree(sha) as base:
-        return describe_folder(folder, printing, clock.now(), (sha, base), lookups)
+        return describe_folder(folder, printing, clock.now(), (sha, base), lookups, command.lease)
 
 
 def initialize(command: Command, folder: Path) -> Outcome:

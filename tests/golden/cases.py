@@ -57,8 +57,10 @@ from gpu_lol_action.render.views_proposal import ProposalCase
 from gpu_lol_action.render.views_sealed import Sealed
 from gpu_lol_action.render.views_smoke import SmokeCase
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase
+from tests.golden import change_cases
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
+from tests.golden.change_cases import change_of
 from tests.golden.offers_cases import OFFERS_CASES
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
@@ -356,7 +358,11 @@ def proposal_case(**changes: object) -> ProposalCase:
         "spec_yaml": SPEC_YAML,
         "now": NOW,
     }
-    return comments.proposal_case(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
+    case |= changes
+    base, head = case["base_analysis"], case["analysis"]
+    if isinstance(base, Analysis) and isinstance(head, Analysis):
+        case = {"change": change_of(base, head), **case}
+    return comments.proposal_case(**case)  # type: ignore[arg-type]  # a table of keyword arguments
 
 
 _NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
@@ -369,6 +375,7 @@ _FROM_FILE = replace(
     spec_path=".gpu-lol.yaml",
     differences=(DIFFERENCE,),
 )
+_BY_HAND = replace(analysis(), spec=spec("A100-80GB", 27), spec_path=".gpu-lol.yaml")
 _WORST = {"worst_case_at": NOW + timedelta(hours=3)}
 
 
@@ -683,6 +690,34 @@ def _output(command: str, text: str, record: EnvironmentRecord = READY, **said: 
     return comments.output(record=record, command=command, text=text, found=found, now=NOW, reply_to=REPLY)
 
 
+_SAME: dict[str, object] = {"base_analysis": analysis(), "base_ladder": LADDER}
+_CHANGES: Mapping[str, Callable[[], str]] = {
+    "proposal_what_ifs": lambda: _proposal(
+        change=change_cases.two_causes(analysis(1024), analysis()),
+        what_ifs=change_cases.what_ifs(candidate(A40)),
+        spot=candidate(replace(H100, cloud="aws")),
+    ),
+    "proposal_same_machine": lambda: _proposal(**_SAME, change=change_of(analysis(1024), analysis())),
+    "proposal_other_run": lambda: _proposal(**_SAME, change=change_cases.other_runs(candidate(A40), candidate(A100))),
+    "proposal_other_new": lambda: _proposal(**_SAME, change=change_cases.new_run(candidate(A40))),
+    "proposal_environment": lambda: _proposal(**_SAME, change=change_cases.environment()),
+    "proposal_by_hand": lambda: _proposal(
+        analysis=_BY_HAND, base_analysis=analysis(1024), change=change_cases.by_hand()
+    ),
+    "proposal_no_comparison": lambda: _proposal(**_NO_BASE, base_problem="`.gpu-lol.yaml` of the base is invalid."),
+    "proposal_change_hostile": lambda: _proposal(
+        change=replace(
+            change_cases.other_runs(candidate(A40), candidate(A100), HOSTILE),
+            change=replace(
+                change_cases.other_runs(candidate(A40), candidate(A100), HOSTILE).change,
+                file_causes=change_cases.by_hand(HOSTILE).change.file_causes,
+                parts=change_cases.environment(HOSTILE).change.parts,
+            ),
+        ),
+        what_ifs=change_cases.what_ifs(candidate(A40), HOSTILE),
+        base_problem=HOSTILE,
+    ),
+}
 CASES: Mapping[str, Callable[[], str]] = {
     "proposal_corrected": lambda: _proposal(
         analysis=_corrected(_NOTE), note=_NOTE, spec_notice=_COMMITTED, run="19283746501.1"
@@ -698,6 +733,7 @@ CASES: Mapping[str, Callable[[], str]] = {
         analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER
     ),
     "proposal_same": lambda: _proposal(base_analysis=analysis(), base_ladder=LADDER),
+    **_CHANGES,
     "proposal_first": lambda: _proposal(**_NO_BASE),
     "proposal_installing": lambda: _proposal(**_NO_BASE, is_installing=True),
     "proposal_level_one": lambda: _proposal(**_NO_BASE, is_level_one=True),
@@ -838,7 +874,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "warning_lease_nothing": lambda: _warning("lease", Look(timedelta(0), 0, 0, 0)),
     "warning_lease_keep": lambda: _warning(
-        "lease", Look(timedelta(0), 0, 0, 0, kept=2), replace(READY, keep=("checkpoints/**/*.pt", "logs"))
+        "lease", Look(timedelta(0), 0, 0, 0, kept=2), replace(READY, keep=("checkpoints/*/*.pt", "logs"))
     ),
     "warning_lease_unknown": lambda: _warning("lease", None),
     "warning_idle": lambda: _warning("idle", Look(timedelta(minutes=64), 0, 1, 0)),

@@ -13,13 +13,16 @@ import pytest
 
 from gpu_lol_action.adapters.ledger_files import FileStore
 from gpu_lol_action.adapters.smoke_book import StoredSmokeBook
-from gpu_lol_action.domain.environment import State, Tombstone
+from gpu_lol_action.domain.environment import Requester, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.machine import NotLaunched
-from gpu_lol_action.domain.request import Command, Outcome
+from gpu_lol_action.domain.request import Command, Outcome, Scheduled
 from gpu_lol_action.domain.smoke import SmokeResult, SmokeRun
 from gpu_lol_action.errors import Door, TransientError
+from gpu_lol_action.handlers.finish import DeadJob, tie_up
+from gpu_lol_action.handlers.obey import DEFERRED
 from gpu_lol_action.handlers.smoke import RETRY_PAUSE, handle_smoke
+from gpu_lol_action.handlers.sweep import reason_to_end
 from gpu_lol_action.handlers.teardown import write_tombstone
 from tests.support.hands import HEAD, START, pull_request
 from tests.support.machine import GOOD, GoodMachine, smoke_answer
@@ -73,6 +76,10 @@ def booked(bench: Bench) -> list[SmokeRun]:
 def said(bench: Bench, **changes: object) -> SmokeRun:
     smoke(bench, **changes)  # type: ignore[arg-type]  # keyword bag
     return booked(bench)[-1]
+
+
+def entry_of(bench: Bench) -> Entry:
+    return next(entry for entry in bench.ledger.entries() if isinstance(entry, Entry))
 
 
 def launches(bench: Bench) -> int:
@@ -194,6 +201,7 @@ def test_no_machine_anywhere_is_not_run_with_the_offers_that_were_tried(bench: B
     assert (outcome.decision, outcome.reason_code) == ("done", "smoke_not_run")
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "no_capacity")
     assert run.offers
+    assert "gpu_type" in run.remedy
     assert all("no capacity" in offer for offer in run.offers)
     assert run.offers[0] in outcome.text.replace("\\", "")
 
@@ -226,6 +234,39 @@ def test_down_during_the_test_stops_it(bench: Bench, machine: GoodMachine) -> No
     machine.instead["setup"] = stop
     run = said(bench)
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "stopped")
+
+
+def test_down_while_the_command_runs_is_told_as_that_and_nothing_is_rented_again(
+    bench: Bench, machine: GoodMachine
+) -> None:
+    def end(_nonce: str) -> str:
+        write_tombstone(bench.context, entry_of(bench), Tombstone("ada", "down", bench.clock.now()))
+        raise TransientError("ssh_failed", "The machine does not answer.")
+
+    machine.instead["smoke"] = end
+    smoke(bench, retries_for=timedelta(hours=1))
+    (run,) = booked(bench)
+    assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "stopped")
+    assert launches(bench) == 1
+
+
+def test_job_that_dies_while_the_command_runs_leaves_its_machine_to_whoever_comes_next(
+    bench: Bench, machine: GoodMachine
+) -> None:
+    """Nobody was handed this machine, so it is nobody's when its run is gone; its lease would go on for an hour."""
+    seen: list[object] = []
+
+    def look(nonce: str) -> str:
+        record = entry_of(bench).record
+        bench.forge.dead_runs.add(record.run_id)
+        seen.append(reason_to_end(bench.context, record))
+        night = Scheduled(bench.forge.repo, Requester("schedule"), is_manual=False)
+        seen.append(tie_up(bench.context, night, POLICY, DeadJob()))
+        return smoke_answer(nonce)
+
+    machine.instead["smoke"] = look
+    smoke(bench)
+    assert seen == ["run_died", DEFERRED]
 
 
 @pytest.mark.parametrize("kind", ["access", "code", "setup", "probe", "smoke"])

@@ -201,6 +201,7 @@ def test_three_nights_without_a_machine_make_one_issue(nights: Nights) -> None:
     assert "3 nights" in issue.body
     assert f"commit/{'a' * 40}" in issue.body
     assert "no capacity" in issue.body
+    assert "smoke.retry\\_within" in issue.body or "`smoke.retry_within`" in issue.body
     nights.run("N")
     assert nights.open_issues == [21]
     assert "4 nights" in nights.issues.issues[21].body

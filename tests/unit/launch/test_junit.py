@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpu_lol_action.domain.smoke import TestReport
 from gpu_lol_action.launch.junit import MOST_BYTES, parse_junit
@@ -175,3 +177,15 @@ def test_a_megabyte_of_tests_is_counted_and_little_of_it_kept() -> None:
 def test_a_path_that_leaves_the_checkout_is_none(path: str) -> None:
     found = read(f'<testsuite><testcase name="a" file="{path}" line="3"><failure/></testcase></testsuite>'.encode())
     assert (found.failures[0].path, found.failures[0].line) == ("", 0)
+
+
+@given(st.binary(max_size=400), st.integers(0, len(PYTEST)), st.integers(0, 60))
+def test_whatever_is_sent_is_read_or_refused_in_one_line(noise: bytes, at: int, length: int) -> None:
+    for data in (noise, PYTEST[:at] + noise[:length] + PYTEST[at + length :]):
+        found = parse_junit(data)
+        if isinstance(found, str):
+            assert found
+            assert "\n" not in found
+        else:
+            assert found.total >= 0
+            assert all("\n" not in case.message for case in found.failures)
