@@ -91,6 +91,12 @@ def test_what_the_documentation_demands_is_the_need_of_a_program_that_moves_its_
     assert (plain.spec.hardware.vram_required_gb or 0) > 16
 
 
+def test_parts_that_a_program_moves_by_itself_do_not_lie_side_by_side(checkout: Build) -> None:
+    moves = "    unload_models([pipe])\n    offload_model_from_device(pipe)\n"
+    plain = analyze(checkout({"infer.py": OWN + HEAD + TAIL})).spec.hardware.vram_required_gb or 0
+    assert 0 < (analyze(checkout({"infer.py": OWN + HEAD + moves + TAIL})).spec.hardware.vram_required_gb or 0) < plain
+
+
 def test_a_demand_above_the_sum_is_weighed_as_ever() -> None:
     demand = Finding("documented.memory_gb", "30", "", Confidence.HIGH, Evidence("README.md", 3))
     stated = statements([demand], trains=False)
