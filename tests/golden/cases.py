@@ -51,6 +51,7 @@ from gpu_lol_action.handlers.estimate import estimate_case
 from gpu_lol_action.launch.access import Readers
 from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.budget import Spending
+from gpu_lol_action.pricing.smoke_cost import SmokeCost, read_schedule
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
@@ -365,6 +366,9 @@ def proposal_case(**changes: object) -> ProposalCase:
     return comments.proposal_case(**case)  # type: ignore[arg-type]  # a table of keyword arguments
 
 
+_SMOKE_COST = SmokeCost(
+    timedelta(minutes=80), 1, Decimal("1.86"), Decimal("0.59"), read_schedule("41 3 * * *", NOW)
+)  # fmt: skip
 _NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
 DIFFERENCE = SpecDifference(
     "hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"
@@ -729,6 +733,11 @@ CASES: Mapping[str, Callable[[], str]] = {
         pull_request=128, url="https://github.com/acme/qwen-sft/pull/128#issuecomment-2211"
     ),
     "proposal_dearer": _proposal,
+    "proposal_smoke": lambda: _proposal(smoke=replace(_SMOKE_COST, schedule=None)),
+    "proposal_smoke_month": lambda: _proposal(smoke=_SMOKE_COST),
+    "proposal_smoke_unreadable": lambda: _proposal(smoke=replace(_SMOKE_COST, schedule=read_schedule("@daily", NOW))),
+    "proposal_smoke_unpriced": lambda: _proposal(**_NO_BASE, smoke=replace(_SMOKE_COST, run_usd=None, machines=2)),
+    "proposal_smoke_hostile": lambda: _proposal(smoke=replace(_SMOKE_COST, schedule=read_schedule(HOSTILE, NOW))),
     "proposal_cheaper": lambda: _proposal(
         analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER
     ),
