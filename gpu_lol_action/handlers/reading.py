@@ -41,13 +41,14 @@ class Reading:
     """A commit's analysis and the ladder of machines that fit it.
 
     ``asked`` is the spec before a card was chosen for it: where neither file nor command names one, every card that
-    fits is a candidate.
+    fits is a candidate. ``spec_text`` is the file's, None where there is none.
     """
 
     sha: str
     asked: EnvironmentSpec
     analysis: Analysis
     ladder: Ladder
+    spec_text: str | None = None
 
 
 def read_note(context: Context, number: int) -> ProposalNote:
@@ -86,20 +87,30 @@ def read_folder(
 
 
 def read_change(
-    context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool, note: ProposalNote
+    context: Context,
+    pull_request: PullRequest,
+    policy: Policy,
+    *,
+    is_fork: bool,
+    note: ProposalNote,
+    spec_text: str | None = None,
 ) -> Reading:
     """Read a pull request's head as its proposal does: where documentation is weighed, beside what the change started from.
 
-    ``note``: what people have set for it, and what a language model answered when the proposal was made.
+    ``note``: what people have set for it, and what a language model answered when the proposal was made. ``spec_text``
+    takes the place of the file at the head.
     """
     sha = pull_request.head_sha
     lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), note.answers.at(sha))
-    analysis = consult(fetch(context, sha), lookups)
+    checkout = fetch(context, sha)
+    if spec_text is not None:
+        checkout = replace(checkout, spec_text=spec_text)
+    analysis = consult(checkout, lookups)
     if analysis.breakdown is not None and analysis.breakdown.weighed is not None:
         base = fetch_base(context, pull_request)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
-    return _concluded(sha, analysis, policy, note.corrections)
+    return replace(_concluded(sha, analysis, policy, note.corrections), spec_text=checkout.spec_text)
 
 
 def fetch_base(context: Context, pull_request: PullRequest) -> Fetched | None:
