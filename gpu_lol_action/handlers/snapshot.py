@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
@@ -12,6 +14,7 @@ from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.domain.snapshot import MachineState, Snapshot, changed_values, with_values
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference
+from gpu_lol_action.domain.spec_patch import patch_spec
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.domain.spec_yaml import parse_spec_file
 from gpu_lol_action.errors import Door, TransientError
@@ -113,8 +116,13 @@ def _take(context: Context, order: Order, record: EnvironmentRecord, state: Mach
     asked = whole.profiles[profile] if profile else whole
     rented = Rented(record.accelerator, record.accelerator_count)
     snapshot = snapshot_spec(asked, state, rented, is_new=old_text is None)
-    written = write_spec(_written(_file(old_text, whole), asked, snapshot, profile))
-    return _Taken(snapshot, reading, old_text, written if old_text is None or snapshot.changes else old_text)
+    if old_text is not None and not snapshot.changes:
+        return _Taken(snapshot, reading, old_text, old_text)
+    values = changed_values(asked, snapshot.spec)
+    text = patch_spec(old_text, values) if old_text is not None and not profile else None
+    if text is None:
+        text = write_spec(_written(_file(old_text, whole), values, profile))
+    return _Taken(snapshot, reading, old_text, text)
 
 
 def _file(text: str | None, asked: EnvironmentSpec) -> EnvironmentSpec:
@@ -127,9 +135,8 @@ def _file(text: str | None, asked: EnvironmentSpec) -> EnvironmentSpec:
     return with_values(file.spec, {key: filled[key] for key in unstated if key in filled})
 
 
-def _written(file: EnvironmentSpec, asked: EnvironmentSpec, snapshot: Snapshot, profile: str) -> EnvironmentSpec:
+def _written(file: EnvironmentSpec, values: Mapping[str, Any], profile: str) -> EnvironmentSpec:
     """Return the file's spec with what is different on the machine; in a profile, where the machine was one's."""
-    values = changed_values(asked, snapshot.spec)
     if profile in file.profiles:
         changed = with_values(file.profiles[profile], values)
         return replace(file, profiles={**file.profiles, profile: changed})
