@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.network_values import Named
+from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -41,7 +42,6 @@ _KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densene
 _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",
                          "SegResNet", "DynUNet", "UNETR", "SwinUNETR", "BasicUNet"})  # fmt: skip
 _VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
-_OFFLOAD = ("offload_model", "cpu_offload", "enable_model_cpu_offload", "use_cpu_offload", "model_cpu_offload")
 _PARTS = (
     (
         r"controlnet",
@@ -70,7 +70,14 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     scope = scope_of(checkout, run)
     sources = import_closure(checkout, run.script) if run.script is not None else ()
     found = size_findings(scope, sources)
-    found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
+    found += [
+        *offload_findings(scope, sources),
+        *_text_encoder(scope),
+        *_trained_part(run, sources),
+        *_runtime(sources),
+    ]
+    managed = managed_finding(scope, sources) if run.behavior is Behavior.INFERS else None
+    found += [managed] if managed is not None else []
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     networks = list(_networks(scope, sources))
@@ -83,7 +90,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
     found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
-    found += _own(scope, followed, found)
+    found += _own(run, scope, followed, found)
     return found
 
 
@@ -91,19 +98,6 @@ def _calls(sources: Sequence[Source], *names: str) -> Iterator[tuple[Source, Cal
     for source in sources:
         for call in source.code.calls_named(*names) if source.code else ():
             yield source, call
-
-
-def _offload(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
-    """Yield that parts of a pipeline wait in main memory: the call, or a switch that is on."""
-    for source, call in _calls(sources, "enable_model_cpu_offload", "enable_sequential_cpu_offload"):
-        kind = {"enable_model_cpu_offload": "parts", "enable_sequential_cpu_offload": "layers"}.get(call.last)
-        if kind is not None:
-            where = Evidence(source.path, call.line)
-            yield Finding("media.offload", kind, f"`{call.last}` is called", Confidence.MEDIUM, where)
-    switch = look_up(scope, _OFFLOAD)
-    if switch is not None and is_on(switch):
-        why = f"`{switch.setting.key}` is on"
-        yield Finding("media.offload", "parts", why, switch.confidence, switch.evidence)
 
 
 def _text_encoder(scope: Scope) -> Iterator[Finding]:
@@ -241,7 +235,7 @@ def _segmenter(call: Call) -> str:
     return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
 
 
-def _own(scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
+def _own(run: Run, scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
     """Return the network of one's own that the run builds, else the policy that a library of agents builds for it."""
     size = image_size(found) or (0, 0)
     options: dict[str, str] = {}
@@ -251,7 +245,7 @@ def _own(scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> l
     side = round(math.sqrt(size[0] * size[1]))  # of a square as large
     network = own_network(sources, side, options) if sources else None
     if network is not None:
-        return _own_findings(network)
+        return [*_own_findings(network), *_shape_findings(run, network)]
     return list(next((policy for source in sources if (policy := _policy_of(source))), ()))
 
 
@@ -271,6 +265,15 @@ def _policy_of(source: Source) -> tuple[Finding, ...]:
             )
             return tuple(Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values)
     return ()
+
+
+def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:
+    """Return the shape that the program computes from its options (`--depth`) where the command that starts it gives any."""
+    if run.command is None or not run.options or not network.shape:
+        return []
+    numbers = ", ".join(f"{field.rpartition('.')[2]} {number}" for field, number in network.shape)
+    why = f"with its options the program builds `{network.name}` of {numbers}"
+    return [Finding(field, str(number), why, Confidence.HIGH, run.evidence) for field, number in network.shape]
 
 
 def _own_findings(network: OwnNetwork) -> list[Finding]:

@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.headroom import spread_for_family, with_room
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
-from gpu_lol_action.analysis.placement import need_of, place, share_batch
+from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -45,7 +45,10 @@ _TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "referenc
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
-    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized."""
+    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
+
+    ``question`` is what the memory model was asked, on one card where only its size divides it; ``is_relaxed``: what nothing says was assumed so that it fits a card.
+    """
 
     required_gib: int
     gpu_count: int
@@ -53,10 +56,21 @@ class MemoryNeed:
     model: ModelFacts | None
     finding: Finding
     not_understood: tuple[str, ...] = ()
+    question: VramQuestion | None = None
+    is_relaxed: bool = False
 
 
-def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Mapping[str, ModelFacts]) -> MemoryNeed:
-    """Return the need of a GPU workload. ``known`` holds facts looked up elsewhere (the Hub); they win over the table."""
+def memory_need(
+    findings: tuple[Finding, ...],
+    workload: WorkloadType,
+    known: Mapping[str, ModelFacts],
+    *,
+    is_as_said: bool = False,
+) -> MemoryNeed:
+    """Return the need of a GPU workload. ``known`` holds facts looked up elsewhere (the Hub); they win over the table.
+
+    ``is_as_said``: nothing is assumed so that it fits a card; two commits are compared as they are written.
+    """
     stated = stated_count(findings)
     model = model_of(findings, known)
     if model is None:
@@ -65,7 +79,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     asked = question_of(findings, workload, model)
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
-    question, count, relaxed = place(asked, stated, _said(findings))
+    question, count, relaxed = place(asked, stated, ALL_FIELDS if is_as_said else _said(findings))
     # A server's cache takes what its card has left, whichever model of the family it is.
     is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_assumed and stated is None:
@@ -78,13 +92,20 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
     gaps = (*_gaps(findings, question), *relaxed)
-    said = statements(findings, trains=question.method.trains, is_quantized=question.weight_bits < 16)
+    is_managed = best(findings, "memory.managed") is not None
+    said = statements(
+        findings,
+        trains=question.method.trains,
+        is_quantized=question.weight_bits < 16,
+        is_offloaded=is_managed or _is_offloaded(question),
+    )
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
     said = at_the_command(said, best(findings, "entry_point"))
-    said = (*on_the_same_count(said, findings, count), *_card_of_model(model, where))
-    agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough)
+    # What stands for a family is usually not the model whose authors published a figure.
+    said = (*on_the_same_count(said, findings, count), *(() if is_assumed else _card_of_model(model, where)))
+    agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
     if agreed is not None:
         agreed_gib, why, where = float(agreed.required_gib), f"{why}; {agreed.why}", agreed.evidence
         breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
@@ -95,7 +116,9 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
         breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
-    return MemoryNeed(required, count, breakdown, model, need, gaps)
+    # Divided only because one card is too small: another configuration starts from one card again.
+    alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
+    return MemoryNeed(required, count, breakdown, model, need, gaps, alone, bool(relaxed))
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:
@@ -116,6 +139,11 @@ def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
     is_sure = model.source == "shape" or is_told
     is_sized = has_batch(findings) or not question.method.trains
     return not ((model.has_shape or is_counted(question)) and is_sure and is_sized)
+
+
+def _is_offloaded(question: VramQuestion) -> bool:
+    """Whether weights or the optimizer wait in main memory."""
+    return question.is_parameters_offloaded or question.is_optimizer_offloaded or question.is_one_part_at_a_time
 
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:

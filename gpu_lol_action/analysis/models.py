@@ -44,6 +44,7 @@ Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
 _NOT_THE_HUB = re.compile(
     r"\.(?:json|bin|pth?|ckpt|safetensors|txt)$|^(?:data|outputs?|out|models?|ckpts?|checkpoints?)/"
 )
+_TOWER = re.compile(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
 # Files of encoders alone: parts that lie beside a model.
 _ENCODERS = re.compile(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
@@ -100,8 +101,11 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
 
 
 def _likely(confidence: Confidence, settings: tuple[Setting, ...]) -> Iterator[Finding]:
-    """Yield models under keys of a program's own making (``DEFAULT_INPUT_MODEL``, ``actor_model_name_or_path``)."""
-    for setting in settings:
+    """Yield models under keys of a program's own making (``DEFAULT_INPUT_MODEL``, ``actor_model_name_or_path``).
+
+    Where one key names a vision tower and another a language model, the tower is a part beside it.
+    """
+    for setting in sorted(settings, key=lambda each: bool(_TOWER.search(each.key))):
         is_likely = _MODEL_KEY.fullmatch(setting.key) or _MODEL_PATH.search(setting.path)
         if setting.key in MODEL_KEYS or not is_likely or HELPER_KEY.search(setting.path):
             continue

@@ -27,7 +27,10 @@ from gpu_lol_action.handlers.teardown import write_tombstone
 
 RETRY_PAUSE = timedelta(minutes=10)
 # What another hour may bring: everything else says the same again, or waits for a person.
-RETRIED = frozenset({"no_capacity", "too_many_environments", "test_not_run", "cloud_unavailable", "launch_timed_out"})
+RETRIED = frozenset({
+    "no_capacity", "too_many_environments", "test_not_run", "cloud_unreachable", "launch_timed_out", "launch_failed",
+    "code_not_shipped", "access_not_installed",
+})  # fmt: skip
 BUSY = "too_many_environments"
 
 
@@ -260,4 +263,5 @@ def _record(context: Context, smoke: Smoke, cell: SmokeCell, plan: UpPlan) -> En
         user_hash=user_hash(order.repository.repository_id),
         is_rehearsal=context.settings.is_rehearsal,
         budget_noticed_at=plan.budget_noticed_at,
+        is_ssh_sealed=order.policy.is_ssh_sealed,
     )

@@ -8,18 +8,24 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gpu_lol_action.domain.measurement import Measurement
 from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, marked_lines
+from gpu_lol_action.launch.samples import parse_samples, sampler_program
 
 MOST_BYTES = 48 * 1024
 """Of output, from its end: what a comment can hold with room for the rest."""
 TIMED_OUT = frozenset({124, 137})
 """How ``timeout`` ends what did not end in time (GNU coreutils)."""
 _NUMBER = re.compile(r"[0-9]{1,15}")
+_SHA = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command or a log said. ``exit_code`` None: a log, last written ``age`` ago. ``bytes_total`` before it was cut."""
+    """What a command or a log said. ``exit_code`` None: a log, last written ``age`` ago. ``bytes_total`` before it was cut.
+
+    ``commit`` is what the checkout stands at, empty where its files were changed on the machine or nobody knows.
+    """
 
     text: str
     bytes_total: int
@@ -27,6 +33,8 @@ class Output:
     took: timedelta = timedelta(0)
     age: timedelta = timedelta(0)
     is_timed_out: bool = False
+    measured: Measurement | None = None
+    commit: str = ""
 
     @property
     def is_cut(self) -> bool:
@@ -47,7 +55,10 @@ def build_logs_script(which: str, nonce: str) -> str:
 
 def _build(mode: str, nonce: str, *, script: str = "", folder: str = "", seconds: str = "1") -> str:
     values = {"mode": mode, "script": script, "folder": folder, "seconds": seconds, "most": str(MOST_BYTES)}
-    return build_script("command", values={**values, "nonce": check_nonce(nonce)})
+    if mode != "run":
+        return build_script("command", values={**values, "nonce": check_nonce(nonce)})
+    values |= {"sampler": sampler_program(), "nonce": check_nonce(nonce)}
+    return build_script("machine_python", "watching", "command", values=values)
 
 
 def parse_command_output(output: str, time_box: timedelta, nonce: str) -> Output | str:
@@ -72,6 +83,8 @@ def parse_command_output(output: str, time_box: timedelta, nonce: str) -> Output
         age=timedelta(seconds=_number(said.get("age"))),
         # A command may end with these codes of its own accord.
         is_timed_out=code in TIMED_OUT and took >= time_box - timedelta(seconds=1),
+        measured=parse_samples(said.get("samples", "")),
+        commit=said["commit"] if _SHA.fullmatch(said.get("commit", "")) else "",
     )
 
 

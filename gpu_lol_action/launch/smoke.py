@@ -53,7 +53,7 @@ def build_smoke_script(test: SmokeTest, folder: str, nonce: str) -> str:
         "sampler": sampler_program(),
         "nonce": check_nonce(nonce),
     }
-    return build_script("machine_python", "smoke", values=values)
+    return build_script("machine_python", "watching", "smoke", values=values)
 
 
 def named_report(command: str) -> str:

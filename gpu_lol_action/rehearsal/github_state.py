@@ -136,6 +136,7 @@ class Repository:
     fork_of: Repository | None = None
     refuses_custom_refs: bool = False
     hides_custom_refs: bool = False
+    has_issues: bool = True
     roles: dict[str, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)

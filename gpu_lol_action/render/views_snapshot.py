@@ -76,5 +76,5 @@ def _line(change: Change) -> Safe:
         return join(
             (key, Safe(": "), code(change.before, 120), Safe(" is "), code(change.after, 120), Safe(" now")), ""
         )
-    verb, value = ("came", change.after) if change.after else ("is gone", change.before)
+    verb, value = ("is new", change.after) if change.after else ("is gone", change.before)
     return join((key, Safe(": "), code(value, 160), Safe(f" {verb}")), "")

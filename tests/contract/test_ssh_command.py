@@ -121,3 +121,25 @@ def test_only_the_last_runs_are_kept(machine: Machine, shell: OpenSsh) -> None:
     shell.run(machine.endpoint, "mkdir -p ~/.gpu-lol/runs; for n in $(seq 30); do echo > ~/.gpu-lol/runs/2020$n; done")
     run(shell, machine, "true")
     assert shell.run(machine.endpoint, "ls ~/.gpu-lol/runs | wc -l").stdout.strip() == "20"
+
+
+def test_what_a_command_uses_is_measured_and_no_trace_of_it_stays(machine: Machine, shell: OpenSsh) -> None:
+    # What stands in the checkout is none of the sampler's: it would not even start with this one.
+    shell.run(machine.endpoint, "echo 'raise SystemExit(9)' > ~/train/json.py")
+    found = run(shell, machine, 'echo "${sampler:-none} ${python:-none}"; sleep 1')
+    assert found.text == "none none\n"
+    assert found.measured is not None
+    assert found.measured.samples >= 1
+    assert found.measured.memory_peak_gib is not None
+    assert shell.run(machine.endpoint, "ls ~/.gpu-lol").stdout.split() == ["env", "runs"]
+
+
+def test_commit_is_told_where_nothing_was_changed_on_the_machine(machine: Machine, shell: OpenSsh) -> None:
+    assert run(shell, machine, "true").commit == ""
+    git = "git -c user.name=a -c user.email=a@example.com -c init.defaultBranch=main"
+    made = shell.run(
+        machine.endpoint,
+        f"cd ~/train && echo 1 > a && {git} init -q . && {git} add a && {git} commit -qm a && git rev-parse HEAD",
+    )
+    assert run(shell, machine, "echo kept > notes").commit == made.stdout.strip()
+    assert run(shell, machine, "echo 2 > a").commit == ""

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154,SC1091  # values stand in front of this script
-# Runs on the machine, after machine_python.sh. In: script (the test), folder (under HOME), own_report (where the test itself writes a JUnit report, or
+# Runs on the machine, after machine_python.sh and watching.sh. In: script (the test), folder (under HOME), own_report (where the test itself writes a JUnit report, or
 # nothing), seconds (its time box), sampler (gpu_lol_sampler.py in base64), most_log, most_report (bytes that are sent), nonce.
 set -u
 state=$HOME/.gpu-lol
@@ -15,8 +15,7 @@ umask 077
 mkdir -p "$runs" || fail 'the home folder cannot be written'
 log=$(mktemp "$runs/$(date -u +%Y%m%dT%H%M%S.%N).XXXXXX") || fail 'the home folder cannot be written'
 report=$state/junit.xml
-rm -f "$report" "$state/samples.json"
-sampling=''
+rm -f "$report"
 cd "$HOME/$folder" 2> /dev/null || fail 'the checkout is not there'
 # A report of an earlier life of this checkout says nothing of this test.
 case $own_report in '' | /*) own=$own_report ;; *) own=$PWD/$own_report ;; esac
@@ -35,22 +34,18 @@ began=$SECONDS
   exec timeout -k 10 "$seconds" bash -c "$script"
 ) < /dev/null > "$log" 2>&1 &
 child=$!
-if [ -n "$python" ] && printf '%s' "$sampler" | base64 -d > "$state/sampler.py"; then
-  "$python" "$state/sampler.py" "$state/samples.json" . "$child" < /dev/null > /dev/null 2>&1 &
-  sampling=$!
-fi
+gpu_lol_watch "$child"
 # The log is a file, so that what stays in the background keeps no connection open; its lines are shown as they come.
 tail -n +1 -s 0.5 --pid="$child" -f "$log" 2> /dev/null &
 shown=$!
 wait "$child"
 code=$?
 wait "$shown"
-[ -z "$sampling" ] || wait "$sampling"
 # What is shown next begins on a line of its own, also where the log ends without one.
 echo
 say "exit $code"
 say "seconds $((SECONDS - began))"
-[ ! -s "$state/samples.json" ] || say "samples $(base64 -w 0 < "$state/samples.json")"
+gpu_lol_watched
 say "log-bytes $(stat -c %s "$log")"
 tail -c "$most_log" "$log" | send log
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154  # values stand in front of this script
+# shellcheck shell=bash disable=SC2034,SC2154  # values stand in front of this script
 # Runs on the machine, after machine_python.sh and machine_inventory.sh. In: nonce, most_each (bytes that are sent of a list).
 # Sends what set-up found, what it left, and what is here now; changes nothing. No variable of the environment is sent.
 set -u
