@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -78,6 +78,7 @@ class Told:
     remedy: str = ""
     conclusion: str = ""
     finish: str = ""
+    sweep: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ class Ending:
     retry_within: str = "1m"
     before: Callable[[Stage], None] = lambda _stage: None
     meanwhile: Callable[[Stage, RunningStep], None] = lambda _stage, _step: None
+    is_swept_beside: bool = False
+    is_finished: bool = True
 
 
 @dataclass(slots=True)
@@ -100,6 +103,7 @@ class Played:
     decide: StepRun
     act: StepRun
     finish: StepRun | None
+    sweep: StepRun | None
     pods: int
     records: list[EnvironmentRecord]
     run: Mapping[str, object]
@@ -160,12 +164,23 @@ ENDINGS = {
         f"echo '{OUT_OF_MEMORY}' >&2; exit 1\n",
         Told(1, "smoke_failed", "failed", ("ran out of memory",), "batch", "failure"),
     ),
-    "machine lost": Ending(NEVER_ENDING, Told(0, "smoke_not_run", "not_run", conclusion="neutral"), meanwhile=lose),
+    "machine lost": Ending(
+        NEVER_ENDING,
+        Told(0, "smoke_not_run", "not run", ("while the test ran",), "another machine", "neutral"),
+        meanwhile=lose,
+    ),
     "cancelled": Ending(NEVER_ENDING, Told(None), meanwhile=cancel),
     "runner lost": Ending(NEVER_ENDING, Told(None, finish="left_over_ended"), meanwhile=die),
+    "no finishing job": Ending(NEVER_ENDING, Told(None, sweep="swept"), meanwhile=die, is_finished=False),
+    "swept beside": Ending(
+        NEVER_ENDING,
+        Told(1, "smoke_failed", "failed", ("2 minutes",), "timeout_minutes", "failure", sweep="swept"),
+        minutes=2,
+        is_swept_beside=True,
+    ),
     "no capacity": Ending(
         PASSING,
-        Told(0, "smoke_not_run", "not_run", ("offers",), "smoke.retry_within", "neutral"),
+        Told(0, "smoke_not_run", "not run", ("offers",), "smoke.retry_within", "neutral"),
         retry_within="15m",
         before=refuse,
     ),
@@ -188,30 +203,39 @@ def play(name: str, ending: Ending, image: Path) -> Played:
         if decide.outputs.get("lane") != "smoke":
             raise SystemExit(f"{name}: the clock started no smoke test\n{decide.log}")
         deferred = {"GPU_LOL_DEFERRED": decide.outputs["deferred"]}
-        act = acted(stage, ending, stage.start_step(event, run_id, {"GPU_LOL_PHASE": "act", **deferred, **SCHEDULE}))
-        runs = runs_of(act)
+        with ThreadPoolExecutor(1) as beside:
+            act, sweeping = acted(stage, ending, stage.start_step(event, run_id, {"GPU_LOL_PHASE": "act", **deferred, **SCHEDULE}), beside)  # fmt: skip
+        sweep, finish, runs = sweeping.result() if sweeping else None, None, runs_of(act)
+        if act.exit_code != 0 and ending.is_finished:
+            # The run is alive meanwhile: this job is of it.
+            handed_on = {**deferred, "GPU_LOL_ACT_DECISION": act.outputs.get("decision", "")}
+            finish = finished(stage, event, run_id, handed_on)
         stage.hub.finish_run(run_id, "cancelled" if ending.told.exit_code is None else "success")
-        finish = None
-        if act.exit_code != 0:
-            finish = finished(
-                stage, event, run_id, {**deferred, "GPU_LOL_ACT_DECISION": act.outputs.get("decision", "")}
-            )
-        played = Played(name, decide, act, finish, len(stage.open_cloud().pods()), records_of(stage), runs)
+        if not ending.is_finished:
+            sweep = swept(stage)
+        pods = len(stage.open_cloud().pods())
+        played = Played(name, decide, act, finish, sweep, pods, records_of(stage), runs)
         played.wrong = wrongs(stage, ending.told, played)
         return played
 
 
-def acted(stage: Stage, ending: Ending, step: RunningStep) -> StepRun:
+def acted(
+    stage: Stage, ending: Ending, step: RunningStep, beside: ThreadPoolExecutor
+) -> tuple[StepRun, Future[StepRun] | None]:
     """Read the step's log to its end; what befalls the night does so at the test's first line."""
-    is_begun = False
+    sweeping: list[Future[StepRun] | None] = []
 
     def watch(line: str) -> None:
-        nonlocal is_begun
-        if BEGUN in line and not is_begun:
-            is_begun = True
+        if BEGUN in line and not sweeping:
+            sweeping.append(beside.submit(swept, stage) if ending.is_swept_beside else None)
             ending.meanwhile(stage, step)
 
-    return step.wait(watch)
+    return step.wait(watch), next(iter(sweeping), None)
+
+
+def swept(stage: Stage) -> StepRun:
+    """Let the clock strike for a sweep, of which nobody is told what is going on."""
+    return stage.run_action(stage.hub.schedule(cron="17 * * * *")).last
 
 
 def finished(stage: Stage, event: Webhook, run_id: str, handed_on: Mapping[str, str]) -> StepRun:
@@ -246,6 +270,7 @@ def wrongs(stage: Stage, told: Told, played: Played) -> list[str]:
     open_records = [record.name for record in played.records if record.is_open]
     billed = sum((Decimal(str(bill["usd"])) for bill in stage.open_cloud().bills()), Decimal(0))
     said = sum((record.bill.usd for record in played.records if record.bill is not None), Decimal(0))
+    swept_code = played.sweep.outputs.get("reason_code", "") if played.sweep is not None else ""
     finish_code = played.finish.outputs.get("reason_code", "") if played.finish is not None else ""
     wants = (
         ("exit status", told.exit_code is None or act.exit_code == told.exit_code, act.exit_code),
@@ -260,6 +285,7 @@ def wrongs(stage: Stage, told: Told, played: Played) -> list[str]:
         ("billed less than the provider does", said >= billed, (said, billed)),
         ("asked what the cloud does not know", not stage.open_cloud().unexpected(), stage.open_cloud().unexpected()),
         ("asked what GitHub does not know", not stage.hub.problems(), stage.hub.problems()),
+        ("the sweep", not told.sweep or swept_code == told.sweep, swept_code),
         ("the finishing job is red", played.finish is None or played.finish.exit_code == 0, played.finish),
         ("the finishing job", not told.finish or finish_code == told.finish, finish_code),
     )
@@ -275,6 +301,8 @@ def row(played: Played) -> str:
     phases["act in all"] = played.act.seconds
     if played.finish is not None:
         phases["finish"] = played.finish.seconds
+    if played.sweep is not None:
+        phases["sweep"] = played.sweep.seconds
     offers = "; ".join(f"{each.accelerator}: {each.answer}" for record in played.records for each in record.attempts)
     finish = f", finish: {played.finish.outputs.get('reason_code')}" if played.finish is not None else ""
     said = f"exit {played.act.exit_code}, {played.act.outputs.get('reason_code') or 'no word'}"

@@ -14,6 +14,7 @@ from gpu_lol_action.handlers.compensate import buried, compensate
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
+from gpu_lol_action.handlers.loss import explain_loss
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import Ended
 from gpu_lol_action.launch.access import Access
@@ -26,6 +27,7 @@ from gpu_lol_action.launch.test_report import read_report, redacted_report, repo
 OVER = "smoke_over"
 # Nobody logs in to a machine of a smoke test but we.
 NOBODY = Access(())
+ANOTHER = "Run it again: another machine will be taken."
 OTHER_MACHINES = (
     "Let any card that fits serve (no `gpu_type` in `.gpu-lol.yaml`), or allow more `clouds`, a higher "
     "`limits.price_usd_per_hour` or a longer `smoke.retry_within` in `.github/gpu-lol.yml`."
@@ -85,7 +87,7 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
             # It stays a machine in the making: handed over to nobody, it is nobody's when this run dies, nor is it saved from.
             journal.write()
             proven_at = journal.context.clock.now()
-            tested = _test(journal, plan)
+            tested = _tested(journal, plan)
             journal.note(ready_at=proven_at)
             verdict = explained(with_report(judge_test(plan.test, tested), tested), tested.log)
     except StoppedError as stopped:
@@ -206,6 +208,13 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
 def _sentences(checks: Sequence[Check]) -> tuple[str, str]:
     fix = next((check.fix for check in checks if check.fix), "")
     return " ".join(f"{check.name}: {check.sentence}" for check in checks), fix
+
+
+def _tested(journal: Journal, plan: CellPlan) -> Trial:
+    try:
+        return _test(journal, plan)
+    except TransientError as error:
+        raise (explain_loss(journal, during="while the test ran", again=ANOTHER) or error) from error
 
 
 def _test(journal: Journal, plan: CellPlan) -> Trial:
