@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import (
@@ -72,7 +73,7 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     )
     estimated = with_models_beside(_with_evidence(estimated, findings), question, findings)
     breakdown = with_share(estimated, best(findings, SHARE_FIELD))
-    breakdown = replace(breakdown, required_gib=need_of(breakdown))
+    breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")

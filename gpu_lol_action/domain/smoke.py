@@ -99,7 +99,8 @@ class SmokeRun:
     """One cell of one run. ``reason_code`` and ``why`` tell what kept it from running, or what failed; ``remedy`` the fix.
 
     ``took`` is the command's own time; ``cost_usd`` an estimate, None where nothing was rented or the end is not proven.
-    ``offers`` are the answers of the offers that were tried. ``peak_memory_gib`` per card, None where nobody measured.
+    ``offers`` are the answers of the offers that were tried. ``peak_memory_gib`` per card, None where nobody measured;
+    ``memory_note`` says it in words, beside what was estimated.
     """
 
     cell: str
@@ -115,6 +116,7 @@ class SmokeRun:
     machine: SmokeMachine = SmokeMachine()
     cost_usd: Decimal | None = None
     peak_memory_gib: tuple[float, ...] = ()
+    memory_note: str = ""
     offers: tuple[str, ...] = ()
     log_tail: str = ""
     run_url: str = ""

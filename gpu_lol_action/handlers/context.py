@@ -14,7 +14,7 @@ from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
-from gpu_lol_action.handlers.ports_smoke import SmokeBook
+from gpu_lol_action.handlers.ports_smoke import MeasuredRuns, SmokeBook
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class Context:
     """The hands. ``cloud`` and ``shell`` are made on first use: the light path never asks for them.
 
     ``vault`` keeps what is saved from machines; None where nothing can be kept. ``surfaces`` are what GitHub shows beside comments; None in a terminal.
-    ``another_cloud`` makes a hand of its own for a launch that runs beside others. ``smoke_book`` has the past smoke tests.
+    ``another_cloud`` makes a hand of its own for a launch that runs beside others. ``smoke_book`` has the past smoke tests,
+    ``measured`` what runs were measured to use.
     """
 
     forge: Forge
@@ -70,6 +71,7 @@ class Context:
     vault: Callable[[], Vault] | None = None
     another_cloud: Callable[[], Callable[[], Cloud]] | None = None
     smoke_book: Callable[[], SmokeBook] | None = None
+    measured: Callable[[], MeasuredRuns] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from gpu_lol_action.domain.measured import MeasuredBook
 from gpu_lol_action.domain.smoke import SmokeHistory
 
 
@@ -28,6 +29,18 @@ class StandingIssue:
     number: int
     is_open: bool
     body: str
+
+
+class MeasuredRuns(Protocol):
+    """What runs of this repository were measured to use, kept with the ledger."""
+
+    def read(self) -> MeasuredBook:
+        """Return the runs; none where nothing was measured yet. Raises TransientError for a broken book."""
+        ...
+
+    def change(self, edit: Callable[[MeasuredBook], MeasuredBook]) -> MeasuredBook:
+        """Write the edited book, again over whatever was written meanwhile, and return it."""
+        ...
 
 
 class Issues(Protocol):

@@ -6,11 +6,12 @@ computed, so that no newer commit's proposal can come between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.sameness import is_installing, is_same_code, is_same_need
 from gpu_lol_action.domain.ledger import Survey
+from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
@@ -19,6 +20,7 @@ from gpu_lol_action.errors import GpuLolError, SpecError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import keep_answers, remembering
+from gpu_lol_action.handlers.measured import measured_runs
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
 from gpu_lol_action.handlers.reading import Fetched, Reading, conclude, fetch, fetch_base, read_note
@@ -60,6 +62,7 @@ class _Scene:
     policy: Policy
     note: ProposalNote
     lookups: Lookups
+    measured: Sequence[MeasuredRun]
 
     @property
     def pull_request(self) -> PullRequest:
@@ -101,7 +104,7 @@ def _gather(context: Context, occasion: Occasion) -> _Scene:
     is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)
     kept = note.answers.at(head.sha)
     lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), kept, is_proposing=True)
-    return _Scene(occasion, trees, seen, policy, note, lookups)
+    return _Scene(occasion, trees, seen, policy, note, lookups, measured_runs(context))
 
 
 def _quiet_after_looking(scene: _Scene) -> Outcome | None:
@@ -152,7 +155,7 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
 
 def _conclude(scene: _Scene, fetched: Fetched, note: ProposalNote, base: Reading | None = None) -> Reading:
     before = base.analysis if base is not None else None
-    return conclude(fetched, scene.policy, scene.lookups, note.corrections, before)
+    return conclude(fetched, scene.policy, scene.lookups, note.corrections, before, scene.measured)
 
 
 def _conclude_base(context: Context, scene: _Scene) -> Reading | None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gpu_lol_action.analysis.calibrated import calibrated
 from gpu_lol_action.analysis.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.lagging import carried
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.gpus import UnknownAccelerator
+from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
@@ -21,6 +24,7 @@ from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import remembering
 from gpu_lol_action.handlers.lookups import consult
+from gpu_lol_action.handlers.measured import measured_runs
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
@@ -69,7 +73,7 @@ def read_commit(
     ``is_fork``: a stranger wrote it, or chose what it is compared with; then less is asked from outside.
     """
     lookups = context.lookups.allowed(policy, is_fork=is_fork)
-    return conclude(Fetched(sha, fetch(context, sha)), policy, lookups, corrections)
+    return conclude(Fetched(sha, fetch(context, sha)), policy, lookups, corrections, measured=measured_runs(context))
 
 
 def fetch(context: Context, sha: str) -> Checkout:
@@ -94,11 +98,13 @@ def read_change(
     """
     sha = pull_request.head_sha
     lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), note.answers.at(sha))
-    analysis = consult(fetch(context, sha), lookups)
+    checkout = fetch(context, sha)
+    analysis = consult(checkout, lookups)
     if analysis.breakdown is not None and analysis.breakdown.weighed is not None:
         base = fetch_base(context, pull_request)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
+    analysis = calibrated(analysis, measured_runs(context), checkout.spec_text)
     return _concluded(sha, analysis, policy, note.corrections)
 
 
@@ -126,13 +132,15 @@ def conclude(
     lookups: Lookups = NO_LOOKUPS,
     corrections: Corrections = NO_CORRECTIONS,
     before: Analysis | None = None,
+    measured: Sequence[MeasuredRun] = (),
 ) -> Reading:
     """Return what a tree needs, with a person's corrections over it, and what that costs.
 
-    ``before`` is the analysis of what the change started from.
+    ``before`` is the analysis of what the change started from, ``measured`` what runs of this repository used.
     """
     analysis = consult(fetched.checkout, lookups)
     analysis = carried(analysis, before) if before is not None else analysis
+    analysis = calibrated(analysis, measured, fetched.checkout.spec_text)
     return _concluded(fetched.sha, analysis, policy, corrections)
 
 

@@ -60,6 +60,7 @@ class SmokeRow:
     failures: Sequence[TestCase]
     log: str
     is_named: bool
+    memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +131,5 @@ def _row(run: SmokeRun, *, is_named: bool) -> SmokeRow:
         failures=tests.failures[:MOST_FAILURES] if tests is not None else (),
         log="\n".join(lines),
         is_named=is_named,
+        memory=run.memory_note,
     )

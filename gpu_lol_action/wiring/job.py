@@ -28,7 +28,7 @@ from gpu_lol_action.wiring.lookups import job_lookups
 if TYPE_CHECKING:
     from gpu_lol_action.adapters.github import GitHubClient
     from gpu_lol_action.adapters.github_forge import GitHubForge
-    from gpu_lol_action.handlers.ports_smoke import SmokeBook
+    from gpu_lol_action.handlers.ports_smoke import MeasuredRuns, SmokeBook
 
 
 @contextmanager
@@ -88,6 +88,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
                 another_cloud=hands.another_cloud,
                 smoke_book=lambda: _smoke_book(forge),
+                measured=lambda: _measured_runs(forge),
             )
 
 
@@ -102,6 +103,13 @@ def _smoke_book(forge: GitHubForge) -> SmokeBook:
     from gpu_lol_action.adapters.smoke_book import FOLDER, StoredSmokeBook
 
     return StoredSmokeBook(GitRefStore(forge.client, FOLDER, forge.refs))
+
+
+def _measured_runs(forge: GitHubForge) -> MeasuredRuns:
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.measured_book import FOLDER, StoredMeasuredRuns
+
+    return StoredMeasuredRuns(GitRefStore(forge.client, FOLDER, forge.refs))
 
 
 def left_out(context: Context) -> list[str]:

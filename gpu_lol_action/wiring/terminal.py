@@ -37,6 +37,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     from gpu_lol_action.adapters import local_forge
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_files import FileStore
+    from gpu_lol_action.adapters.measured_book import StoredMeasuredRuns
     from gpu_lol_action.adapters.smoke_book import StoredSmokeBook
 
     user_home = Path.home()
@@ -68,6 +69,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 vault=lambda: _file_vault(state_folder("rescues", repository.full_name), hands),
                 another_cloud=hands.another_cloud,
                 smoke_book=lambda: StoredSmokeBook(FileStore(state_folder("smoke", repository.full_name))),
+                measured=lambda: StoredMeasuredRuns(FileStore(state_folder("measured", repository.full_name))),
             )
 
 
