@@ -26,7 +26,7 @@ def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str |
     breakdown = calibrate(analysis.breakdown, runs)
     if breakdown == analysis.breakdown:
         return analysis
-    required, why = int(breakdown.required_gib), breakdown.notes[-1]
+    required, why = int(breakdown.required_gib), breakdown.notes[len(analysis.breakdown.notes)]
     findings = tuple(
         replace(each, value=str(required), why=why, confidence=Confidence.HIGH) if each.field == FIELD else each
         for each in analysis.findings

@@ -73,9 +73,9 @@ def calibrate(estimate: MemoryBreakdown, runs: Sequence[MeasuredRun]) -> MemoryB
         unmeasured=estimate.estimated,
         low_gib=round(low, 2),
         high_gib=round(high, 2),
-        expected_gib=round(min(max(estimate.expected_gib, low), high), 2),
+        expected_gib=round(max(run.peak_gib for run in whole), 2),
         required_gib=float(required),
-        notes=(*estimate.notes, _words(estimate, whole, low, high)),
+        notes=(*estimate.notes, *_words(estimate, whole, low, high)),
     )
 
 
@@ -139,15 +139,17 @@ def _at_least(estimate: MemoryBreakdown, run: MeasuredRun) -> MemoryBreakdown:
     )
 
 
-def _words(estimate: MemoryBreakdown, whole: Sequence[MeasuredRun], low: float, high: float) -> str:
+def _words(estimate: MemoryBreakdown, whole: Sequence[MeasuredRun], low: float, high: float) -> tuple[str, str]:
     newest = whole[-1]
     times = "once" if len(whole) == 1 else f"{len(whole)} times"
     percent = difference_percent(estimate.expected_gib, newest.peak_gib)
     sign = "+" if percent >= 0 else "\u2212"
     return (
-        f"estimated {estimate.expected_gib:.1f} GiB, measured {newest.peak_gib:.1f} GiB ({sign}{abs(percent)} %; {_place(newest)}). "
-        f"This very workload was measured {times}: the range was {estimate.low_gib:.1f} to {estimate.high_gib:.1f} GiB and is now "
-        f"{low:.1f} to {high:.1f}, {round((_room(whole) - 1) * 100)} % over the most that the driver counted, caches included"
+        f"estimated {estimate.expected_gib:.1f} GiB, measured {newest.peak_gib:.1f} GiB ({sign}{abs(percent)} %; {_place(newest)})",
+        (
+            f"this very workload was measured {times}: the range was {estimate.low_gib:.1f} to {estimate.high_gib:.1f} GiB and is now "
+            f"{low:.1f} to {high:.1f}, {round((_room(whole) - 1) * 100)} % over the most that the driver counted, caches included"
+        ),
     )
 
 

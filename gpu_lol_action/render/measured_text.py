@@ -38,11 +38,10 @@ def advice_line(advice: SpecAdvice | None) -> str:
     """Return which value the repository's file should have; nothing where it is right. Nobody changes it but people."""
     if advice is None:
         return ""
-    word = "less" if advice.asked_gib < advice.most_gib else "far more"
-    return (
-        f"`.gpu-lol.yaml` asks for {advice.asked_gib} GB, {word} than the {formats.gib(advice.most_gib)} that were measured: "
-        f"`hardware.vram_required_gb: {advice.value_gib}`."
-    )
+    is_less = advice.asked_gib < advice.most_gib
+    than = f"{'less' if is_less else 'far more'} than the {formats.gib(advice.most_gib)} that were measured"
+    value = f"`hardware.vram_required_gb: {advice.value_gib}` {'is what it needs' if is_less else 'would do'}"
+    return f"`.gpu-lol.yaml` asks for {advice.asked_gib} GB, {than}; {value}."
 
 
 def _card(gpu: GpuUse) -> str:

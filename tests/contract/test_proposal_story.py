@@ -196,7 +196,7 @@ def test_what_was_measured_narrows_a_proposal_and_costs_no_further_request(lab: 
     assert lab.propose(event) == "proposed"
     counts = lab.hub.counts()
     assert sum(counts.values()) <= 6, counts
-    assert "This very workload was measured 2 times" in lab.texts[0]
+    assert "this very workload was measured 2 times" in lab.texts[0]
     assert f"measured {run.peak_gib:.1f} GiB (\u221210 %; NVIDIA A100, `run` at {sha[:7]}" in lab.texts[0]
     assert lab.hub.problems() == []
 

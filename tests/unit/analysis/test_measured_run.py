@@ -99,7 +99,7 @@ def test_what_was_measured_becomes_the_need_with_its_evidence(checkout: Build) -
     assert required == found.proposed.hardware.vram_required_gb == found.breakdown.required_gib
     (need,) = [each for each in found.findings if each.field == "hardware.vram_required_gb"]
     assert need.value == str(required)
-    assert "This very workload was measured once" in need.why
+    assert "(\u221210 %; NVIDIA A100, `run` at aaaaaaa on 2026-11-20)" in need.why
     assert found.differences == ()
 
 

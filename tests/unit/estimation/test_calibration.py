@@ -45,7 +45,7 @@ def test_range_is_narrowed_to_what_was_measured_and_says_so() -> None:
     found = calibrate(ESTIMATE, [measured(19.4), measured(19.8, sha="b" * 40)])
     assert (found.low_gib, found.high_gib, found.required_gib) == (19.4, 21.78, 22.0)
     assert found.estimated == (18.0, 21.3, 26.0)
-    assert "estimated 21.3 GiB, measured 19.8 GiB (\u22127 %; NVIDIA L4, `smoke` at bbbbbbb" in found.notes[-1]
+    assert "estimated 21.3 GiB, measured 19.8 GiB (\u22127 %; NVIDIA L4, `smoke` at bbbbbbb" in found.notes[-2]
     assert "measured 2 times" in found.notes[-1]
     assert "18.0 to 26.0 GiB and is now 19.4 to 21.8" in found.notes[-1]
     assert found.terms == ESTIMATE.terms

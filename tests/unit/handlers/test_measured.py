@@ -101,7 +101,7 @@ def test_next_proposal_says_what_was_measured_and_asks_for_it(bench: Bench) -> N
     run(bench, samples(30.0))
     run(bench, samples(30.2))
     after = propose(bench)
-    assert "This very workload was measured 2 times" in after
+    assert "this very workload was measured 2 times" in after
     assert "vram_required_gb: 34" in after
     # Another batch is another workload: what was measured says nothing of it.
     (bench.forge.folder / "train.py").write_text(PROGRAM.replace("size=4", "size=2"))
@@ -111,10 +111,13 @@ def test_next_proposal_says_what_was_measured_and_asks_for_it(bench: Bench) -> N
 
 def test_file_that_asks_far_more_is_told_the_value_and_left_alone(bench: Bench) -> None:
     (bench.forge.folder / ".gpu-lol.yaml").write_text("hardware:\n  vram_required_gb: 200\n")
-    assert "asks for 200 GB, far more than the 30.0 GiB that were measured: `hardware.vram_required_gb: 36`." in run(bench, samples(30.0)).text  # fmt: skip
+    assert "asks for 200 GB, far more than the 30.0 GiB that were measured; `hardware.vram_required_gb: 36` would do." in run(bench, samples(30.0)).text  # fmt: skip
     assert "asks for" not in run(bench, samples(150.0, 192.0)).text
     (bench.forge.folder / ".gpu-lol.yaml").write_text("hardware:\n  vram_required_gb: 20\n")
-    assert "asks for 20 GB, less than the 150.0 GiB" in run(bench, samples(150.0, 192.0)).text
+    assert (
+        "asks for 20 GB, less than the 150.0 GiB that were measured; `hardware.vram_required_gb: 165` is what it needs"
+        in run(bench, samples(150.0, 192.0)).text
+    )
     assert "vram_required_gb: 20\n" in (bench.forge.folder / ".gpu-lol.yaml").read_text()
 
 
