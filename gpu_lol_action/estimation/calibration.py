@@ -118,7 +118,7 @@ def _high(whole: Sequence[MeasuredRun], most: float) -> float:
 
 def _required(whole: Sequence[MeasuredRun], most: float, high: float) -> int:
     """Return what to ask of a card: the range's end, but no more than a card on which it ran with room to spare."""
-    proven = [math.floor(run.card_gib) for run in whole if run.card_gib is not None]
+    proven = [math.floor(run.card_gib) for run in whole if run.card_gib is not None and run.card_gib > most]
     return max(1, math.ceil(most - 0.05), min([math.ceil(high - 0.05), *proven]))
 
 

@@ -63,6 +63,8 @@ def test_what_was_estimated_too_low_is_raised() -> None:
 
 def test_card_on_which_it_ran_with_room_is_enough() -> None:
     assert calibrate(ESTIMATE, [measured(20.0, card_gib=22.5)]).required_gib == 22.0
+    # A smaller run on a smaller card proves nothing for the larger one.
+    assert calibrate(ESTIMATE, [measured(20.0, card_gib=22.5), measured(30.0)]).required_gib == 33.0
 
 
 @pytest.mark.parametrize("peak", [19.0, 20.4, 21.95, 25.2, 43.0, 70.3])
