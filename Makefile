@@ -15,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest
 export GPU_LOL_VENV := $(VENV)
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: help setup demo test e2e check golden bench image try lock clean-room clean
+.PHONY: help setup demo test e2e check golden bench live image try lock clean-room clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,12 @@ bench: ## Measure every figure that the documents quote
 	@scripts/install-system machines
 	@scripts/install dev cloud
 	@for benchmark in benchmarks/[a-z]*.py; do scripts/as-root $(BIN)/python "$$benchmark"; done
+
+live: ## Try on a real cloud what a loopback cannot, for less than $1, and date docs/clouds.md (maintainers; CLOUD=runpod)
+	@scripts/install light cloud
+	@if [ "$(CLOUD)" = loopback ]; then scripts/install-system machines && scripts/install light cloud rehearsal && \
+		scripts/as-root env PYTHONPATH=. $(BIN)/python scripts/live --cloud loopback; \
+	else PYTHONPATH=. $(BIN)/python scripts/live --cloud $(or $(CLOUD),runpod); fi
 
 image: ## Build the image of Dockerfile here, on a stand-in base (maintainers; root; buildah, mmdebstrap)
 	@scripts/as-root scripts/build-image --stand-in

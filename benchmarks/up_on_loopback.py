@@ -25,6 +25,7 @@ import yaml
 from gpu_lol_action.adapters.github import Connection, GitHubClient
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
+from gpu_lol_action.adapters.skypilot_process import free_port
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.spec_yaml import parse_spec
 from gpu_lol_action.rehearsal.catalog import write_catalog
@@ -102,7 +103,7 @@ def bare(stage: Stage, folder: Path) -> Seconds:
         **cloud.environment,
         "HOME": str(home),
         "SKYPILOT_DISABLE_USAGE_COLLECTION": "1",
-        "SKYPILOT_API_SERVER_LOCAL_PORT": "18633",
+        "SKYPILOT_API_SERVER_LOCAL_PORT": str(free_port()),
         "NO_COLOR": "1",
     }
     sky = str(Path(sys.executable).with_name("sky"))
@@ -130,7 +131,9 @@ def bare(stage: Stage, folder: Path) -> Seconds:
 def _run(command: list[str], environment: dict[str, str], folder: Path) -> None:
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise SystemExit(f"{command[0]} failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        server = Path(environment["HOME"]) / ".sky" / "api_server" / "server.log"
+        log = server.read_text(errors="replace")[-2000:] if server.exists() else "no log of SkyPilot's server"
+        raise SystemExit(f"{command[0]} failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}\n{log}")
 
 
 def main() -> None:

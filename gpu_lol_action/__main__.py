@@ -104,6 +104,7 @@ def _handle(surroundings: action_io.Surroundings) -> int:
     if omissions:
         action_io.write_summary(context.redact("\n".join(f"- {line}" for line in omissions)))
     last = run.results[-1].outcome if run.results else None
+    folders = [r.outcome.details["report_path"] for r in run.results if "report_path" in r.outcome.details]
     _finish(
         "deferred" if run.deferred else last.decision if last else "done",
         last.reason_code if last else "needs_cloud",
@@ -113,6 +114,7 @@ def _handle(surroundings: action_io.Surroundings) -> int:
                 for r in run.results
             ],
             "github_requests": requests,
+            **({"report_path": folders[-1]} if folders else {}),
         },
         deferred=run.deferred,
         pinned_sha=run.pinned_sha,
@@ -162,6 +164,7 @@ def _finish(
             "decision": decision,
             "reason_code": reason_code,
             "result": json.dumps({"decision": decision, "reason_code": reason_code, **result}, sort_keys=True),
+            "report_path": str(result.get("report_path", "")),
             "needs_cloud": "true" if deferred else "false",
             "deferred": ",".join(str(index) for index in deferred),
             "pinned_sha": pinned_sha,

@@ -43,6 +43,16 @@ INPUTS: tuple[Input, ...] = (
     ),
     Input("runpod-api-key", "", "RunPod API key; with it `/gpu-lol up` works on RunPod.", is_secret=True),
     Input("lambda-api-key", "", "Lambda Cloud API key; with it `/gpu-lol up` works on Lambda.", is_secret=True),
+    Input(
+        "prices",
+        "live",
+        "`live`: ask SkyPilot's published catalogs for prices; `bundled`: ask nobody; or the address of a copy of the catalogs.",
+    ),
+    Input(
+        "template-pattern",
+        "",
+        "A part of the names of your own RunPod templates: one that fits is taken, because its image boots faster.",
+    ),
     Input("hub", "false", "`true`: look up on the Hugging Face Hub how large a model is that the bundled table lacks."),
     Input("hf-token", "", "Hugging Face token for models that are not public; never used for forks.", is_secret=True),
     Input(
@@ -67,6 +77,12 @@ INPUTS: tuple[Input, ...] = (
     Input("deferred", "", "For `act` and `finish`: the output `deferred` of `decide`.", is_handed_on=True),
     Input("pinned-sha", "", "For `act`: the output `pinned_sha` of `decide`.", is_handed_on=True),
     Input(
+        "job-minutes",
+        "",
+        "The job's `timeout-minutes`, which no runner tells: `up --wait` ends in time for what follows it.",
+        is_handed_on=True,
+    ),
+    Input(
         "act-decision",
         "",
         "For `finish`: the output `decision` of `act`; empty where it died before it could say.",
@@ -87,6 +103,7 @@ OUTPUTS: tuple[Output, ...] = (
     Output("decision", "`done`, `denied`, `ignored`, `failed` or `deferred`."),
     Output("reason_code", "Why, as one word of `docs/errors.md`."),
     Output("result", "The outcome as JSON."),
+    Output("report_path", "Where a smoke test's logs and JUnit reports lie, for a step that keeps them."),
     Output("needs_cloud", "`true` when a second step with the cloud extra has to go on."),
     Output("deferred", "Which commands of the comment that second step carries out."),
     Output("pinned_sha", "The commit that this run is about, resolved once."),
@@ -117,6 +134,7 @@ class Surroundings:
     triggering_actor: str = ""
     is_finishing: bool = False
     act_decision: str = ""
+    job_minutes: str = ""
     clouds: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -156,6 +174,7 @@ def read_surroundings(environ: Mapping[str, str] | None = None) -> Surroundings:
         triggering_actor=env.get("GITHUB_TRIGGERING_ACTOR", ""),
         is_finishing=env.get("GPU_LOL_FINISHING", "") == "true",
         act_decision=env.get("GPU_LOL_ACT_DECISION", ""),
+        job_minutes=env.get("GPU_LOL_JOB_MINUTES", ""),
         clouds=tuple(env.get("GPU_LOL_CLOUDS", "").lower().replace(",", " ").split()),
     )
 

@@ -119,6 +119,8 @@ def _carry_out(command: Command) -> Ending:
         return Ending.ANSWERED
     if command.name == "estimate":
         return _estimate(command)
+    if command.name in ("offers", "templates"):
+        return _market(command)
     if command.name == "doctor":
         return _doctor(command)
     if command.name == "ledger":
@@ -156,6 +158,20 @@ def _carry_out(command: Command) -> Ending:
         if command.name == "sweep":
             _show(outcome.text)
         return ending_of(outcome)
+
+
+def _market(command: Command) -> Ending:
+    """Print what can be rented, or the account's templates."""
+    from gpu_lol_action.router import ending_of
+    from gpu_lol_action.wiring import terminal
+
+    outcome = terminal.offers(command) if command.name == "offers" else terminal.templates(command)
+    if command.output_format == "text":
+        _print(_screen().finish(outcome.text))
+    else:
+        _write_utf8()
+        _print(outcome.text)
+    return ending_of(outcome)
 
 
 def _doctor(command: Command) -> Ending:

@@ -21,6 +21,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture(autouse=True)
+def _bundled_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask nobody for prices, in this process and in those that inherit from it; tests of that name an address."""
+    monkeypatch.setenv("GPU_LOL_PRICES", "bundled")
+
+
 @pytest.fixture
 def assert_golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Compare a whole output, byte by byte, with the file of that name below tests/golden."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import threading
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -28,7 +29,10 @@ _CHUNK = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request. ``secret_headers`` go to the host of ``url`` alone; ``may_visit`` judges where a redirect leads."""
+    """One request. ``secret_headers`` go to the host of ``url`` alone; ``may_visit`` judges where a redirect leads.
+
+    ``max_bytes`` bounds what is received and, with ``is_packed_taken``, what gzip makes of it.
+    """
 
     method: str
     url: str
@@ -36,6 +40,8 @@ class Ask:
     secret_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = None
     may_visit: Callable[[str], bool] = field(default=lambda _url: False)
+    max_bytes: int = MAX_BYTES
+    is_packed_taken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +111,9 @@ def _converse(ask: Ask, until: datetime, now: Callable[[], datetime]) -> Reply |
     box = until - now()
     seconds = max(box.total_seconds(), 0.05)
     try:
-        # One client for all hops; nothing is unpacked on the way, or its size could not be bounded. The environment's
+        # One client for all hops; httpx unpacks nothing on the way, or its size could not be bounded. The environment's
         # proxy is used, but not for this machine: a key for it may be sent in the clear, and would leave it.
-        headers = {"Accept-Encoding": "identity", "User-Agent": "gpu-lol"}
+        headers = {"Accept-Encoding": "gzip" if ask.is_packed_taken else "identity", "User-Agent": "gpu-lol"}
         with httpx.Client(timeout=seconds, headers=headers, trust_env=not is_loopback(ask.url)) as client:
             url = httpx.URL(ask.url)
             for _ in range(MAX_REDIRECTS + 1):
@@ -142,14 +148,34 @@ def _one(
         received = bytearray()
         for chunk in answer.iter_raw(_CHUNK):
             received += chunk
-            if len(received) > MAX_BYTES:
-                return Unanswered(f"its answer is longer than {MAX_BYTES // 1024} KB")
+            if len(received) > ask.max_bytes:
+                return _too_long(ask)
             if now() > until:
                 return Unanswered("its answer did not come to an end in time")
-        if answer.headers.get("content-encoding", "identity") != "identity":
-            return Unanswered("its answer is packed though that was not asked for")
         known = {name.lower(): value for name, value in answer.headers.items()}
+        packing = known.get("content-encoding", "identity")
+        if packing == "gzip" and ask.is_packed_taken:
+            body = _unpacked(bytes(received), ask)
+            return body if isinstance(body, Unanswered) else Reply(answer.status_code, known, body)
+        if packing != "identity":
+            return Unanswered("its answer is packed though that was not asked for")
         return Reply(answer.status_code, known, bytes(received))
+
+
+def _unpacked(packed: bytes, ask: Ask) -> bytes | Unanswered:
+    """Return what gzip packed, as far as it may go: a few bytes can unpack to more than fits into memory."""
+    unpacking = zlib.decompressobj(wbits=31)  # gzip's own header and checksum
+    try:
+        body = unpacking.decompress(packed, ask.max_bytes + 1)
+    except zlib.error:
+        return Unanswered("its answer cannot be unpacked")
+    if len(body) > ask.max_bytes:
+        return _too_long(ask)
+    return body if unpacking.eof else Unanswered("its answer breaks off")
+
+
+def _too_long(ask: Ask) -> Unanswered:
+    return Unanswered(f"its answer is longer than {ask.max_bytes // 1024} KB")
 
 
 def _target(answer: Reply, url: httpx.URL) -> httpx.URL | None:

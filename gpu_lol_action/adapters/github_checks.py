@@ -1,4 +1,4 @@
-"""Check runs: one per commit, updated in place."""
+"""Check runs: one of a name per commit, updated in place."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from gpu_lol_action.adapters.github import Ask, GitHubClient
 from gpu_lol_action.domain.annotation import Annotation
 from gpu_lol_action.domain.surfaces import CheckReport
 
-NAME = "gpu-lol"
 MAX_ANNOTATIONS = 50
 """GitHub takes so many in one request."""
 _MAX_TEXT = 65_000
 
 
 class GitHubChecks:
-    """The check run `gpu-lol` of a commit. Needs `checks: write`."""
+    """Our check runs of a commit, by their names. Needs `checks: write`."""
 
     def __init__(self, client: GitHubClient) -> None:
         """Ask nothing yet."""
@@ -24,9 +23,9 @@ class GitHubChecks:
     def report(self, report: CheckReport) -> bool:
         """Write the check run of a commit; return whether anything changed. Raises OperatorError where it may not."""
         body = _body(report)
-        standing = None if report.is_first else self._standing(report.sha)
+        standing = None if report.is_first else self._standing(report)
         if standing is None:
-            ask = Ask("POST", "check-runs", body={"name": NAME, "head_sha": report.sha, **body})
+            ask = Ask("POST", "check-runs", body={"name": report.name, "head_sha": report.sha, **body})
             self._client.ask(ask)
             return True
         if _is_same(standing, body):
@@ -38,8 +37,9 @@ class GitHubChecks:
         self._client.ask(Ask("PATCH", path, values, body=body, is_repeatable=True))
         return True
 
-    def _standing(self, sha: str) -> Any:
-        found = self._client.get("commits/{ref}/check-runs", {"ref": sha}, check_name=NAME, filter="latest")
+    def _standing(self, report: CheckReport) -> Any:
+        path, values = "commits/{ref}/check-runs", {"ref": report.sha}
+        found = self._client.get(path, values, check_name=report.name, filter="latest")
         return next(iter(found["check_runs"]), None)
 
 

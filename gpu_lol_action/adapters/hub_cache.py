@@ -1,4 +1,4 @@
-"""Answers of the Hub on disk: so many, so large, so old; what cannot be read or written is as if it were not there."""
+"""Answers from outside on disk (the Hub's pages, catalogs of prices): so many, so large, so old; what cannot be read or written is as if it were not there."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class HubCache:
-    """A folder of JSON files, one for each page. ``folder`` None keeps nothing."""
+    """A folder of JSON files, one for each page. ``folder`` None keeps nothing; what is longer is not kept."""
 
     folder: Path | None
+    max_bytes: int = MAX_ENTRY_BYTES
 
     def read(self, key: tuple[str, ...]) -> Kept | None:
         """Return what was kept of a page, however old."""
@@ -43,7 +44,7 @@ class HubCache:
         try:
             handle = os.open(self._path(self.folder, key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             with os.fdopen(handle, "rb") as file:
-                entry = json.loads(file.read(MAX_ENTRY_BYTES))
+                entry = json.loads(file.read(self.max_bytes))
             fields, entity_tag, at = entry["fields"], entry["entity_tag"], datetime.fromisoformat(entry["at"])
             # The file's name is a hash: what it holds must say that it is about this page.
             is_right = entry["key"] == list(key) and isinstance(fields, dict) and isinstance(entity_tag, str)
@@ -62,7 +63,7 @@ class HubCache:
             "fields": kept.fields,
         }
         data = json.dumps(entry).encode()
-        if len(data) > MAX_ENTRY_BYTES:
+        if len(data) > self.max_bytes:
             return
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Protocol
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, State, may_move
+from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint, State, may_move
 from gpu_lol_action.domain.environment_json import (
     ClosedBill,
     Page,
@@ -70,12 +71,25 @@ class Store(Protocol):
         ...
 
 
-class RecordLedger:
-    """The port `Ledger` over a store."""
+class Seal(Protocol):
+    """What hides a part of a record from whoever may read the store."""
 
-    def __init__(self, store: Store) -> None:
+    def seal(self, data: bytes) -> str:
+        """Return the data so that only a holder of the key can read it."""
+        ...
+
+    def unseal(self, text: str) -> bytes | None:
+        """Return what was sealed, or None where this run cannot open it."""
+        ...
+
+
+class RecordLedger:
+    """The port `Ledger` over a store; ``seal`` None: this run holds no key, and writes no address that is to be hidden."""
+
+    def __init__(self, store: Store, seal: Seal | None = None) -> None:
         """Remember nothing yet."""
         self._store = store
+        self._seal = seal
         self._read: dict[tuple[str, str], Page | UnreadableEntry] = {}
         self._known: dict[str, str] = {}
 
@@ -91,7 +105,7 @@ class RecordLedger:
             may_exist = True
             if current is None:
                 page = first_page(record)
-                version = self._store.create(name, page_to_json(page), _summary(record))
+                version = self._store.create(name, self._text(page), _summary(record))
             elif isinstance(current, UnreadableEntry):
                 raise _held(name, f"its record cannot be read: {current.why}")
             elif current.record == record:
@@ -101,7 +115,7 @@ class RecordLedger:
                 raise _held(name, f"it is {current.record.state.value} for @{current.record.requester.login}")
             else:
                 page = self._page(current).followed_by(record)
-                version = self._store.append(name, current.version, page_to_json(page), _summary(record))
+                version = self._store.append(name, current.version, self._text(page), _summary(record))
             if version is not None:
                 return self._remember(name, version, page)
         raise _held(name, "others keep claiming it")
@@ -114,7 +128,7 @@ class RecordLedger:
         if not may_move(entry.record.state, record.state):
             raise ValueError(f"no environment goes from {entry.record.state.value} to {record.state.value}")
         page = self._page(entry).followed_by(record)
-        version = self._store.append(name, entry.version, page_to_json(page), _summary(record))
+        version = self._store.append(name, entry.version, self._text(page), _summary(record))
         if version is None:
             raise LostRace(
                 "record_changed",
@@ -165,7 +179,8 @@ class RecordLedger:
     def _entries(self, versions: Sequence[tuple[str, str]], *, is_tip: bool = True) -> list[Entry | UnreadableEntry]:
         unread = [each for each in versions if each not in self._read]
         for (name, version), text in self._store.texts(unread).items() if unread else ():
-            self._read[name, version] = _parsed(name, version, text)
+            page = _parsed(name, version, text)
+            self._read[name, version] = self._opened(page) if isinstance(page, Page) else page
         if is_tip:
             self._known.update(versions)
         found: list[Entry | UnreadableEntry] = []
@@ -173,6 +188,25 @@ class RecordLedger:
             page = self._read[each]
             found.append(Entry(page.record, each[1]) if isinstance(page, Page) else page)
         return found
+
+    def _text(self, page: Page) -> str:
+        """The page as it is stored: an address that is to be hidden is in it sealed, or not at all."""
+        record = page.record
+        if not record.is_ssh_sealed or record.ssh is None:
+            return page_to_json(page)
+        sealed = self._seal.seal(json.dumps(asdict(record.ssh)).encode()) if self._seal is not None else ""
+        return page_to_json(replace(page, record=replace(record, ssh=None, sealed_ssh=sealed)))
+
+    def _opened(self, page: Page) -> Page:
+        record = page.record
+        opened = self._seal.unseal(record.sealed_ssh) if self._seal is not None and record.sealed_ssh else None
+        if opened is None:
+            return page
+        try:
+            endpoint = SshEndpoint(**json.loads(opened))
+        except (ValueError, TypeError):
+            return page
+        return replace(page, record=replace(record, ssh=endpoint))
 
     def _page(self, entry: Entry) -> Page:
         """The whole page behind an entry: its bills have to be carried on."""

@@ -47,6 +47,13 @@ _BOOTSTRAP = (
 )
 _READ_HOST_KEYS = "cat /etc/ssh/ssh_host_*_key.pub 2>/dev/null; true"
 
+_KEY_REFUSED = (
+    "It is derived from the cloud's key (or `GPU_LOL_SECRET`): was that changed since `up`? Then `run`, `logs`, `validate`, "
+    "`sync`, `share`, `unshare`, `extend` and saving its work do not work on this machine any more. Your own login does; "
+    "save what matters. It can still be ended:\n/gpu-lol down"
+)
+_KEYSCAN_SECONDS = 8
+
 _REMOTE_ENDED = re.compile(r"client_input_channel_req: channel \d+ rtype exit-")
 
 
@@ -92,13 +99,13 @@ class OpenSsh:
             presented = " ".join(known_hosts.read_text("ascii", "replace").split()[1:3])
         if not _HOST_KEY.fullmatch(presented):
             raise TransientError(
-                "machine_unreachable", f"{_where(endpoint)} showed no ed25519 host key.", fix="Try again in a minute."
+                "machine_unreachable", "The machine showed no ed25519 host key.", fix="Try again in a minute."
             )
         own = {" ".join(line.split()[:2]) for line in output.stdout.splitlines() if line.startswith("ssh-")}
         if own and presented not in own:
             raise OperatorError(
                 "host_key_changed",
-                f"{_where(endpoint)} answers with the host key {fingerprint(presented)}, which is not its own.",
+                f"The machine answers with the host key {fingerprint(presented)}, which is not its own.",
                 why="The machine's /etc/ssh holds other keys: somebody may stand between us and it.",
                 fix="End this environment and start another one.",
             )
@@ -127,6 +134,21 @@ class OpenSsh:
             self._write_pin(known_hosts, pin)
             return self._run(_Call(endpoint, script, stdin, timeout, on_line, into), known_hosts, checking="yes")
 
+    def answers_as_before(self, endpoint: SshEndpoint) -> bool:
+        """Whether the address still shows the host key that was pinned; no login is tried. False where none was pinned."""
+        program = shutil.which("ssh-keyscan")
+        if program is None or endpoint.host_key is None or not _HOST.fullmatch(endpoint.host):
+            return False
+        arguments = [program, "-T", str(_KEYSCAN_SECONDS), "-t", "ed25519", "-p", str(endpoint.port), endpoint.host]
+        try:
+            done = subprocess.run(
+                arguments, capture_output=True, timeout=2 * _KEYSCAN_SECONDS, env={"PATH": os.defpath}, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        shown = {line.partition(" ")[2].strip() for line in done.stdout.decode("ascii", "replace").splitlines()}
+        return endpoint.host_key in shown
+
     def _write_pin(self, known_hosts: Path, pin: str | None) -> None:
         if pin is not None and not _HOST_KEY.fullmatch(pin):
             raise OperatorError(
@@ -152,7 +174,7 @@ class OpenSsh:
         except subprocess.TimeoutExpired:
             raise TransientError(
                 "machine_timed_out",
-                f"{_where(call.endpoint)} had not finished after {seconds} s.",
+                f"The machine had not finished after {seconds} s.",
                 why="The command was stopped, because its time box was over.",
                 fix="Raise the timeout in the policy file, or do less in set-up.",
             ) from None
@@ -216,10 +238,6 @@ def fingerprint(host_key: str) -> str:
     except (IndexError, binascii.Error):
         return "SHA256:?"
     return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode("ascii").rstrip("=")
-
-
-def _where(endpoint: SshEndpoint) -> str:
-    return f"The machine {endpoint.user}@{endpoint.host}:{endpoint.port}"
 
 
 def _converse(process: subprocess.Popen[bytes], call: _Call) -> tuple[str, str]:
@@ -293,17 +311,23 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _explain(endpoint: SshEndpoint, said: str) -> OperatorError | TransientError:
-    """Say in our words what ssh's log says; its last line stays as the reason, because it tells most."""
+    """Say in our words what ssh's log says; its last line stays as the reason, because it tells most.
+
+    Comments show it, and whoever reads them need not learn where the machine is.
+    """
     lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("debug")]
-    why = redact(lines[-1])[:300] if lines else "ssh gave no reason."
-    text, where = "\n".join(lines), _where(endpoint)
+    last = lines[-1] if lines else "ssh gave no reason."
+    address = rf"\[?{re.escape(endpoint.host)}\]?(?:[: ](?:port )?{endpoint.port})?"
+    why = redact(re.sub(address, "the machine", last))[:300]
+    text = "\n".join(lines)
     if re.search(r"HOST IDENTIFICATION HAS CHANGED|Host key verification failed", text):
-        what = f"{where} shows another host key than the pinned one."
+        what = "The machine shows another host key than the pinned one."
         return OperatorError("host_key_changed", what, why=why, fix="End this environment and start another one.")
     if "no matching host key type" in text:
-        what, fix = f"{where} has no ed25519 host key.", "Run `ssh-keygen -A` in the image, or take another one."
+        what, fix = "The machine has no ed25519 host key.", "Run `ssh-keygen -A` in the image, or take another one."
         return OperatorError("host_key_missing", what, why=why, fix=fix)
     if re.search(r"Permission denied|Too many authentication failures|Load key .*invalid", text):
-        fix = "Was the cloud secret changed since `up`? The key is derived from it: end this one by `/gpu-lol down`."
-        return OperatorError("ssh_key_refused", f"{where} refuses gpu-lol's key.", why=why, fix=fix)
-    return TransientError("machine_unreachable", f"{where} cannot be reached.", why=why, fix="Try again in a minute.")
+        return OperatorError("ssh_key_refused", "The machine refuses gpu-lol's key.", why=why, fix=_KEY_REFUSED)
+    return TransientError(
+        "machine_unreachable", "The machine cannot be reached.", why=why, fix="Try again in a minute."
+    )

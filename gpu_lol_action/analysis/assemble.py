@@ -22,6 +22,7 @@ from gpu_lol_action.analysis import (
     training,
     workload,
 )
+from gpu_lol_action.analysis.alternatives import alternatives
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.entry_points import Run
@@ -36,6 +37,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
 from gpu_lol_action.domain.spec_yaml import parse_spec_file
+from gpu_lol_action.domain.what_if import Alternative
 from gpu_lol_action.estimation.compatibility import ImageChoice
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
@@ -79,9 +81,11 @@ def analyze(
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
     tree = detect_tree(checkout)
-    own = (*detect_run(checkout, primary_run(checkout)), *tree)
+    run = primary_run(checkout)
+    own = (*detect_run(checkout, run), *tree)
     findings = (*sure, *own, *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
+    first = profile_of(run, proposed, need, findings) if run is not None else None
     others = other_runs(checkout, tree, model_facts)
     proposed = replace(proposed, profiles=different_hardware(proposed, others))
     gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, _workload(findings)), *checkout.gaps()]
@@ -99,7 +103,17 @@ def analyze(
         files_read=len(checkout.sources),
         files_skipped=checkout.files_skipped,
         profiles=tuple(profile for profile, _ in others),
+        first=first,
+        alternatives=_alternatives(checkout, findings, need),
     )
+
+
+def _alternatives(
+    checkout: Checkout, findings: tuple[Finding, ...], need: MemoryNeed | None
+) -> tuple[Alternative, ...]:
+    if need is None or need.question is None or need.breakdown is None:
+        return ()
+    return alternatives(checkout, findings, need, need.question, need.breakdown)
 
 
 def detect_all(checkout: Checkout) -> tuple[Finding, ...]:
@@ -119,10 +133,11 @@ def other_runs(
     found = []
     for run in all_runs(checkout)[1:]:
         sized = (hint for hint in models.unknown_ids(checkout, run) if hint.value in model_facts)
-        spec, need = propose((*detect_run(checkout, run), *tree, *sized), model_facts)
+        own = (*detect_run(checkout, run), *sized)
+        spec, need = propose((*own, *tree), model_facts)
         # What no card holds was read wrong, or cannot be started here: as a choice it would only mislead.
         if not spec.needs_gpu or (spec.hardware.vram_required_gb or 0) <= LARGEST_CARD_GIB:
-            found.append((profile_of(run, spec, need), spec))
+            found.append((profile_of(run, spec, need, own), spec))
     return tuple(found)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gpu_lol_action.analysis.effort import Effort
@@ -53,7 +54,8 @@ class Source:
     """One file that was read, compared by identity.
 
     ``content`` is text, or a program's bytes, which only become text when they are asked for: most never are. ``code`` is
-    set for Python and notebooks that may speak for the workload; a notebook's text is the code of its cells.
+    set for Python and notebooks that may speak for the workload; a notebook's text is the code of its cells. ``digest`` is
+    of the file's bytes; empty where they were not read.
     """
 
     path: str
@@ -62,6 +64,7 @@ class Source:
     content: bytes | str
     code: PythonCode | None = None
     effort: Effort = field(default_factory=Effort, repr=False)
+    digest: bytes = b""
 
     @property
     def text(self) -> str:
@@ -171,14 +174,18 @@ def _by_name(checkout: Checkout) -> Mapping[str, tuple[Source, ...]]:
     return {name: tuple(sources) for name, sources in found.items()}
 
 
-def read_checkout(root: Path) -> Checkout:
-    """Read a tree within bounds. Symbolic links, special files and what is too large are left out and named."""
+def read_checkout(root: Path, like: Checkout | None = None) -> Checkout:
+    """Read a tree within bounds. Symbolic links, special files and what is too large are left out and named.
+
+    ``like`` is another commit of the same project that was looked into before: files that are equal in both are the same
+    sources, with all that was found out of them, so that each is parsed once.
+    """
     effort = Effort()
     with open_tree(root) as tree:
         if tree is None:
             return Checkout((), {}, None, 1, (f"{UNREADABLE}: .",), effort)
         paths, left = list_tree(tree)
-        reader = _Reader(tree, effort, left)
+        reader = _Reader(tree, effort, left, like.by_path if like is not None else {})
         for path in paths:
             reader.take(path)
         spec = tree.read(SPEC_FILE, MAX_FILE_BYTES)
@@ -193,6 +200,10 @@ def read_checkout(root: Path) -> Checkout:
     )
 
 
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
 @dataclass(slots=True)
 class _Reader:
     """Files become sources while the bounds allow. Shallow ones come first: where a bound cuts, it cuts what speaks least."""
@@ -200,6 +211,7 @@ class _Reader:
     tree: Tree
     effort: Effort
     left: list[LeftOut]
+    known: Mapping[str, Source]
     sources: list[Source] = field(default_factory=list)
     remarks: list[LeftOut] = field(default_factory=list)
 
@@ -219,9 +231,13 @@ class _Reader:
             return
         self.effort.files_read += 1
         self.effort.bytes_read += len(content)
+        known, digest = self.known.get(path), _digest(content)
+        if known is not None and known.digest == digest:
+            self.sources.append(known)
+            return
         if not is_text(content):
             self.remarks.append(LeftOut(shown(path), NOT_TEXT))
-        self.sources.append(self._source(path, form, role, content))
+        self.sources.append(replace(self._source(path, form, role, content), digest=digest))
 
     def _read(self, path: str, form: Form) -> bytes | str:
         """Return a file's bytes, or the reason why it is left out."""

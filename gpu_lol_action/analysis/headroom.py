@@ -1,7 +1,7 @@
 """Room over a sum of terms where what was summed is itself a guess: then the whole range is asked for, not half of it.
 
 ``estimate_vram`` asks for what lies half-way from expected to high, because the model is the run's. A model that is only the usual
-one of its family, and a term that is only a rough share of the weights, leave more open than the formulas' own spread.
+one of its family leaves more open than the formulas' own spread.
 """
 
 from __future__ import annotations
@@ -11,40 +11,28 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.placement import LARGE_CARD_GIB, MOST_CARDS
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram, sharded
 
-# What is assumed as 7 B may be 8 B: Llama 3.1's smallest has 8.03 B parameters where Llama 2's has 6.74 B.
-FAMILY_GROWS = 0.19
+# The same classes load the family's next generation: `LlamaForCausalLM` Llama 3.1's 8.03 B as well as Llama 2's 6.74 B.
+NEXT = {"meta-llama/Llama-2-7b-hf": "meta-llama/Llama-3.1-8B"}
 _STATES = frozenset({"weights", "gradients", "optimizer"})
 
 
-def estimate_with_room(
-    question: VramQuestion, count: int, *, is_assumed: bool, is_count_free: bool
-) -> tuple[VramQuestion, int, MemoryBreakdown]:
-    """Return the question, over how many cards, and its breakdown with room for what is only guessed.
-
-    ``is_assumed``: nothing names the model. ``is_count_free``: nothing says how many cards; a run that is divided over the fewest
-    takes more of them rather than a share that its family's next model would not fit into.
-    """
-    breakdown = estimate_vram(question)
-    if not is_assumed:
-        is_rough = any(term.basis.startswith("rough") for term in breakdown.terms)
-        return question, count, _whole_range(breakdown, breakdown.high_gib) if is_rough else breakdown
-    breakdown = _for_family(breakdown, question.model)
-    while is_count_free and 1 < count < MOST_CARDS and breakdown.required_gib > LARGE_CARD_GIB:
+def spread_for_family(question: VramQuestion, count: int) -> tuple[VramQuestion, int]:
+    """Return the question over so many cards that the family's next model fits as well, where it is divided at all."""
+    while 1 < count < MOST_CARDS and with_room(estimate_vram(question), question).required_gib > LARGE_CARD_GIB:
         count *= 2
         question = sharded(question, count)
-        breakdown = _for_family(estimate_vram(question), question.model)
-    return question, count, breakdown
+    return question, count
 
 
-def _for_family(breakdown: MemoryBreakdown, model: ModelFacts) -> MemoryBreakdown:
-    """Return the breakdown of an assumed model with room for the family's next generation, where a family has any."""
-    grows = FAMILY_GROWS if model.kind == "llm" else 0.0
-    more = sum(term.gib for term in breakdown.terms if term.name in _STATES) * grows
-    return _whole_range(breakdown, breakdown.high_gib + more)
-
-
-def _whole_range(breakdown: MemoryBreakdown, high_gib: float) -> MemoryBreakdown:
-    return replace(breakdown, high_gib=round(high_gib, 2), required_gib=float(math.ceil(high_gib - 0.05)))
+def with_room(breakdown: MemoryBreakdown, question: VramQuestion) -> MemoryBreakdown:
+    """Return the breakdown of an assumed model with its whole range asked for, and room for the family's next generation."""
+    model = question.model
+    if question.method.trains and model.kind.startswith("diffusion"):
+        return breakdown  # such trainers come with settings for a card that exists
+    following = find_model(NEXT.get(model.name, ""))
+    grows = following.parameters_b / model.parameters_b - 1 if following is not None else 0.0
+    high = breakdown.high_gib + grows * sum(term.gib for term in breakdown.terms if term.name in _STATES)
+    return replace(breakdown, high_gib=round(high, 2), required_gib=float(math.ceil(high - 0.05)))

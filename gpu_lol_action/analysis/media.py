@@ -83,7 +83,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
     found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
-    found += _own(scope, followed, found)
+    found += _own(run, scope, followed, found)
     return found
 
 
@@ -241,7 +241,7 @@ def _segmenter(call: Call) -> str:
     return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
 
 
-def _own(scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
+def _own(run: Run, scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
     """Return the network of one's own that the run builds, else the policy that a library of agents builds for it."""
     size = image_size(found) or (0, 0)
     options: dict[str, str] = {}
@@ -251,7 +251,7 @@ def _own(scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> l
     side = round(math.sqrt(size[0] * size[1]))  # of a square as large
     network = own_network(sources, side, options) if sources else None
     if network is not None:
-        return _own_findings(network)
+        return [*_own_findings(network), *_shape_findings(run, network)]
     return list(next((policy for source in sources if (policy := _policy_of(source))), ()))
 
 
@@ -271,6 +271,15 @@ def _policy_of(source: Source) -> tuple[Finding, ...]:
             )
             return tuple(Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values)
     return ()
+
+
+def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:
+    """Return the shape that the program computes from its options (`--depth`) where the command that starts it gives any."""
+    if run.command is None or not run.options or not network.shape:
+        return []
+    numbers = ", ".join(f"{field.rpartition('.')[2]} {number}" for field, number in network.shape)
+    why = f"with its options the program builds `{network.name}` of {numbers}"
+    return [Finding(field, str(number), why, Confidence.HIGH, run.evidence) for field, number in network.shape]
 
 
 def _own_findings(network: OwnNetwork) -> list[Finding]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_forms import numel_of
@@ -62,7 +63,10 @@ _FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, 
 
 @dataclass(frozen=True, slots=True)
 class OwnNetwork:
-    """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands."""
+    """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands.
+
+    ``shape`` are the numbers of a transformer by the field that they speak for, as the program computes them before it builds it.
+    """
 
     name: str
     parameters: int
@@ -72,17 +76,47 @@ class OwnNetwork:
     layers: int
     unknown: int
     evidence: Evidence
+    shape: tuple[tuple[str, int], ...] = ()
 
 
 def own_network(
     sources: Sequence[Source], image_size: int, options: Mapping[str, str] | None = None
 ) -> OwnNetwork | None:
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
+    if not sources:
+        return None
+    given = options or {}
+    before = _followed(sources[0], tuple(sources), image_size)
+    for network, asked in before:
+        if all(_said(given, name) == said for name, said in asked.items()):
+            return network
+    network, names = _follow_programs(sources, image_size, given)
+    before.append((network, {name: _said(given, name) for name in names}))
+    return network
+
+
+@remembered
+def _followed(
+    first: Source, sources: tuple[Source, ...], image_size: int
+) -> list[tuple[OwnNetwork | None, dict[str, str | None]]]:
+    """Return what came of following the same files before, with the options that were asked for: mostly all that an analysis costs."""
+    del first, sources, image_size  # by which it is remembered
+    return []
+
+
+def _said(options: Mapping[str, str], name: str) -> str | None:
+    return options.get(name, options.get(name.lower()))
+
+
+def _follow_programs(
+    sources: Sequence[Source], image_size: int, options: Mapping[str, str]
+) -> tuple[OwnNetwork | None, tuple[str, ...]]:
+    """Return the largest network, and the names of the options that were asked for on the way."""
     programs = _programs(sources)
     if not programs:
-        return None
+        return None, ()
     machine = Machine(
-        programs, options or {}, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
+        programs, options, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
     )
     machine.is_size_open = not image_size
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
@@ -94,8 +128,35 @@ def own_network(
         if found and (place == 0 or machine.tries > MOST_TRIES):
             break
     if 1 < len(found) <= MOST_TOGETHER:
-        return _together(found)  # a generator and what judges it are there at once
-    return max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+        return _together(found), tuple(machine.asked)  # a generator and what judges it are there at once
+    largest = max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+    if largest is not None and machine.shapes:
+        largest = replace(largest, shape=_shape(machine.shapes[0]))
+    return largest, tuple(machine.asked)
+
+
+_SHAPE = (
+    ("model.layers", ("n_layer", "n_layers", "num_layers", "num_hidden_layers")),
+    ("model.hidden_size", ("n_embd", "hidden_size", "d_model", "dim", "hidden_dim")),
+    ("model.vocabulary", ("vocab_size", "n_vocab")),
+    ("model.attention_heads", ("n_head", "n_heads", "num_heads", "num_attention_heads")),
+)
+MOST_OF_A_SHAPE = 1_000_000
+
+
+def _shape(named: Mapping[str, Value]) -> tuple[tuple[str, int], ...]:
+    """Return the numbers that were computed; none where layers or width is not known."""
+    found = []
+    for name, keys in _SHAPE:
+        value = next((named[key] for key in keys if key in named), None)
+        if (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and 0 < value < MOST_OF_A_SHAPE
+            and value == int(value)
+        ):
+            found.append((name, int(value)))
+    return tuple(found) if [name for name, _ in found][:2] == ["model.layers", "model.hidden_size"] else ()
 
 
 def configured_network(

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.analysis.headroom import estimate_with_room
+from gpu_lol_action.analysis.headroom import spread_for_family, with_room
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
-from gpu_lol_action.analysis.placement import need_of, place, share_batch
+from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -31,6 +31,7 @@ from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import (
     VramQuestion,
+    estimate_vram,
 )
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
@@ -45,7 +46,10 @@ _TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "referenc
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
-    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized."""
+    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
+
+    ``question`` is what the memory model was asked, on one card where only its size divides it; ``is_relaxed``: what nothing says was assumed so that it fits a card.
+    """
 
     required_gib: int
     gpu_count: int
@@ -53,10 +57,21 @@ class MemoryNeed:
     model: ModelFacts | None
     finding: Finding
     not_understood: tuple[str, ...] = ()
+    question: VramQuestion | None = None
+    is_relaxed: bool = False
 
 
-def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Mapping[str, ModelFacts]) -> MemoryNeed:
-    """Return the need of a GPU workload. ``known`` holds facts looked up elsewhere (the Hub); they win over the table."""
+def memory_need(
+    findings: tuple[Finding, ...],
+    workload: WorkloadType,
+    known: Mapping[str, ModelFacts],
+    *,
+    is_as_said: bool = False,
+) -> MemoryNeed:
+    """Return the need of a GPU workload. ``known`` holds facts looked up elsewhere (the Hub); they win over the table.
+
+    ``is_as_said``: nothing is assumed so that it fits a card; two commits are compared as they are written.
+    """
     stated = stated_count(findings)
     model = model_of(findings, known)
     if model is None:
@@ -65,16 +80,14 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     asked = question_of(findings, workload, model)
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
-    question, count, relaxed = place(asked, stated, _said(findings))
+    question, count, relaxed = place(asked, stated, ALL_FIELDS if is_as_said else _said(findings))
     # A server's cache takes what its card has left, whichever model of the family it is.
     is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
-    question, count, estimated = estimate_with_room(
-        question, count, is_assumed=is_assumed, is_count_free=stated is None
-    )
-    estimated = with_models_beside(_with_evidence(estimated, findings), question, findings)
+    if is_assumed and stated is None:
+        question, count = spread_for_family(question, count)
+    estimated = with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings)
     breakdown = with_share(estimated, best(findings, SHARE_FIELD))
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
-    required = max(LEAST_GIB, int(breakdown.required_gib))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
@@ -88,12 +101,18 @@ def memory_need(findings: tuple[Finding, ...], workload: WorkloadType, known: Ma
     said = (*on_the_same_count(said, findings, count), *_card_of_model(model, where))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough)
     if agreed is not None:
-        required, why, where = agreed.required_gib, f"{why}; {agreed.why}", agreed.evidence
-        breakdown = replace(breakdown, required_gib=float(required), high_gib=max(breakdown.high_gib, float(required)),
-                            low_gib=min(breakdown.low_gib, float(required)), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
+        agreed_gib, why, where = float(agreed.required_gib), f"{why}; {agreed.why}", agreed.evidence
+        breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
+                            low_gib=min(breakdown.low_gib, agreed_gib), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
+    elif is_assumed:
+        breakdown = with_room(breakdown, question)
+        breakdown = replace(breakdown, required_gib=need_of(breakdown))
+    required = max(LEAST_GIB, int(breakdown.required_gib))
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
-    return MemoryNeed(required, count, breakdown, model, need, gaps)
+    # Divided only because one card is too small: another configuration starts from one card again.
+    alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
+    return MemoryNeed(required, count, breakdown, model, need, gaps, alone, bool(relaxed))
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:

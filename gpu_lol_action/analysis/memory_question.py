@@ -53,6 +53,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
         sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
+        is_pure_low_precision=method is Method.FULL and value_of_best(findings, "training.weights") in {"bf16", "fp16"},
         has_reference=method.trains_everything and best(findings, "training.reference_model") is not None,
         runtime=engine or "",
         lora_rank=int(value_of_best(findings, "training.lora_rank") or 16),

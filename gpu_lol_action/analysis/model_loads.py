@@ -64,16 +64,19 @@ def is_helper_place(path: str) -> bool:
 
 def loads_of(source: Source, confidence: Confidence, given: frozenset[str] = frozenset()) -> Iterator[Finding]:
     """Yield the models that a program loads, as findings of that confidence. ``given``: options whose defaults do not count."""
-    for name, loader, line in _loaded_models(source, given):
-        yield Finding("model.id", name, f"`{loader}` loads `{name}`", confidence, Evidence(source.path, line))
+    for name, loader, line, is_part in _loaded_models(source, given):
+        # Who loads a part of a pipeline puts the rest together otherwise.
+        sure = min(confidence, Confidence.MEDIUM) if is_part else confidence
+        what = "a part of " if is_part else ""
+        yield Finding("model.id", name, f"`{loader}` loads {what}`{name}`", sure, Evidence(source.path, line))
 
 
 @remembered
-def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, str, int], ...]:
-    """Return the models that a program loads, by what and on which line."""
+def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, str, int, bool], ...]:
+    """Return the models that a program loads, by what and on which line, and whether as a part of it."""
     if source.code is None:
         return ()
-    found: list[tuple[str, str, int]] = []
+    found: list[tuple[str, str, int, bool]] = []
     # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
     is_named = source.mentions("models.") or source.mentions("timm.")
     is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
@@ -83,7 +86,7 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
         for text in loaded_texts(call, source, given):
             name = model_name(text)
             if name is not None:
-                found.append((name, call.last, call.line))
+                found.append((name, call.last, call.line, call.keyword("subfolder") is not None))
     return tuple(found)
 
 

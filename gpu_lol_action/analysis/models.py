@@ -44,8 +44,11 @@ Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
 _NOT_THE_HUB = re.compile(
     r"\.(?:json|bin|pth?|ckpt|safetensors|txt)$|^(?:data|outputs?|out|models?|ckpts?|checkpoints?)/"
 )
+_TOWER = re.compile(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
 # Files of encoders alone: parts that lie beside a model.
 _ENCODERS = re.compile(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
+# A network's name, not a path, a variable or a place to fill in.
+_OWN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 
 
@@ -98,8 +101,11 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
 
 
 def _likely(confidence: Confidence, settings: tuple[Setting, ...]) -> Iterator[Finding]:
-    """Yield models under keys of a program's own making (``DEFAULT_INPUT_MODEL``, ``actor_model_name_or_path``)."""
-    for setting in settings:
+    """Yield models under keys of a program's own making (``DEFAULT_INPUT_MODEL``, ``actor_model_name_or_path``).
+
+    Where one key names a vision tower and another a language model, the tower is a part beside it.
+    """
+    for setting in sorted(settings, key=lambda each: bool(_TOWER.search(each.key))):
         is_likely = _MODEL_KEY.fullmatch(setting.key) or _MODEL_PATH.search(setting.path)
         if setting.key in MODEL_KEYS or not is_likely or HELPER_KEY.search(setting.path):
             continue
@@ -142,8 +148,8 @@ def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
         if run is not None and run.command is not None and command.target != run.command.target:
             continue
         for key in MODEL_KEYS:
-            if run is not None and key in run.options:
-                continue  # the run says itself what the others say otherwise
+            if run is not None and _OWN_NAME.fullmatch(run.options.get(key, "")):
+                continue  # the run says itself what the others say otherwise; a place to fill in says nothing
             name = model_name(command.options.get(key, ""))
             if name is not None:
                 yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.HIGH, command.evidence)

@@ -39,7 +39,7 @@ _WHOLE = re.compile(r"vlm|omni|audio-llm")  # have towers of their own
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
-    """Return models that the run names as towers, and all that its program itself loads; whether they are beside another is decided later."""
+    """Return models that the run names as towers, and what its program loads where that is of several kinds; which is the main one is decided later."""
     if run is None:
         return []
     found: dict[str, Finding] = {}
@@ -57,10 +57,12 @@ def _towers(checkout: Checkout, run: Run) -> Iterator[Finding]:
 
 
 def _loaded(run: Run) -> Iterator[Finding]:
-    """Yield what the program loads; a notebook shows one thing after the other."""
-    if run.script is not None and run.script.form is Form.PYTHON:
-        for finding in loads_of(run.script, Confidence.MEDIUM):
-            yield replace(finding, field=FIELD)
+    """Yield what the program loads, of several kinds; a notebook shows one thing after the other."""
+    if run.script is None or run.script.form is not Form.PYTHON:
+        return
+    loaded = list(loads_of(run.script, Confidence.MEDIUM))
+    kinds = {_group(facts.kind) for finding in loaded if (facts := find_model(finding.value)) is not None}
+    yield from (replace(finding, field=FIELD) for finding in loaded if len(kinds - {""}) > 1)
 
 
 def with_models_beside(

@@ -105,6 +105,9 @@ class Machine:
     running: int = 0  # networks that are run
     kept: Kept = field(default_factory=Kept)
     roots: list[Root] = field(default_factory=list)
+    shapes: list[Mapping[str, Value]] = field(
+        default_factory=list
+    )  # arguments of configurations that name layers and width
     called: set[int] = field(default_factory=set)  # functions that were entered, by the identity of their nodes
     line: int = 0
     program: Program | None = None

@@ -79,6 +79,11 @@ def line_of(machine: Machine, home: Value) -> list[Value]:
     return found
 
 
+MOST_SHAPES = 4
+_LAYERS = frozenset({"n_layer", "n_layers", "num_layers", "num_hidden_layers"})
+_WIDTH = frozenset({"n_embd", "hidden_size", "d_model", "dim", "hidden_dim"})
+
+
 def construct(machine: Machine, home: Class, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Build an object of a class of the checkout; a network that stands in no other is noted."""
     line = line_of(machine, home)
@@ -95,6 +100,13 @@ def construct(machine: Machine, home: Class, places: Sequence[Value], named: Map
         machine.building -= is_network
         machine.depth = before
         made.is_network = is_network or "__base__" in made.attributes
+        if (
+            not made.is_network
+            and len(machine.shapes) < MOST_SHAPES
+            and _LAYERS & named.keys()
+            and _WIDTH & named.keys()
+        ):
+            machine.shapes.append(dict(named))
         if made.is_network and not machine.building and not machine.running and place[0] is not None:
             machine.roots.append(Root(made, place[0], place[1]))
     return made

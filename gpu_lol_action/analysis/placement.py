@@ -18,6 +18,8 @@ LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
 COUNTS = (1, 2, 4, 8)
 ROOM = 0.95
+ALL_FIELDS = frozenset({"as said"})
+"""In place of the fields that somebody decided: then nothing is assumed at all."""
 Placed = tuple[VramQuestion, int, tuple[str, ...]]
 Step = tuple[str, dict[str, Any], str]
 
@@ -35,7 +37,7 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
         ("training.batch_size", {"batch_size": 1}, "one sample at a time is assumed"),
     )
     chosen: Placed = (*_placed(asked, stated), ())
-    if not asked.method.trains:
+    if not asked.method.trains or said_fields is ALL_FIELDS:
         return chosen
     said: tuple[str, ...] = ()
     for field, change, words in steps:

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.memory_need import MemoryNeed
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.analysis import Profile
+from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.spec import EnvironmentSpec
 
 MAX_IN_FILE = 5
@@ -16,8 +17,8 @@ MAX_IN_FILE = 5
 SAME_MEMORY = 0.25
 
 
-def profile_of(run: Run, spec: EnvironmentSpec, need: MemoryNeed | None) -> Profile:
-    """Return a run as a profile of the answer."""
+def profile_of(run: Run, spec: EnvironmentSpec, need: MemoryNeed | None, findings: tuple[Finding, ...]) -> Profile:
+    """Return a run as a profile of the answer; ``findings`` are those of this run."""
     hardware = spec.hardware
     return Profile(
         name=run.name,
@@ -29,6 +30,9 @@ def profile_of(run: Run, spec: EnvironmentSpec, need: MemoryNeed | None) -> Prof
         breakdown=need.breakdown if need is not None else None,
         not_understood=need.not_understood if need is not None else (),
         why=run.reason,
+        findings=findings,
+        program=run.script.path if run.script is not None else "",
+        is_relaxed=need is not None and need.is_relaxed,
     )
 
 

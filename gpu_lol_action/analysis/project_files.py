@@ -13,6 +13,7 @@ from typing import Any
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.conda_files import conda_requirement
 from gpu_lol_action.analysis.configuration import MAX_CONFIG_BYTES
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.poetry_versions import pip_version
 
@@ -40,6 +41,7 @@ class Project:
     scripts: tuple[str, ...] = ()
 
 
+@remembered
 def read_project(source: Source) -> Project:
     """Read pyproject.toml or a Pipfile; an empty project where it is broken."""
     if len(source.text) > MAX_CONFIG_BYTES:

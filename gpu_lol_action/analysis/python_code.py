@@ -52,13 +52,30 @@ class PythonCode:
     order get the same answers.
     """
 
-    __slots__ = ("_asked", "_budget", "_checked", "_content", "_defaults", "_edges", "_facts", "_first", "_has_main", "_imported",
-                 "_imports", "_lines", "_names", "_places", "_reach")  # fmt: skip
+    __slots__ = (
+        "_asked",
+        "_budget",
+        "_checked",
+        "_content",
+        "_defaults",
+        "_edges",
+        "_facts",
+        "_first",
+        "_has_main",
+        "_imported",
+        "_imports",
+        "_is_checked",
+        "_lines",
+        "_names",
+        "_places",
+        "_reach",
+    )  # fmt: skip
 
     def __init__(self, content: bytes | str = "", lines: Sequence[int] = (), budget: ParseBudget | None = None) -> None:
         self._content, self._lines, self._budget = content, lines, budget
         self._facts: Facts | None = None
         self._checked: str | None = None
+        self._is_checked = False
         self._imports: tuple[Import, ...] | None = None
         self._has_main: bool | None = None
         self._edges: array[int] = array("I")
@@ -128,8 +145,9 @@ class PythonCode:
 
     def check(self) -> int:
         """Find out whether it is broken, if that is not known, and keep nothing else; return how many bytes were parsed."""
-        if self._facts is not None or self._checked is not None:
+        if self._facts is not None or self._is_checked:
             return 0
+        self._is_checked = True
         tree = parse_program(self._text())
         self._checked = tree if isinstance(tree, str) else None
         return len(self._content)

@@ -59,18 +59,29 @@ def service_of(checkout: Checkout, source: Source) -> str | None:
     """Return the framework whose GPU service a program defines; None for every other program."""
     if source.form is not Form.PYTHON or source.code is None:
         return None
-    text = source.text[:MAX_TEXT]
-    for name, module, words, patterns in _COMPILED:
-        if (module and module not in text) or not any(word in text for word in words) or not _all_stand(patterns, text):
+    for name in _defined(source):
+        if name == _TRUSS and not _lies_in_a_truss(checkout, source):
             continue
-        if (module and module not in source.code.imported()) or (
-            name == _TRUSS and not _lies_in_a_truss(checkout, source)
-        ):
-            continue
-        is_asked_for = _ON_GPU.search(text) is not None or wish_for(checkout, source.folder) is not None
+        is_asked_for = (
+            _ON_GPU.search(source.text[:MAX_TEXT]) is not None or wish_for(checkout, source.folder) is not None
+        )
         if is_asked_for or any(s.code and s.code.imported() & GPU_MODULES for s in import_closure(checkout, source)):
             return name
     return None
+
+
+@remembered
+def _defined(source: Source) -> tuple[str, ...]:
+    """Return the frameworks whose service a program's own text defines."""
+    text = source.text[:MAX_TEXT]
+    return tuple(
+        name
+        for name, module, words, patterns in _COMPILED
+        if (not module or module in text)
+        and any(word in text for word in words)
+        and _all_stand(patterns, text)
+        and (not module or (source.code is not None and module in source.code.imported()))
+    )
 
 
 def _all_stand(patterns: Iterable[re.Pattern[str]], text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from datetime import timedelta
 
 from gpu_lol_action.analysis.checkout import Checkout
@@ -12,12 +13,15 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 
 DEFAULT_BOX = timedelta(minutes=15)
 MAX_PACKAGES = 8
+MAX_TEXT = 100_000
+BESIDES = ("pytest.ini", "tox.ini")
 
 # pytest's configuration, in the order in which pytest itself looks (docs.pytest.org, "Initialization: determining rootdir").
 _CONFIGURATIONS = ("pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _MARKERS = re.compile(r"^[ \t]*markers[ \t]*=(.*?)(?=^[ \t]*[\w.-]+[ \t]*=|^\[|\Z)", re.MULTILINE | re.DOTALL)
-_WORD = re.compile(r"[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?:\([^)\n]*\))?[ \t]*(?::|[\"']|,|$)", re.MULTILINE)
-_REGISTERED = re.compile(r"addinivalue_line\(\s*[\"']markers[\"']\s*,\s*[\"']([A-Za-z_]\w*)")
+_WORD = re.compile(
+    r"(?:^|[\[,])[ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?:\([^)\n]*\))?[ \t]*(?=[:\"',\]]|$)", re.MULTILINE
+)
 # A marker is for GPUs where one of its words is; `cpu_only` and `no_gpu` are for the others.
 _GPU = re.compile(r"(?:^|_)(?:gpus?|cuda|multigpu)(?:_|\d|$)")
 _NOT = re.compile(r"(?:^|_)(?:no|non|not|without|skip|cpu)(?:_|$)")
@@ -25,12 +29,15 @@ _NOT = re.compile(r"(?:^|_)(?:no|non|not|without|skip|cpu)(?:_|$)")
 _ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "example", "scripts", "benchmarks", "benchmark", "tools", "tutorials", "notebooks"})  # fmt: skip
 
 
-def smoke_test(checkout: Checkout, spec: EnvironmentSpec) -> SmokeTest:
-    """Return what is run, and why it is this: without any test the machine's own checks are all there is to prove."""
+def smoke_test(checkout: Checkout, spec: EnvironmentSpec, besides: Mapping[str, str]) -> SmokeTest:
+    """Return what is run, and why it is this: without any test the machine's own checks are all there is to prove.
+
+    ``besides``: path and text of those of pytest's files that a checkout is not read for (``BESIDES``).
+    """
     box = timedelta(minutes=spec.smoke.timeout_minutes) if spec.smoke is not None else DEFAULT_BOX
     if spec.smoke is not None and spec.smoke.command:
         return SmokeTest(spec.smoke.command, box, "the spec's own command")
-    markers = gpu_markers(checkout)
+    markers = gpu_markers(checkout, besides)
     if markers:
         expression = " or ".join(markers)
         command = f"python -m pytest -m {shlex.quote(expression)}"
@@ -46,20 +53,16 @@ def smoke_test(checkout: Checkout, spec: EnvironmentSpec) -> SmokeTest:
     )
 
 
-def gpu_markers(checkout: Checkout) -> tuple[str, ...]:
+def gpu_markers(checkout: Checkout, besides: Mapping[str, str]) -> tuple[str, ...]:
     """Return the markers for GPUs that the project registers with pytest, in the order of its configuration."""
     found: dict[str, None] = {}
     for path in _CONFIGURATIONS:
         source = checkout.find(path)
-        text = source.text if source is not None else ""
+        text = source.text if source is not None else besides.get(path, "")[:MAX_TEXT]
         if path in ("pyproject.toml", "tox.ini", "setup.cfg") and "pytest" not in text:
             continue
         for listed in _MARKERS.findall(text):
             found |= dict.fromkeys(filter(_is_for_gpus, _WORD.findall(listed)))
-    for path in ("conftest.py", "tests/conftest.py", "test/conftest.py"):
-        source = checkout.find(path)
-        if source is not None and source.mentions("addinivalue_line"):
-            found |= dict.fromkeys(filter(_is_for_gpus, _REGISTERED.findall(source.text)))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.training_length import answered_length, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
-from gpu_lol_action.analysis.training_precision import precision_of
+from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
 from gpu_lol_action.analysis.training_sharding import offload_of, sharding_of
 from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of, optimizer_of
@@ -21,7 +21,7 @@ _BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_
           "per_gpu_train_batch_size", "local_batch_size", "samples_per_gpu", "imgs_per_gpu", "max_batch_size", "train_batch_size", "batch_size",
           "bs", "batch", "batchsize")  # fmt: skip
 _LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "max_length", "n_ctx", "max_source_length")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length")  # fmt: skip
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
 _TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_size", "batch_size_tokens", "tokens_per_batch",
            "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
@@ -35,9 +35,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None:
         return []
     scope = scope_of(checkout, run)
+    precision = precision_of(checkout, run, scope)
     found = [
         method_of(checkout, run, scope),
-        precision_of(checkout, run, scope),
+        precision,
         weight_bits_of(scope),
         sharding_of(checkout, run, scope),
         offload_of(scope),
@@ -49,7 +50,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     ]
     if run.behavior is Behavior.TRAINS:
         found += [_tokens(scope), *shared_batches.detect(checkout, run, scope)]
-        found += [chunked_loss_of(scope), *preference_of(checkout, run, scope)]
+        found += [weights_of(checkout, run, precision), chunked_loss_of(scope), *preference_of(checkout, run, scope)]
         found += [
             checkpointing_of(checkout, run, scope),
             optimizer_of(checkout, run, scope),

@@ -14,6 +14,8 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 # One switch for adapters on 4-bit weights; what it is off for stands in code all the same.
 _QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
+# P-tuning and prefix tuning: a few embeddings before the text, of the size of small adapters.
+_PREFIX = ("pre_seq_len", "num_virtual_tokens")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _HQQ = re.compile(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
 
@@ -80,6 +82,10 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             if rank
             else None
         )
+    prefix = look_up_number(scope, _PREFIX, 1, 4096)
+    if prefix is not None:
+        why = f"`{prefix.setting.key}` is {prefix.text}: only a prefix of so many virtual tokens is trained"
+        return Finding("training.method", "lora", why, prefix.confidence, prefix.evidence)
     where = called_at(
         checkout,
         run,

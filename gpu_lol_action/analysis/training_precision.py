@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
-_SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision", "half")
+_SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision")
 _TAKES_A_MODELS_DTYPE = re.compile(
     r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
 )
@@ -78,3 +78,25 @@ def _kind_of_number(text: str) -> str | None:
         if any(word in small for word in words):
             return kind
     return {"16": "fp16", "32": "fp32", "amp": "fp16", "amp_bf16": "bf16", "amp_bfloat16": "bf16"}.get(small)
+
+
+def weights_of(checkout: Checkout, run: Run, precision: Finding | None) -> Finding | None:
+    """Return how wide the trained weights lie in a loop of the program's own: turned to 32 bit by hand, or 16 bit throughout.
+
+    A trainer and mixed precision keep 32-bit copies; a model that is loaded at 16 bit and stepped by hand has none.
+    """
+    widened = called_at(checkout, run, "model.float")
+    if widened is not None:
+        why = "`model.float()` keeps the trained weights at 32 bit"
+        return Finding("training.weights", "fp32", why, Confidence.HIGH, widened)
+    if precision is None or precision.value == "fp32" or not _LOADED_AS.match(precision.why):
+        return None
+    if called_at(checkout, run, *_KEEPERS) is not None or called_at(checkout, run, "backward") is None:
+        return None
+    why = f"the weights are loaded as {precision.value}, and the program's own loop keeps no 32-bit copies"
+    return Finding("training.weights", precision.value, why, Confidence.MEDIUM, precision.evidence)
+
+
+_LOADED_AS = re.compile(r"`(?:torch_dtype|dtype)` is torch\.")
+_KEEPERS = ("autocast", "GradScaler", "Accelerator", "Trainer", "SFTTrainer", "Seq2SeqTrainer", "Fabric", "FSDP",
+            "FullyShardedDataParallel", "initialize", "MixedPrecision")  # fmt: skip

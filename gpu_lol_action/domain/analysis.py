@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
+from gpu_lol_action.domain.what_if import Alternative
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,8 @@ class Profile:
     """Another run of the tree beside the one that is provisioned for, estimated in the same way.
 
     ``command`` is what a person would type, ``vram_required_gb`` usable GiB per GPU (None without a GPU), ``why`` where the
-    run was found.
+    run was found. ``findings`` are what was found of this run alone (packages and image are the whole tree's); ``program``
+    is the file that is started, empty where it is none of the tree's. ``is_relaxed``: as it is written no card holds it, so that something was assumed.
     """
 
     name: str
@@ -26,6 +28,9 @@ class Profile:
     breakdown: MemoryBreakdown | None
     not_understood: tuple[str, ...]
     why: str
+    findings: tuple[Finding, ...] = ()
+    program: str = ""
+    is_relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ class Analysis:
     ``spec`` is what would be launched: the file's where there is one, else the proposal.
     ``proposed`` is what the code alone says, or a language model where ``override`` says so.
     ``breakdown`` is None where no GPU is needed or no model was recognized (then ``not_understood`` says so).
-    ``profiles`` are the other runs, the likeliest first.
+    ``profiles`` are the other runs, the likeliest first; ``first`` is the one that is provisioned for, in the same form
+    (None where nothing is started). ``alternatives`` are configurations of that run that would need less memory.
     """
 
     spec: EnvironmentSpec
@@ -61,6 +67,8 @@ class Analysis:
     files_skipped: int
     profiles: tuple[Profile, ...] = ()
     override: Override | None = None
+    first: Profile | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def is_from_file(self) -> bool:

@@ -48,7 +48,13 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
         options=(
             Option("--format", OptionKind.FORMAT, "how the proposal is printed", "text|json|yaml|markdown", TERMINAL),
             Option("--base", OptionKind.REF, "compare with this commit or branch", "REF", TERMINAL),
-            Option("--verbose", OptionKind.SWITCH, "show every finding and every offer", door=TERMINAL),
+            Option("--hours", OptionKind.DURATION, "how long a session is, for what it would cost", "2h", TERMINAL),
+            Option(
+                "--verbose",
+                OptionKind.SWITCH,
+                "show every finding, every offer, every cheaper configuration",
+                door=TERMINAL,
+            ),
             Option("--hub", OptionKind.SWITCH, "look models up on the Hugging Face Hub", door=TERMINAL),
             Option("--llm", OptionKind.SWITCH, "ask the language model of GPU_LOL_LLM_URL too", door=TERMINAL),
         ),
@@ -90,5 +96,21 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
             "estimate --model Qwen/Qwen2.5-7B --method qlora --seq-len 2048",
             "estimate --params-b 7 --method full_ft --gpus 8 --zero-stage 3",
         ),
+    ),
+    CommandSpec(
+        "offers",
+        "List what can be rented, cheapest first: for this code, a card, a size of memory, or all cards",
+        Permission.COMMAND_ROLES,
+        positional="requirements",
+        options=(
+            Option("--availability", OptionKind.SWITCH, "ask the clouds that can say it what they have at this moment"),
+            Option("--hours", OptionKind.DURATION, "what so long a lease would cost", "2h"),
+            Option("--spot", OptionKind.SWITCH, "interruptible machines"),
+            Option("--cloud", OptionKind.CLOUD, "only this cloud", "runpod"),
+            Option("--region", OptionKind.REGION, "only this region", "US"),
+            Option("--format", OptionKind.FORMAT, "how they are printed", "text|json|markdown", TERMINAL),
+            Option("--verbose", OptionKind.SWITCH, "all of them, and why others do not fit", door=TERMINAL),
+        ),
+        examples=("offers", "offers A100-80GB:2", "offers 24GB --availability", "offers all"),
     ),
 )

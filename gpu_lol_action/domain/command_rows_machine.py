@@ -18,6 +18,9 @@ UP_OPTIONS = (
     Option("--sha", OptionKind.SHA, "only if this is still the head", "abc1234", DoorKind.COMMENT),
     Option("--share", OptionKind.USER, "install this GitHub user's SSH keys too", "USER"),
     Option("--restore", OptionKind.SWITCH, "put back what was saved from the last machine of this pull request"),
+    Option(
+        "--wait", OptionKind.SWITCH, "where no offer has a machine, ask again for as long as half of the lease is left"
+    ),
     Option("--dry-run", OptionKind.SWITCH, "say what would happen and cost, launch nothing"),
 )
 

@@ -70,6 +70,17 @@ UPKEEP_COMMANDS: tuple[CommandSpec, ...] = (
         examples=("doctor", "doctor --format json"),
     ),
     CommandSpec(
+        "templates",
+        "List the templates of your RunPod account, the preferred ones marked",
+        Permission.ANYONE,
+        doors=TERMINAL,
+        options=(
+            Option("--filter", OptionKind.PATTERN, "only those with this in their name", "WORD"),
+            Option("--format", OptionKind.FORMAT, "how they are printed", "text|json"),
+        ),
+        examples=("templates", "templates --filter torch"),
+    ),
+    CommandSpec(
         "rehearse",
         "Play the whole story on this machine, with real SkyPilot on a loopback cloud",
         Permission.ANYONE,

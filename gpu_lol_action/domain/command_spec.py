@@ -28,6 +28,7 @@ class OptionKind(enum.Enum):
     MEMORY = "memory"
     PRICE = "price"
     COUNT = "count"
+    PATTERN = "pattern"
 
 
 class DoorKind(enum.Enum):

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_UP, Decimal
 
 from gpu_lol_action.domain.rescue import Rescue
+from gpu_lol_action.domain.waiting import Waiting
 
 
 class State(enum.Enum):
@@ -162,7 +163,9 @@ class EnvironmentRecord:
     can an absence prove anything. ``keep`` are the paths that the spec wants saved before the end. ``earlier_cost_usd`` is
     what tries that were torn down have cost. ``confirmed_by`` is the second person where the price asked for one. ``budget_noticed_at``: when
     an answer about this environment said that most of the month's budget is gone. ``shared``: whose keys are on the machine
-    beside the requester's.
+    beside the requester's. ``waiting``: that a machine was waited for, and how long.
+    ``is_ssh_sealed``: nobody reads the address who cannot log in; what is stored has it in ``sealed_ssh`` alone, and
+    ``ssh`` is None for a run without the key.
     """
 
     name: str
@@ -209,11 +212,19 @@ class EnvironmentRecord:
     budget_noticed_at: datetime | None = None
     shared: tuple[str, ...] = ()
     is_rehearsal: bool = False
+    waiting: Waiting | None = None
+    is_ssh_sealed: bool = False
+    sealed_ssh: str = ""
 
     @property
     def is_open(self) -> bool:
         """Whether a machine may exist and cost money."""
         return self.state in OPEN_STATES
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it rests between two rounds of asking for a machine: nothing is launched, nothing costs money."""
+        return self.state is State.LAUNCHING and self.waiting is not None and self.launch_asked_at is None
 
     def cost_so_far_usd(self, now: datetime) -> Decimal:
         """Cost up to ``now`` (or the bill when closed); zero before anything was asked of a cloud."""

@@ -40,11 +40,15 @@ _NAMES_PER_CLOUD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 
-# Catalog names that SkyPilot 0.14.1 offers for RunPod and then cannot launch (KeyError: not in its GPU_NAME_MAP).
-_NOT_LAUNCHABLE: Mapping[str, frozenset[str]] = {
+# What SkyPilot 0.14.1 can launch where its catalog lists more: RunPod's names are looked up in its GPU_NAME_MAP, and a name
+# that is not in it ends in a KeyError after the launch has begun. A newer catalog may list cards of tomorrow.
+_LAUNCHABLE: Mapping[str, frozenset[str]] = {
     "runpod": frozenset({
-        "NVIDIA-H200-NVL", "RTX3080-Ti", "RTX3090-Ti", "RTX4080-SUPER", "RTXPRO6000-MaxQ", "V100-SXM2",
-        "V100-SXM2-32GB", "B300", "RTXPRO4000", "RTXPRO4500-SE",
+        "MI300X", "A100-80GB", "A100-80GB-SXM", "A30", "A40", "B200", "RTX3070", "RTX3080", "RTX3080Ti", "RTX3090",
+        "RTX3090Ti", "RTX4070Ti", "RTX4080", "RTX4080SUPER", "RTX4090", "RTX5080", "RTX5090", "H100-SXM", "H100-NVL", "H100",
+        "H200-SXM", "L4", "L40", "L40S", "RTX2000-Ada", "RTX4000-Ada", "RTX4000-Ada-SFF", "RTX5000-Ada", "RTX6000-Ada",
+        "RTXA2000", "RTXA4000", "RTXA4500", "RTXA5000", "RTXA6000", "RTXPRO4500", "RTXPRO6000", "RTXPRO6000-WK",
+        "V100-16GB-FHHL", "V100-16GB-SXM2", "V100-32GB-SXM2", "V100-16GB-PCIe",
     }),
 }  # fmt: skip
 
@@ -191,7 +195,8 @@ def names_on(cloud: str, name: str) -> tuple[str, ...]:
 
 def is_launchable(cloud: str, name: str) -> bool:
     """Whether SkyPilot 0.14.1 can start that card there (some catalog names fail at launch)."""
-    return name not in _NOT_LAUNCHABLE.get(cloud, frozenset())
+    known = _LAUNCHABLE.get(cloud)
+    return known is None or name in known
 
 
 def usable_gib(marketed_gb: float, nvidia_smi_mib: float | None) -> float:

@@ -1,10 +1,11 @@
-"""What is asked from outside while code is read: pages of the Hugging Face Hub, and a language model's opinion."""
+"""What is asked from outside: pages of the Hugging Face Hub, a language model's opinion, published prices."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 
@@ -38,3 +39,11 @@ class Question:
 
     rules: str
     data: str
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The text of a cloud's price catalog as its publisher had it at ``asked_at``."""
+
+    text: str
+    asked_at: datetime

@@ -85,15 +85,17 @@ class RemoteOutput:
 class Look:
     """What one look at a machine saw; None where it could not tell.
 
-    ``changed`` and ``untracked`` count files of the checkout, ``unpushed`` commits that no remote has.
+    ``changed`` and ``untracked`` count files of the checkout, ``unpushed`` commits that no remote has, ``kept`` files that git
+    ignores and the spec's ``keep`` names.
     """
 
     idle: timedelta | None = None
     changed: int | None = None
     untracked: int | None = None
     unpushed: int | None = None
+    kept: int = 0
 
     @property
     def has_unsaved_work(self) -> bool:
         """Whether something would be lost with the machine; what could not be counted may be something."""
-        return any(count is None or count > 0 for count in (self.changed, self.untracked, self.unpushed))
+        return any(count is None or count > 0 for count in (self.changed, self.untracked, self.unpushed, self.kept))

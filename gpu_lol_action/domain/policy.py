@@ -9,12 +9,13 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Time boxes of the phases of ``up``, and of a command that is given to ``run``."""
+    """Time boxes of the phases of ``up``, of a command that is given to ``run``, and of ``up --wait``."""
 
     provision: timedelta = timedelta(minutes=15)
     setup: timedelta = timedelta(minutes=20)
     validate: timedelta = timedelta(minutes=5)
     run: timedelta = timedelta(minutes=10)
+    wait: timedelta = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,14 @@ class Policy:
     smoke_retry_within: timedelta = timedelta(hours=1)
     may_forks_smoke: bool = True
     proposal_mode: str = "comment"
+    least_change_percent: int = 5
+    says_environment: bool = True
+    ssh_details: str = "plain"
+
+    @property
+    def is_ssh_sealed(self) -> bool:
+        """Whether a machine's address is shown to those alone who may log in."""
+        return self.ssh_details == "encrypted"
 
     def names(self, login: str) -> bool:
         """Whether a user is named as one who may command; GitHub tells no case apart in logins."""
@@ -65,6 +74,7 @@ class Policy:
 MAX_SWEEP_AGE = timedelta(hours=26)
 """A schedule of once an hour that GitHub skipped for a whole day is no safety net any more."""
 
+SSH_DETAILS = ("plain", "encrypted")
 PROPOSAL_MODES = ("comment", "suggest", "commit")
 POLICY_PATH = ".github/gpu-lol.yml"
 SPEC_PATH = ".gpu-lol.yaml"

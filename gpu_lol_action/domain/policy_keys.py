@@ -31,6 +31,7 @@ class Kind(enum.Enum):
     TEAMS = "list of team slugs"
     IMAGES = "list of image patterns"
     MODE = "word"
+    DETAILS = "plain or encrypted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,19 @@ KEYS: tuple[Key, ...] = (
     Key("timeouts.setup", "timeouts.setup", Kind.DURATION, "how long installing may take"),
     Key("timeouts.validate", "timeouts.validate", Kind.DURATION, "how long the checks may take"),
     Key("timeouts.run", "timeouts.run", Kind.DURATION, "how long a command of `run` may take"),
+    Key("timeouts.wait", "timeouts.wait", Kind.DURATION,
+        "how long `up --wait` may go on asking for a machine; a job that waits takes a runner's minutes, and no machine's"),
+    Key("ssh_details", "ssh_details", Kind.DETAILS,
+        "how an address is posted: `plain`, or `encrypted` with age to the SSH keys of those who may log in: "
+        "[machines.md](machines.md#who-sees-the-address)"),
     Key("proposal.mode", "proposal_mode", Kind.MODE,
         "where the spec goes besides the comment: `comment` (nowhere), `suggest` (a suggestion in the review, where the file "
         "is in the diff) or `commit` (a commit on the pull request's branch): [proposals.md](proposals.md)"),
+    Key("proposal.least_percent", "least_change_percent", Kind.COUNT,
+        "by how many percent a run's memory must differ from the base, up or down, before a pull request without a proposal "
+        "gets one; a difference in card or price always does"),
+    Key("proposal.environment", "says_environment", Kind.SWITCH,
+        "whether another image, CUDA, Python or package alone is worth a proposal"),
     Key("analysis.hub", "asks_hub", Kind.SWITCH,
         "whether sizes of models are looked up on the Hugging Face Hub: [hub-and-llm.md](hub-and-llm.md)"),
     Key("analysis.llm_for_forks", "may_forks_ask_llm", Kind.SWITCH,

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from gpu_lol_action.domain import policy_keys
-from gpu_lol_action.domain.policy import PROPOSAL_MODES
+from gpu_lol_action.domain.policy import PROPOSAL_MODES, SSH_DETAILS
 from gpu_lol_action.domain.policy_keys import Key, Kind
 from gpu_lol_action.domain.policy_values import (
     COUNT_PATTERN,
@@ -79,6 +79,8 @@ def _type(kind: Kind) -> dict[str, Any]:
             return _list(_name(IMAGE_PATTERN))
         case Kind.MODE:
             return {"enum": list(PROPOSAL_MODES)}
+        case Kind.DETAILS:
+            return {"enum": list(SSH_DETAILS)}
 
 
 def _number(least: float, most: float, pattern: str, kind: str = "number") -> dict[str, Any]:

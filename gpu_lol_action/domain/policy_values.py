@@ -12,7 +12,7 @@ import yaml
 
 from gpu_lol_action.domain import yaml_nodes
 from gpu_lol_action.domain.durations import parse_duration
-from gpu_lol_action.domain.policy import PROPOSAL_MODES
+from gpu_lol_action.domain.policy import PROPOSAL_MODES, SSH_DETAILS
 from gpu_lol_action.domain.policy_keys import (
     CLOUDS,
     MAX_COUNT,
@@ -142,13 +142,16 @@ def _matching(pattern: str, form: str, most: int) -> Callable[[yaml.Node, str, P
     return read
 
 
-def _mode(node: yaml.Node, what: str, place: Place) -> str:
-    word = _text(node, what, place)
-    if word not in PROPOSAL_MODES:
-        guess = yaml_nodes.nearest(word, PROPOSAL_MODES)
-        fix = f"Did you mean `{guess}`?" if guess else f"Known: {', '.join(PROPOSAL_MODES)}."
-        raise place.error(node, f"`{what}` knows no `{word[:40]}`.", fix=fix)
-    return word
+def _one_of(valid: tuple[str, ...]) -> Callable[[yaml.Node, str, Place], str]:
+    def read(node: yaml.Node, what: str, place: Place) -> str:
+        word = _text(node, what, place)
+        if word not in valid:
+            guess = yaml_nodes.nearest(word, valid)
+            fix = f"Did you mean `{guess}`?" if guess else f"Known: {', '.join(valid)}."
+            raise place.error(node, f"`{what}` knows no `{word[:40]}`.", fix=fix)
+        return word
+
+    return read
 
 
 _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
@@ -161,5 +164,6 @@ _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
     Kind.USERS: _matching(LOGIN_PATTERN, "a login without `@`", MAX_NAMES),
     Kind.TEAMS: _matching(TEAM_PATTERN, "the team's slug, without the organization", MAX_TEAMS),
     Kind.IMAGES: _matching(IMAGE_PATTERN, "an image, with `*` for any part of a name", MAX_NAMES),
-    Kind.MODE: _mode,
+    Kind.MODE: _one_of(PROPOSAL_MODES),
+    Kind.DETAILS: _one_of(SSH_DETAILS),
 }

@@ -109,6 +109,7 @@ class Command:
 
     ``cells`` describe the run that ``estimate`` is asked about: column and text, later ones over earlier ones.
     ``script`` is what ``run`` is to run on the machine, as it was written. ``corrections`` are what ``set`` changes, in the order of the words.
+    ``memory_gib`` is what ``offers`` is asked for, of each card: usable, or as cards are sold.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Command:
     is_dry_run: bool = False
     is_all: bool = False
     is_restoring: bool = False
+    is_waiting: bool = False
     topic: str | None = None
     path: str | None = None
     output_format: str = "text"
@@ -147,6 +149,10 @@ class Command:
     is_forced: bool = False
     corrections: tuple[Correction, ...] = ()
     price_usd_per_hour: Decimal | None = None
+    memory_gib: float | None = None
+    is_memory_as_sold: bool = False
+    asks_availability: bool = False
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

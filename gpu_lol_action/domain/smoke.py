@@ -28,7 +28,10 @@ class TestStatus(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
-    """One test: name, status, seconds, and the first line of what it said where it failed."""
+    """One test: name, status, seconds, and the first line of what it said where it failed.
+
+    ``path`` and ``line`` (1-based) as the report tells them, relative to the checkout; empty and 0 where it does not.
+    """
 
     __test__ = False
 
@@ -36,6 +39,8 @@ class TestCase:
     status: TestStatus
     seconds: float
     message: str = ""
+    path: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,7 @@ class SmokeRun:
     ``took`` is the command's own time; ``cost_usd`` an estimate, None where nothing was rented or the end is not proven.
     ``offers`` are the answers of the offers that were tried. ``peak_memory_gib`` per card, None where nobody measured;
     ``memory_note`` says it in words, beside what was estimated.
+    ``report_note``: why the test's own report could not be read, where there was one.
     """
 
     cell: str
@@ -121,11 +127,15 @@ class SmokeRun:
     log_tail: str = ""
     run_url: str = ""
     is_clean: bool = True
+    report_note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SmokeHistory:
-    """The runs of one branch, newest last, every cell of a run beside its others; at most ``KEPT_RUNS``."""
+    """The runs of one branch, newest last, every cell of a run beside its others; of many the newest are kept.
+
+    ``issue_number`` is the one issue about this branch.
+    """
 
     runs: tuple[SmokeRun, ...] = ()
     issue_number: int | None = None
@@ -135,4 +145,7 @@ class SmokeHistory:
         return tuple(run for run in self.runs if run.cell == cell)
 
 
-KEPT_RUNS = 60
+KEPT_RUNS = 240
+KEPT_RUNS_OF_CELL = 40
+MOST_CELLS = 60
+"""Cells that are no longer run fall out of a history with the oldest runs."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from gpu_lol_action.domain.smoke import (
     KEPT_RUNS,
+    KEPT_RUNS_OF_CELL,
+    MOST_CELLS,
     SmokeHistory,
     SmokeMachine,
     SmokeResult,
@@ -30,8 +33,23 @@ class UnreadableHistory(ValueError):
 
 def history_to_json(history: SmokeHistory) -> str:
     """Return the newest runs as text: logs stay with their runs, and long sentences are cut."""
-    runs = [_run(run) for run in history.runs[-KEPT_RUNS:]]
+    runs = [_run(run) for run in kept_runs(history.runs)]
     return json.dumps({"format": FORMAT, "issue": history.issue_number, "runs": runs}, separators=(",", ":"))
+
+
+def kept_runs(runs: Sequence[SmokeRun]) -> list[SmokeRun]:
+    """Return which runs are kept: the newest of each cell, and of each the last that passed and the last that failed."""
+    counts: Counter[str] = Counter()
+    seen: set[tuple[str, SmokeResult]] = set()
+    kept: list[SmokeRun] = []
+    for run in reversed(runs):
+        is_newest_of_its_kind = (run.cell, run.result) not in seen
+        seen.add((run.cell, run.result))
+        counts[run.cell] += 1
+        has_room = counts[run.cell] <= KEPT_RUNS_OF_CELL and len(kept) < KEPT_RUNS
+        if has_room or (is_newest_of_its_kind and len(counts) <= MOST_CELLS):
+            kept.append(run)
+    return kept[::-1]
 
 
 def history_from_json(text: str) -> SmokeHistory:
@@ -74,6 +92,7 @@ def _run(run: SmokeRun) -> dict[str, Any]:
         "offers": list(run.offers),
         "url": run.run_url,
         "clean": run.is_clean,
+        "note": run.report_note[:_KEPT_TEXT],
     }
 
 
@@ -126,6 +145,7 @@ def _read_run(read: Mapping[str, Any]) -> SmokeRun:
         offers=tuple(_text(each) for each in read["offers"]),
         run_url=_text(read["url"]),
         is_clean=bool(read["clean"]),
+        report_note=_text(read.get("note", "")),
     )
 
 

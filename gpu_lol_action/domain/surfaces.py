@@ -10,10 +10,11 @@ from gpu_lol_action.domain.request import Posted
 
 
 class Conclusion(enum.Enum):
-    """How a check run ends; ours never fails one, because a proposal is no test."""
+    """How a check run ends. A proposal never fails one, because it is no test; a smoke test is."""
 
     NEUTRAL = "neutral"
     SUCCESS = "success"
+    FAILURE = "failure"
     ACTION_REQUIRED = "action_required"
 
 
@@ -21,7 +22,7 @@ class Conclusion(enum.Enum):
 class CheckReport:
     """What the check run of one commit says; ``summary`` is Markdown.
 
-    ``is_first``: nobody has reported on this commit yet, so that none has to be looked for.
+    ``name`` is what it is called among the commit's checks. ``is_first``: nobody has reported on this commit yet, so that none has to be looked for.
     """
 
     sha: str
@@ -31,6 +32,7 @@ class CheckReport:
     details_url: str | None = None
     annotations: tuple[Annotation, ...] = ()
     is_first: bool = False
+    name: str = "gpu-lol"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from gpu_lol_action.analysis.as_json import analysis_json
+from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.reading import read_folder
+from gpu_lol_action.handlers.reading import Fetched, conclude_change
 from gpu_lol_action.render.screen import PLAIN, Screen
 
 
@@ -31,18 +32,23 @@ def describe_folder(
     now: datetime,
     base: tuple[str, Path] | None = None,
     lookups: Lookups = NO_LOOKUPS,
+    lease: timedelta | None = None,
 ) -> str:
     """Return the proposal for a folder in the form that is asked for.
 
-    ``base`` is a commit and its tree, to compare with; ``lookups`` are what may be asked from outside.
+    ``base`` is a commit and its tree, to compare with; ``lookups`` are what may be asked from outside; ``lease`` is how long
+    a session is, for what it would cost.
 
     Raises SpecError where its `.gpu-lol.yaml` is invalid, UserError where it is no folder.
     """
     if not folder.is_dir():
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
     policy = Policy()
-    compared = read_folder(base[1], base[0], policy, lookups) if base is not None else None
-    head = read_folder(folder, "", policy, lookups, compared.analysis if compared is not None else None)
+    policy = replace(policy, lease=lease) if lease is not None else policy
+    read = Fetched("", read_checkout(folder))
+    before = Fetched(base[0], read_checkout(base[1], read.checkout)) if base is not None else None
+    compared = conclude_change(read, before, policy, lookups)
+    head, old = compared.head, compared.base
     if printing.form == "json":
         return json.dumps(analysis_json(head.analysis), indent=2, ensure_ascii=False)
     spec_yaml = write_spec(head.analysis.spec)
@@ -58,9 +64,13 @@ def describe_folder(
         spec_yaml=spec_yaml,
         sha="",
         now=now,
-        base_analysis=compared.analysis if compared else None,
-        base_ladder=compared.ladder if compared else None,
-        base_sha=compared.sha if compared else None,
+        base_analysis=old.analysis if old else None,
+        base_ladder=old.ladder if old else None,
+        base_sha=old.sha if old else None,
+        change=compared.change,
+        base_problem=compared.problem,
+        what_ifs=head.what_ifs,
+        spot=head.spot,
     )
     if printing.form == "markdown":
         return comments.analysis_report(case)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpu_lol_action.domain.policy import Policy
     from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
+    from gpu_lol_action.handlers.prices import LivePrices
 
 
 @dataclass(frozen=True, slots=True)
 class Lookups:
-    """What may be asked from outside. ``is_hub_asked``: by this run's input; the policy may ask for it as well."""
+    """What may be asked from outside. ``is_hub_asked``: by this run's input; the policy may ask for it as well.
+
+    ``prices`` gives those of this run, and are asked for whoever wrote the code: nothing of it is in the question. None: the
+    bundled snapshot serves.
+    """
 
     hub: ModelHub | None = None
     llm: LanguageModel | None = None
     is_hub_asked: bool = False
+    prices: Callable[[], LivePrices] | None = None
 
     def allowed(self, policy: Policy, *, is_fork: bool) -> Lookups:
         """Return what may be asked about this code.
@@ -26,9 +33,9 @@ class Lookups:
         """
         hub = self.hub if self.is_hub_asked or policy.asks_hub else None
         if not is_fork:
-            return Lookups(hub, self.llm, self.is_hub_asked)
+            return Lookups(hub, self.llm, self.is_hub_asked, self.prices)
         llm = self.llm if policy.may_forks_ask_llm else None
-        return Lookups(hub.anonymous() if hub is not None else None, llm, self.is_hub_asked)
+        return Lookups(hub.anonymous() if hub is not None else None, llm, self.is_hub_asked, self.prices)
 
 
 NO_LOOKUPS = Lookups()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -13,8 +13,8 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
-from gpu_lol_action.handlers.ports_smoke import MeasuredRuns, SmokeBook
+from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Market, Progress, Shell, Vault
+from gpu_lol_action.handlers.ports_smoke import Issues, MeasuredRuns, ReportFiles, SmokeBook
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 class Settings:
     """Facts about this run.
 
-    ``clouds`` are those for which a credential is at hand; ``smoke_cron`` is the schedule that means a smoke test.
+    ``job_ends_at``: when GitHub ends this job at the latest; None where nothing does.
+    ``clouds`` are those for which a credential is at hand; ``smoke_cron`` is the schedule that means a smoke test;
+    ``template_pattern`` a part of the names of the account's own RunPod templates (empty: it prefers none of its own).
     """
 
     door: Door
@@ -40,6 +42,8 @@ class Settings:
     pinned_sha: str | None = None
     run_attempt: str = "1"
     triggering_actor: str = ""
+    job_ends_at: datetime | None = None
+    template_pattern: str = ""
     smoke_cron: str = ""
 
     @property
@@ -54,7 +58,9 @@ class Context:
 
     ``vault`` keeps what is saved from machines; None where nothing can be kept. ``surfaces`` are what GitHub shows beside comments; None in a terminal.
     ``another_cloud`` makes a hand of its own for a launch that runs beside others. ``smoke_book`` has the past smoke tests,
-    ``measured`` what runs were measured to use.
+    ``measured`` what runs were measured to use,
+    ``issues`` the one about them, ``reports`` takes their logs and reports as files. ``seal`` encrypts a text to SSH keys,
+    as lines that can be pasted.
     """
 
     forge: Forge
@@ -69,9 +75,13 @@ class Context:
     instruments: Callable[[], Instruments] | None = None
     surfaces: Surfaces | None = None
     vault: Callable[[], Vault] | None = None
+    seal: Callable[[str, Sequence[str]], str] | None = None
+    market: Callable[[], Market] | None = None
     another_cloud: Callable[[], Callable[[], Cloud]] | None = None
     smoke_book: Callable[[], SmokeBook] | None = None
     measured: Callable[[], MeasuredRuns] | None = None
+    issues: Issues | None = None
+    reports: ReportFiles | None = None
 
 
 @dataclass(frozen=True, slots=True)

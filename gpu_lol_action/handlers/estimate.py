@@ -15,7 +15,10 @@ from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Ladder, Requirement
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, Outcome
+from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, WorkloadType
+from gpu_lol_action.domain.what_if import Alternative, WhatIf
 from gpu_lol_action.errors import UserError
+from gpu_lol_action.estimation.levers import tried
 from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion, estimate_vram, least_cards, sharded
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
@@ -23,6 +26,8 @@ from gpu_lol_action.intake.estimate_cells import CellProblem, question_from_cell
 from gpu_lol_action.intake.estimate_table import TableAnswer, estimate_table
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
+from gpu_lol_action.pricing.throughput import Work
+from gpu_lol_action.pricing.what_ifs import select_what_ifs
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.terminal import render_text
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_json
@@ -34,7 +39,7 @@ COUNTS = (2, 4, 8, 16, 32, 64)
 
 def describe_estimate(command: Command, now: datetime) -> str:
     """Return what ``gpu-lol estimate`` prints of one run. Raises UserError where its model has no known size."""
-    case = estimate_case(command, Policy(), now)
+    case = replace(estimate_case(command, Policy(), now), shows_all=True)
     if command.output_format == "json":
         return json.dumps(estimate_json(case), indent=2, ensure_ascii=False)
     report = comments.estimate(case)
@@ -77,14 +82,16 @@ def estimate_case(command: Command, policy: Policy, now: datetime) -> EstimateCa
         raise UserError("estimate_invalid", f"`{_option(problem.column).name}` cannot be `{problem.text}`.",
                         why=f"It takes {problem.what}.", fix="gpu-lol help estimate")  # fmt: skip
     question, breakdown = found.question, _with_card(found.question, estimate_vram(found.question))
-    ladder = _ladder(breakdown.required_gib, question.gpu_count, policy)
+    work = Work.BF16 if question.method.trains else Work.BANDWIDTH
+    ladder = _ladder(breakdown.required_gib, question.gpu_count, policy, work)
     spread = None
     if not ladder.candidates and question.gpu_count == 1:
         count = least_cards(question, accelerators()[LARGE_CARD].memory_gib, COUNTS)
         if count is not None:
             spread = sharded(question, count)
-            ladder = _ladder(estimate_vram(spread).required_gib, count, policy)
+            ladder = _ladder(estimate_vram(spread).required_gib, count, policy, work)
     return EstimateCase(
+        what_ifs=_what_ifs(question, ladder, policy),
         question=question,
         breakdown=breakdown,
         assumed=found.assumed,
@@ -94,6 +101,18 @@ def estimate_case(command: Command, policy: Policy, now: datetime) -> EstimateCa
         spread=spread,
         spread_breakdown=estimate_vram(spread) if spread is not None else None,
     )
+
+
+def _what_ifs(question: VramQuestion, ladder: Ladder, policy: Policy) -> tuple[WhatIf, ...]:
+    """Return what would do with a cheaper machine, through the same memory model."""
+    alternatives = []
+    for levers, variant in tried(question):
+        found = estimate_vram(variant.question)
+        need, count = math.ceil(found.required_gib), variant.question.gpu_count
+        words = (variant.words, variant.setting, variant.costs)
+        alternatives.append(Alternative(levers, *words, found.expected_gib, need, count))
+    spec = EnvironmentSpec(Hardware(gpu_count=question.gpu_count), meta=Meta(workload_type=WorkloadType.TRAINING))
+    return select_what_ifs(alternatives, spec, policy, ladder, bundled_offers())
 
 
 def _with_card(question: VramQuestion, breakdown: MemoryBreakdown) -> MemoryBreakdown:
@@ -111,10 +130,11 @@ def _with_card(question: VramQuestion, breakdown: MemoryBreakdown) -> MemoryBrea
     )
 
 
-def _ladder(memory_gib: float, count: int, policy: Policy) -> Ladder:
+def _ladder(memory_gib: float, count: int, policy: Policy, work: Work) -> Ladder:
     """Return the cards that have the memory by the bundled prices, so that the same question gives the same answer."""
     wanted = Requirement(memory_gib_per_gpu=memory_gib, gpu_count=count, clouds=policy.clouds)
-    return rank_candidates(RankRequest(wanted, bundled_offers(), SNAPSHOT, policy.lease or timedelta(hours=1)))
+    lease = policy.lease or timedelta(hours=1)
+    return rank_candidates(RankRequest(wanted, bundled_offers(), SNAPSHOT, lease, work=work))
 
 
 def _unknown(problem: CellProblem) -> UserError:

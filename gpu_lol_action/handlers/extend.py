@@ -8,7 +8,7 @@ from datetime import timedelta
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, cost_usd
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Deny, Outcome
-from gpu_lol_action.errors import LostRace, TransientError
+from gpu_lol_action.errors import LostRace, OperatorError, TransientError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, machine_meant
@@ -52,7 +52,11 @@ def handle_extend(context: Context, order: Order) -> Outcome:
 def _grant(context: Context, order: Order, entry: Entry, lease: Lease) -> Outcome:
     before = entry.record
     entry = _write(context, entry, lease)
-    why = tell_lease(context, before, lease, order.policy)
+    try:
+        why = tell_lease(context, before, lease, order.policy)
+    except OperatorError:
+        _write(context, entry, before.lease)
+        raise
     if why is not None:
         # Its own timer would end it at the old time, in spite of what the comment said.
         _write(context, entry, before.lease)

@@ -24,6 +24,7 @@ from gpu_lol_action.launch.code import (
     CodeShipped,
     build_code_script,
     build_origin_url,
+    build_push_url,
     parse_code_output,
 )
 from gpu_lol_action.launch.probe import (
@@ -116,7 +117,7 @@ def _pin(journal: Journal) -> SshEndpoint:
         raise TransientError(
             "machine_refuses_ssh",
             "The new machine refuses gpu-lol's key, so nothing could be set up on it.",
-            why=f"{refusal.explanation.why} Its image may bring an SSH server or a user of its own.",
+            why=f"{journal.context.redact(refusal.explanation.why)} Its image may bring an SSH server or a user of its own.",
             fix="Give the command again; where it stays so, name another image (`/gpu-lol up --image IMAGE`).",
         ) from refusal
     pinned = dataclasses.replace(endpoint, host_key=host_key)
@@ -164,16 +165,19 @@ def _ship_code(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> CodeShi
 
 def code_request(context: Context, order: Order, sha: str) -> CodeRequest:
     """Return what a machine is to get of a commit, with the tree id that proves it."""
-    commit = context.forge.commit(sha)
+    commit, server = context.forge.commit(sha), context.settings.server_url
+    push_url = build_push_url(server, order.repository.full_name)
     return CodeRequest(
         repository=order.repository.full_name,
         sha=sha,
         tree_id=commit.tree_id,
         branch=order.pull_request.head_ref,
-        origin_url=build_origin_url(context.settings.server_url, order.repository.full_name),
+        # Reading by HTTPS needs no key where everybody may read; else it takes the forwarded agent, as pushing does.
+        origin_url=push_url if order.repository.is_private else build_origin_url(server, order.repository.full_name),
         commit_object=commit.content or b"",
         gitlinks=commit.gitlinks,
         may_fetch=not order.repository.is_private,
+        push_url=push_url,
     )
 
 

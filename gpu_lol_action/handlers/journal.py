@@ -88,7 +88,7 @@ class Journal:
             yield
         finally:
             seconds = (self.context.clock.now() - started).total_seconds()
-            self.note(phases=(*self.record.phases, PhaseTime(name, round(seconds, 1))))
+            self.note(phases=_with_phase(self.record.phases, PhaseTime(name, round(seconds, 1))))
 
     def say(self, lines: Sequence[str] = ()) -> None:
         """Show phase and last lines in the status comment, as soon as its interval allows."""
@@ -149,3 +149,13 @@ class Journal:
                 continue
             self.context.progress.line("the record changed: the launch was cancelled")
             return
+
+
+def _with_phase(phases: tuple[PhaseTime, ...], newest: PhaseTime) -> tuple[PhaseTime, ...]:
+    """Return the phases in the order in which they began; what a wait repeats is one phase, with the sum of its times."""
+    if all(each.name != newest.name for each in phases):
+        return (*phases, newest)
+    return tuple(
+        PhaseTime(each.name, round(each.seconds + newest.seconds, 1)) if each.name == newest.name else each
+        for each in phases
+    )

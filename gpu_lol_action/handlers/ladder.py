@@ -6,20 +6,26 @@ import dataclasses
 from collections.abc import Callable
 from datetime import timedelta
 
-from gpu_lol_action.domain.environment import Attempt, State
+from gpu_lol_action.domain.environment import Attempt, EnvironmentRecord, State
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, NotLaunched
+from gpu_lol_action.domain.market import Template
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.errors import Explanation, LostRace, OperatorError, UserError
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import prove_absence
+from gpu_lol_action.handlers.templates import template_words
 from gpu_lol_action.intake.spending_gates import check_head
 from gpu_lol_action.launch.refusals import find_account_refusal, is_account, name_outcome
 
 MAX_DETAIL_CHARACTERS = 200
 SIGHT_HOLDS = timedelta(seconds=20)
 """How old a look at the pull request may be when money is spent on it: a few requests and a small archive's download."""
+
+
+# What an image that does not start looks like from outside.
+_MAY_BE_THE_IMAGE = frozenset({"timed_out", "failed"})
 
 
 class NoOfferError(Exception):
@@ -49,6 +55,8 @@ def climb(journal: Journal, plan: UpPlan) -> None:
             answer = _try_offer(journal, plan, candidate)
             if isinstance(answer, Launched):
                 return
+            if answer.kind in _MAY_BE_THE_IMAGE and plan.template_on(candidate.offer.cloud) is not None:
+                plan = dataclasses.replace(plan, template=None)  # the next offer gets the image that our table knows
             if is_account(journal.record.attempts[-1]):
                 refused.add(candidate.offer.cloud)
             if answer.kind == "invalid":
@@ -101,8 +109,9 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
     with journal.watching_for_tombstone():
         answer = cloud.launch(request, _reporter(journal))
     seconds = (context.clock.now() - started).total_seconds()
-    attempt = _attempt(candidate, answer, seconds)
-    attempts = (*journal.record.attempts, attempt)
+    template = plan.template_on(offer.cloud)
+    attempt = _attempt(candidate, answer, seconds, _detail(answer, template, context.redact))
+    attempts = _with_attempt(journal.record, attempt)
     if isinstance(answer, Launched):
         journal.write(
             state=State.VALIDATING,
@@ -138,7 +147,14 @@ def _reporter(journal: Journal) -> Callable[[str], None]:
     return report
 
 
-def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float) -> Attempt:
+def _detail(answer: Launched | NotLaunched, template: Template | None, redact: Callable[[str], str]) -> str:
+    """Return what is to be said of a try beside its answer: what it started from, or the cloud's own words."""
+    if isinstance(answer, Launched):
+        return template_words(template) if template is not None else ""
+    return redact(answer.detail)[:MAX_DETAIL_CHARACTERS]
+
+
+def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: float, detail: str) -> Attempt:
     offer = candidate.offer
     is_launched = isinstance(answer, Launched)
     return Attempt(
@@ -147,10 +163,22 @@ def _attempt(candidate: Candidate, answer: Launched | NotLaunched, seconds: floa
         accelerator_count=offer.accelerator_count,
         price_usd_per_hour=candidate.price_usd_per_hour,
         answer="launched" if isinstance(answer, Launched) else answer.kind,
-        detail="" if isinstance(answer, Launched) else answer.detail[:MAX_DETAIL_CHARACTERS],
+        detail=detail,
         seconds=round(seconds, 1),
         region=answer.region if is_launched and isinstance(answer, Launched) else None,
     )
+
+
+def _with_attempt(record: EnvironmentRecord, newest: Attempt) -> tuple[Attempt, ...]:
+    """Return the attempts with the newest last; where a wait has an offer asked again, its newest answer counts."""
+    before = record.attempts
+    if record.waiting is not None:
+        before = tuple(each for each in before if _offer_of(each) != _offer_of(newest))
+    return (*before, newest)
+
+
+def _offer_of(attempt: Attempt) -> tuple[object, ...]:
+    return (attempt.cloud, attempt.accelerator, attempt.accelerator_count, attempt.price_usd_per_hour)
 
 
 def _end_remains(journal: Journal) -> None:

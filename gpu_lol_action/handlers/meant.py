@@ -38,6 +38,13 @@ def ready_machine(context: Context, order: Order, example: str) -> tuple[Entry, 
     record = entry.record
     if record.state is State.READY and record.ssh is not None and not record.lease.is_over(context.clock.now()):
         return entry, record.ssh
+    if record.state is State.READY and record.sealed_ssh and record.ssh is None:
+        return Deny(
+            "not_ready",
+            f"the address of `{record.name}` cannot be read",
+            "it is encrypted to the key that belonged to the cloud's key when it was rented. Its requester can still log in.",
+            "/gpu-lol down",
+        )
     state = "its lease is over" if record.state is State.READY else f"it is {record.state.value}"
     return Deny("not_ready", f"`{record.name}` cannot be used", f"{state}.", "/gpu-lol status")
 

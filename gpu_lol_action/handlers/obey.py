@@ -13,6 +13,7 @@ from gpu_lol_action.handlers.correct import asked_for, handle_correction
 from gpu_lol_action.handlers.down import handle_closed, handle_down, mark_closed, mark_down
 from gpu_lol_action.handlers.estimate import handle_estimate
 from gpu_lol_action.handlers.extend import handle_extend
+from gpu_lol_action.handlers.offers import handle_offers
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.remote import handle_logs, handle_run
@@ -83,6 +84,8 @@ def _answer(context: Context, order: Order) -> Outcome:
             return handle_correction(context, order)
         case "estimate":
             return handle_estimate(context, order)
+        case "offers":
+            return handle_offers(context, order)
         case "status":
             return handle_status(context, order)
         case "budget":

@@ -10,6 +10,7 @@ from decimal import Decimal
 from gpu_lol_action.domain.confirmation import is_same_person
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.ledger import Entry, Survey
+from gpu_lol_action.domain.market import Template
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH
@@ -19,7 +20,9 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError, UserError
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.reading import price, read_change, read_note
+from gpu_lol_action.handlers.reading import precision_of, price, read_change, read_note
+from gpu_lol_action.handlers.refuse import nothing_fits
+from gpu_lol_action.handlers.templates import RUNPOD, template_for, with_template
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
 from gpu_lol_action.launch.access import Access, decide_access
 from gpu_lol_action.launch.code import folder_name
@@ -77,13 +80,17 @@ class UpPlan:
     identity: Mapping[str, str]
     survey: Survey
     restore: Rescue | None = None
+    template: Template | None = None
     budget_noticed_at: datetime | None = None
 
     def build_task(self, candidate: Candidate, lease: Lease) -> Mapping[str, object]:
         """Return the SkyPilot task for one candidate. Raises UserError where no cloud could run it so."""
+        template, spec = self.template_on(candidate.offer.cloud), self.spec
+        if template is not None:
+            spec = replace(spec, environment=replace(spec.environment, base_image=template.image))
         task = build_task(
             TaskRequest(
-                self.spec,
+                spec,
                 candidate,
                 self.name,
                 lease,
@@ -95,6 +102,10 @@ class UpPlan:
         if isinstance(task, Deny):
             raise UserError(task.reason_code, task.what, why=task.why, fix=task.fix)
         return task
+
+    def template_on(self, cloud: str) -> Template | None:
+        """Return the template whose image is used there; None where it is the spec's."""
+        return self.template if cloud == RUNPOD else None
 
 
 def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsConfirmation | Deny:
@@ -133,23 +144,30 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     command = order.command
     if wanted.gpu is not None:
         command = replace(command, gpu=wanted.gpu, gpu_count=wanted.gpu_count)
-    ladder = _rentable(context, price(spec, order.policy, command))
+    ladder = _rentable(context, price(spec, order.policy, command, context.lookups, precision_of(reading.analysis)))
+    is_image_free = wanted.image is None and not wanted.profile and note.corrections.image is None
+    template = template_for(context, order, reading, ladder) if is_image_free else None
+    ladder = with_template(ladder, template)
     best = ladder.best
     if best is None:
-        return _nothing_fits(ladder)
+        return nothing_fits(ladder)
     setup = SetupRequest(
         spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
     )
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(wanted, spec, ladder, setup, survey, restore), best)
+    return _gate_spending(context, order, _Draft(wanted, spec, ladder, setup, survey, restore, template), best)
+
+
+def logins_of(order: Order) -> tuple[str, ...]:
+    """Return who is to be let in, the requester first."""
+    return tuple(dict.fromkeys((order.requester.login, *order.command.share)))
 
 
 def read_access(context: Context, order: Order) -> Access | Deny:
     """Return whom the machine will let in; asked where it is rented, or where the answer says that it would be."""
-    logins = (order.requester.login, *order.command.share)
-    return decide_access({login: context.forge.ssh_keys(login) for login in logins})
+    return decide_access({login: context.forge.ssh_keys(login) for login in logins_of(order)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +178,7 @@ class _Draft:
     setup: SetupRequest
     survey: Survey
     restore: Rescue | None
+    template: Template | None
 
 
 def _gate_spending(
@@ -208,6 +227,7 @@ def _gate_spending(
         identity=_identity(order),
         survey=survey,
         restore=draft.restore,
+        template=draft.template,
         # A new life of the name must not forget that it was said.
         budget_noticed_at=earlier.record.budget_noticed_at if isinstance(earlier, Entry) else None,
     )
@@ -259,18 +279,6 @@ def _with_profile(spec: EnvironmentSpec, profile: str) -> EnvironmentSpec | Deny
         f"there is no profile `{profile}`",
         f"`{SPEC_PATH}` has {', '.join(f'`{name}`' for name in known) if known else 'no profiles'}.",
         f"/gpu-lol up {known[0]}" if known else "/gpu-lol up",
-    )
-
-
-def _nothing_fits(ladder: Ladder) -> Deny:
-    need = ladder.requirement
-    reasons = list(dict.fromkeys(rejected.reason for rejected in ladder.rejected))
-    card = f" on {need.accelerator}" if need.accelerator else ""
-    return Deny(
-        "nothing_fits",
-        f"no machine that may be rented offers {need.gpu_count} × {need.memory_gib_per_gpu:.0f} GiB{card}",
-        f"{len(ladder.rejected)} offers were looked at; the first says: {reasons[0]}." if reasons else "",
-        "/gpu-lol analyze",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,8 +12,10 @@ from typing import Protocol
 from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry, Survey, UnreadableEntry
-from gpu_lol_action.domain.lookup import HubFields, HubPage, Question, Unanswered
+from gpu_lol_action.domain.lookup import Catalog, HubFields, HubPage, Question, Unanswered
 from gpu_lol_action.domain.machine import Launched, LaunchRequest, Machine, NotLaunched, RemoteOutput
+from gpu_lol_action.domain.market import StockAnswers, Template
+from gpu_lol_action.domain.offer import Offer
 from gpu_lol_action.domain.request import Closing, CommitContent, Posted, PullRequest, Repository
 from gpu_lol_action.domain.rescue import Kept
 
@@ -196,6 +198,10 @@ class Shell(Protocol):
         """Return the machine's ed25519 host key, read over the first connection and pinned from then on."""
         ...
 
+    def answers_as_before(self, endpoint: SshEndpoint) -> bool:
+        """Whether the address still shows the host key that was pinned: then that machine runs, whatever a list says."""
+        ...
+
     def run(
         self,
         endpoint: SshEndpoint,
@@ -219,6 +225,30 @@ class ModelHub(Protocol):
 
     def anonymous(self) -> ModelHub:
         """Return the same Hub, asked without anybody's token."""
+        ...
+
+
+class Catalogs(Protocol):
+    """The price catalogs that SkyPilot's makers publish."""
+
+    def begin(self, clouds: Iterable[str]) -> None:
+        """Start asking for these clouds' catalogs in the background."""
+        ...
+
+    def read(self, clouds: Iterable[str]) -> Mapping[str, Catalog | Unanswered]:
+        """Return each cloud's catalog, or why there is none; never waits past the time box that began with the first."""
+        ...
+
+
+class Market(Protocol):
+    """What clouds say of themselves beyond their lists of prices; every question in a box of seconds."""
+
+    def stock(self, offers: Iterable[Offer]) -> StockAnswers:
+        """Return what the clouds of these offers have at this moment; clouds that cannot say it are left out."""
+        ...
+
+    def templates(self) -> tuple[Template, ...] | Unanswered:
+        """Return the templates of the RunPod account, or why they cannot be told."""
         ...
 
 

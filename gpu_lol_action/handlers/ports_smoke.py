@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from gpu_lol_action.domain.measured import MeasuredBook
 from gpu_lol_action.domain.smoke import SmokeHistory
+from gpu_lol_action.domain.smoke_issue import IssueDraft, StandingIssue
 
 
 class SmokeBook(Protocol):
@@ -20,15 +20,6 @@ class SmokeBook(Protocol):
     def change(self, branch: str, edit: Callable[[SmokeHistory], SmokeHistory]) -> SmokeHistory:
         """Write the edited history, again over whatever was written meanwhile, and return it."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class StandingIssue:
-    """An issue of ours as it is now."""
-
-    number: int
-    is_open: bool
-    body: str
 
 
 class MeasuredRuns(Protocol):
@@ -46,18 +37,30 @@ class MeasuredRuns(Protocol):
 class Issues(Protocol):
     """Issues that this token wrote."""
 
-    def read(self, number: int) -> StandingIssue | None:
+    def read(self, number: int, marker_prefix: str) -> StandingIssue | None:
         """Return an issue, or None where it is gone or not ours."""
         ...
 
-    def open(self, title: str, body: str) -> int:
-        """Open an issue, exactly once even when an answer is lost (the body's marker identifies it); return its number."""
+    def find(self, marker_prefix: str) -> StandingIssue | None:
+        """Return our newest issue that starts with the marker, open or closed, among those that changed last."""
         ...
 
-    def edit(self, number: int, *, body: str, title: str, is_open: bool) -> None:
+    def open(self, title: str, body: str) -> StandingIssue:
+        """Open an issue, exactly once even when an answer is lost. Raises OperatorError, UserError where it may not be."""
+        ...
+
+    def edit(self, number: int, draft: IssueDraft) -> None:
         """Replace an issue's text and title, and close or reopen it."""
         ...
 
     def comment(self, number: int, body: str) -> None:
         """Add a comment, exactly once."""
+        ...
+
+
+class ReportFiles(Protocol):
+    """Where reports lie for whoever keeps them: a workflow's artifact, or a person."""
+
+    def write(self, files: Mapping[str, bytes]) -> str:
+        """Write them in place of what an earlier run left; return the folder. Raises OperatorError where it cannot."""
         ...

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
-from gpu_lol_action.analysis.sameness import is_installing, is_same_code, is_same_need
+from gpu_lol_action.analysis.installing import is_installing
+from gpu_lol_action.domain.change import is_worth_saying
 from gpu_lol_action.domain.ledger import Survey
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
-from gpu_lol_action.errors import GpuLolError, SpecError
+from gpu_lol_action.errors import SpecError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import keep_answers, remembering
 from gpu_lol_action.handlers.measured import measured_runs
+from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
-from gpu_lol_action.handlers.reading import Fetched, Reading, conclude, fetch, fetch_base, read_note
+from gpu_lol_action.handlers.reading import Compared, Fetched, Reading, conclude_change, fetch, fetch_base, read_note
 from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
@@ -96,7 +99,7 @@ def _quiet_before_reading(occasion: Occasion) -> Outcome | None:
 
 def _gather(context: Context, occasion: Occasion) -> _Scene:
     head = Fetched(occasion.pull_request.head_sha, fetch(context, occasion.pull_request.head_sha))
-    trees = _Trees(head, fetch_base(context, occasion.pull_request))
+    trees = _Trees(head, fetch_base(context, occasion.pull_request, head.checkout))
     seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
     # The look may have answered the policy and the note already.
     policy = occasion.load_policy()
@@ -125,22 +128,24 @@ def _quiet_after_looking(scene: _Scene) -> Outcome | None:
 
 
 def _propose(context: Context, scene: _Scene) -> Outcome:
-    base = _conclude_base(context, scene)
     try:
-        head = _conclude(scene, scene.trees.head, scene.note, base)
+        compared = _conclude(context, scene)
     except SpecError as error:
         _tell_spec_error(context, scene, error)
         raise
+    head = compared.head
     is_new = scene.seen.problem is None and not scene.seen.standing.comments
-    if is_new and not scene.occasion.is_asked and _is_untouched(scene, head, base):
+    if is_new and not scene.occasion.is_asked and _is_untouched(scene, compared):
         return Outcome("ignored", "environment_untouched")
-    case, seen = _case(context, scene, head, base), scene.seen
+    case, seen = _case(context, scene, compared), scene.seen
     if not case.is_installing:
         offered = offer_spec(context, _offering(scene, head))
         if offered.new_head is not None:
             # What moved the head is our own commit: no newer run's word is to be waited for.
             seen = replace(seen, standing=replace(seen.standing, head_sha=offered.new_head))
         case = replace(case, spec_notice=offered.notice)
+        cheaper = Cheaper(scene.pull_request, scene.seen.standing, head.what_ifs, scene.policy.proposal_mode)
+        suggest_cheaper(context, cheaper)
     body = comments.proposal(case)
     became = put_sticky(context, seen, body)
     if became is Sticky.OVERTAKEN:
@@ -153,30 +158,35 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
     return Outcome("done", reason_code, text=body, annotations=annotations)
 
 
-def _conclude(scene: _Scene, fetched: Fetched, note: ProposalNote, base: Reading | None = None) -> Reading:
-    before = base.analysis if base is not None else None
-    return conclude(fetched, scene.policy, scene.lookups, note.corrections, before, scene.measured)
+def _conclude(context: Context, scene: _Scene) -> Compared:
+    trees, policy, corrections = scene.trees, scene.policy, scene.note.corrections
+    compared = conclude_change(trees.head, trees.base, policy, scene.lookups, corrections, scene.measured)
+    if compared.problem:
+        context.progress.line(f"no comparison with the base: {compared.problem}")
+    return compared
 
 
-def _conclude_base(context: Context, scene: _Scene) -> Reading | None:
-    if scene.trees.base is None:
-        return None
-    try:
-        return _conclude(scene, scene.trees.base, ProposalNote())
-    except GpuLolError as error:
-        context.progress.line(f"no comparison with the base: {error.explanation.what}")
-        return None
-
-
-def _is_untouched(scene: _Scene, head: Reading, base: Reading | None) -> bool:
+def _is_untouched(scene: _Scene, compared: Compared) -> bool:
     """Whether this change is none of our business: nobody is told about what stays as it is."""
-    if base is None or scene.trees.base is None or scene.is_installing:
+    change, base = compared.change, compared.base
+    if change is None or base is None or scene.trees.base is None or scene.is_installing:
         return False
-    is_same = is_same_code(scene.trees.head.checkout, scene.trees.base.checkout)
-    return is_same and is_same_need(head.analysis, base.analysis)
+    if scene.trees.head.checkout.spec_text != scene.trees.base.checkout.spec_text:
+        return False
+    policy = scene.policy
+    is_said = is_worth_saying(
+        change.change, least_percent=float(policy.least_change_percent), says_parts=policy.says_environment
+    )
+    return not is_said and _price(compared.head) == _price(base)
 
 
-def _case(context: Context, scene: _Scene, head: Reading, base: Reading | None) -> ProposalCase:
+def _price(reading: Reading) -> Decimal | None:
+    best = reading.ladder.best
+    return best.price_usd_per_hour if best is not None else None
+
+
+def _case(context: Context, scene: _Scene, compared: Compared) -> ProposalCase:
+    head, base = compared.head, compared.base
     survey, now = context.ledger.survey(), context.clock.now()
     running = [record for record in survey.open_records if record.pull_request == scene.pull_request.number]
     return comments.proposal_case(
@@ -197,6 +207,10 @@ def _case(context: Context, scene: _Scene, head: Reading, base: Reading | None) 
         is_level_one=not context.settings.clouds and not _has_bot(survey),
         note=scene.note,
         run=run_label(context),
+        change=compared.change,
+        base_problem=compared.problem,
+        what_ifs=head.what_ifs,
+        spot=head.spot,
     )
 
 

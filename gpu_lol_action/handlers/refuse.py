@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.request import CommentCreated, Deny, Outcome, ParseProblem
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
@@ -93,3 +94,22 @@ def tell_internal_error(context: Context, error: BaseException, number: int | No
     if number is not None:
         answers.reply(context, number, body)
     return body
+
+
+def nothing_fits(ladder: Ladder) -> Deny:
+    """Return that no offer does, with the one that comes nearest."""
+    need = ladder.requirement
+    nearest, first = ladder.nearest, next(iter(ladder.rejected), None)
+    said = ""
+    if nearest is not None:
+        offer = nearest.offer
+        said = f"{len(ladder.rejected)} offers were looked at; the nearest is {offer.label} on {offer.cloud}: {nearest.reason}."
+    elif first is not None:
+        said = f"{len(ladder.rejected)} offers were looked at; the first says: {first.reason}."
+    card = f" on {need.accelerator}" if need.accelerator else ""
+    return Deny(
+        "nothing_fits",
+        f"no machine that may be rented offers {need.gpu_count} × {need.memory_gib_per_gpu:.0f} GiB{card}",
+        said,
+        "/gpu-lol analyze",
+    )

@@ -9,13 +9,20 @@ from dataclasses import replace
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Deny, Outcome
-from gpu_lol_action.errors import GpuLolError, LostRace, TransientError
+from gpu_lol_action.errors import GpuLolError, LostRace, OperatorError, TransientError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
 from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.handlers.seal import seal_login
 from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, reread
-from gpu_lol_action.launch.access import PublicKey, build_share_script, decide_access, parse_access_output
+from gpu_lol_action.launch.access import (
+    PublicKey,
+    build_share_script,
+    decide_access,
+    decide_readers,
+    parse_access_output,
+)
 from gpu_lol_action.render import comments
 
 Change = Callable[[tuple[str, ...]], tuple[str, ...]]
@@ -36,13 +43,20 @@ def handle_share(context: Context, order: Order) -> Outcome:
     access = decide_access({login: context.forge.ssh_keys(login)})
     if isinstance(access, Deny):
         return deny(context, order, access, record)
+    readers = decide_readers(access, [login]) if record.is_ssh_sealed else None
+    if isinstance(readers, Deny):
+        return deny(context, order, readers, record)
+    sealed = seal_login(context, record, record.repository, readers)
     added = _write(context, entry, lambda shared: (*(each for each in shared if each != login), login))
     if isinstance(added, Deny):
         return deny(context, order, added, record)
-    why = _set_keys(context, endpoint, login, access.keys)
+    try:
+        why = _set_keys(context, endpoint, login, access.keys)
+    except OperatorError:
+        _take_back(context, added, record, login)
+        raise
     if why is not None:
-        if login not in record.shared:
-            _write(context, added, lambda shared: tuple(each for each in shared if each != login))
+        _take_back(context, added, record, login)
         raise _not_installed(order, login, why)
     body = comments.shared(
         record=added.record,
@@ -51,9 +65,16 @@ def handle_share(context: Context, order: Order) -> Outcome:
         refused=[each.why for each in access.refused],
         now=context.clock.now(),
         reply_to=order.reply_to,
+        sealed=sealed,
     )
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "shared", {"environment": record.name}, text=body)
+
+
+def _take_back(context: Context, added: Entry, before: EnvironmentRecord, login: str) -> None:
+    """Take a name out of the record again whose keys did not reach the machine."""
+    if login not in before.shared:
+        _write(context, added, lambda shared: tuple(each for each in shared if each != login))
 
 
 def handle_unshare(context: Context, order: Order) -> Outcome:
@@ -110,6 +131,8 @@ def _set_keys(context: Context, endpoint: SshEndpoint, login: str, keys: Sequenc
     nonce = secrets.token_hex(16)
     try:
         output = context.shell().run(endpoint, build_share_script(login, keys, nonce))
+    except OperatorError:
+        raise  # it refuses our key, or shows another host key: trying again cannot help
     except GpuLolError as error:
         return error.explanation.what
     why = parse_access_output(output.stdout, nonce)

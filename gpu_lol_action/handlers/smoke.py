@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gpu_lol_action.analysis.smoke_test import smoke_test
+from gpu_lol_action.analysis.smoke_test import BESIDES, smoke_test
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, Tombstone
 from gpu_lol_action.domain.gpus import UnknownAccelerator, parse_accelerator
 from gpu_lol_action.domain.names import environment_name, user_hash
@@ -28,7 +28,10 @@ from gpu_lol_action.handlers.teardown import write_tombstone
 
 RETRY_PAUSE = timedelta(minutes=10)
 # What another hour may bring: everything else says the same again, or waits for a person.
-RETRIED = frozenset({"no_capacity", "too_many_environments", "test_not_run", "cloud_unavailable", "launch_timed_out"})
+RETRIED = frozenset({
+    "no_capacity", "too_many_environments", "test_not_run", "cloud_unreachable", "launch_timed_out", "launch_failed",
+    "code_not_shipped", "access_not_installed",
+})  # fmt: skip
 BUSY = "too_many_environments"
 
 
@@ -96,9 +99,17 @@ def _smoke_of(context: Context, order: Order) -> Smoke:
     note = read_note(context, order.pull_request.number)
     reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
     checkout = fetch(context, order.pull_request.head_sha)
-    test = smoke_test(checkout, reading.asked)
+    test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked))
     scene = Scene(checkout, reading.analysis, is_kept=not is_fork)
     return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test, order.policy), scene)
+
+
+def _besides(context: Context, order: Order, spec: EnvironmentSpec) -> dict[str, str]:
+    """Return pytest's own files, where the spec does not say what to run."""
+    if spec.smoke is not None and spec.smoke.command:
+        return {}
+    texts = {path: context.forge.read_file(path, order.pull_request.head_sha) for path in BESIDES}
+    return {path: text for path, text in texts.items() if text}
 
 
 def _is_retried(run: SmokeRun) -> bool:
@@ -263,4 +274,5 @@ def _record(context: Context, smoke: Smoke, cell: SmokeCell, plan: UpPlan) -> En
         user_hash=user_hash(order.repository.repository_id),
         is_rehearsal=context.settings.is_rehearsal,
         budget_noticed_at=plan.budget_noticed_at,
+        is_ssh_sealed=order.policy.is_ssh_sealed,
     )

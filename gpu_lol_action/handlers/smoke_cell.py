@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, State
 from gpu_lol_action.domain.measurement import Measurement
-from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest
+from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest, TestReport
 from gpu_lol_action.errors import Explanation, GpuLolError, TransientError
 from gpu_lol_action.handlers.compensate import compensate
 from gpu_lol_action.handlers.install import install_and_validate
@@ -20,11 +20,17 @@ from gpu_lol_action.handlers.teardown import Ended
 from gpu_lol_action.launch.access import Access
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.failures import recognize
+from gpu_lol_action.launch.probe_gpu import versions
 from gpu_lol_action.launch.smoke import Trial, build_smoke_script, is_marker, parse_smoke_output
+from gpu_lol_action.launch.test_report import read_report, redacted_report, report_sentence
 
 OVER = "smoke_over"
 # Nobody logs in to a machine of a smoke test but we.
 NOBODY = Access(())
+OTHER_MACHINES = (
+    "Let any card that fits serve (no `gpu_type` in `.gpu-lol.yaml`), or allow more `clouds`, a higher "
+    "`limits.price_usd_per_hour` or a longer `smoke.retry_within` in `.github/gpu-lol.yml`."
+)
 # What pytest says where nothing was selected (docs.pytest.org, "Exit codes").
 NO_TESTS = 5
 # Checks that speak of the code and its packages; all others speak of the machine.
@@ -80,13 +86,14 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
         if verdict is None:
             journal.write(state=State.READY, ready_at=journal.context.clock.now())
             tested = _test(journal, plan)
-            verdict = explained(judge_test(plan.test, tested), tested.log)
+            verdict = explained(with_report(judge_test(plan.test, tested), tested), tested.log)
     except StoppedError as stopped:
         verdict = Verdict(
             SmokeResult.NOT_RUN, "stopped", f"It was stopped: {stopped.tombstone.reason.replace('_', ' ')}."
         )
     except NoOfferError as none:
         verdict = judge_error(none.reason_code, none.explanation)
+        verdict = replace(verdict, remedy=verdict.remedy or OTHER_MACHINES)
     except GpuLolError as error:
         verdict = explained(judge_error(error.reason_code, error.explanation), journal.record.failure or "")
     except Exception as error:  # noqa: BLE001  a fault of ours is no verdict on the code, and the machine has to end
@@ -130,6 +137,14 @@ def judge_test(test: SmokeTest, tested: Trial) -> Verdict:
     return Verdict(SmokeResult.FAILED, "tests_failed", f"The command ended with exit status {tested.exit_code}.")
 
 
+def with_report(verdict: Verdict, tested: Trial) -> Verdict:
+    """Add what the test's own report says against its exit status."""
+    if verdict.reason_code == "no_tests":
+        return verdict
+    more = report_sentence(read_report(tested), is_passed=verdict.result is SmokeResult.PASSED)
+    return replace(verdict, why=" ".join(filter(None, (verdict.why, more))))
+
+
 def judge_error(reason_code: str, explanation: Explanation) -> Verdict:
     """Say what an error on the way means: only what the code itself brings (its set-up) is a failure of it."""
     why = " ".join(filter(None, (explanation.what, explanation.why)))
@@ -159,6 +174,7 @@ def refused(cell: SmokeCell, sha: str, at: datetime, verdict: Verdict) -> SmokeR
 def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | None) -> SmokeRun:
     record, redact = journal.record, journal.context.redact
     log = tested.log if tested is not None else record.failure or ""
+    report = read_report(tested)
     return SmokeRun(
         cell=plan.cell.name,
         sha=plan.plan.sha,
@@ -169,6 +185,8 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
         remedy=redact(verdict.remedy),
         exit_code=tested.exit_code if tested is not None else None,
         took=tested.took if tested is not None else timedelta(0),
+        tests=redacted_report(report, redact) if isinstance(report, TestReport) else None,
+        report_note=redact(report) if isinstance(report, str) else "",
         machine=_machine(record),
         cost_usd=record.bill.usd if record.bill else None,
         peak_memory_gib=_peaks(tested),
@@ -213,7 +231,11 @@ def _peaks(tested: Trial | None) -> tuple[float, ...]:
 
 
 def _machine(record: EnvironmentRecord) -> SmokeMachine:
+    driver, cuda, torch = versions(record.checks)
     return SmokeMachine(
+        driver=driver,
+        cuda=cuda,
+        torch=torch,
         cloud=record.cloud or "",
         accelerator=record.accelerator or "",
         accelerator_count=record.accelerator_count,

@@ -115,6 +115,7 @@ def end_environment(
         absences = prove_absence(context, entry, policy)
         if absences is None:
             return Ended(reread(context, entry))
+        _check_silent(context, entry.record)
     except GpuLolError as error:
         return Unproven(_as_unknown(context, entry), error.explanation.what)
     return Ended(_close(context, entry, absences))
@@ -212,6 +213,20 @@ def prove_absence(context: Context, entry: Entry, policy: Policy) -> tuple[datet
     raise TransientError(
         "teardown_unproven",
         f"{record.name_on_cloud} is still listed by {record.cloud} after {LISTING_TRIES} looks",
+    )
+
+
+def _check_silent(context: Context, record: EnvironmentRecord) -> None:
+    """Raise TransientError where the machine answers at its address although the provider lists it no more.
+
+    A list that was asked with the key of another account, or that is wrong, proves nothing.
+    """
+    if record.ssh is None or record.ssh.host_key is None or not context.shell().answers_as_before(record.ssh):
+        return
+    raise TransientError(
+        "teardown_unproven",
+        f"{record.cloud} does not list {record.name_on_cloud}, yet it answers at its address with its own host key: "
+        "does the cloud's key belong to another account than when it was rented?",
     )
 
 

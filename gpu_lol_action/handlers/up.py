@@ -20,16 +20,17 @@ from gpu_lol_action.handlers.confirm import ask_for_confirmation
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
-from gpu_lol_action.handlers.ladder import NoOfferError, climb
+from gpu_lol_action.handlers.ladder import NoOfferError
 from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up, read_access
 from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.handlers.seal import Login, decide_login, hidden_from_others, seal_login
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
 from gpu_lol_action.handlers.teardown import (
     Unproven,
     mark_launcher_stopped,
 )
+from gpu_lol_action.handlers.wait import climb_or_wait
 from gpu_lol_action.intake.spending_gates import check_head
-from gpu_lol_action.launch.access import Access
 from gpu_lol_action.render import comments
 
 
@@ -86,9 +87,10 @@ def handle_up(context: Context, order: Order) -> Outcome:
     plan = answer_without_cloud(context, order)
     if isinstance(plan, Outcome):
         return plan
-    access = read_access(context, order)
-    if isinstance(access, Deny):
-        return deny(context, order, access)
+    login = decide_login(context, order)
+    if isinstance(login, Deny):
+        return deny(context, order, login)
+    context = hidden_from_others(context, login)
     context.cloud().warm()
     try:
         entry = context.ledger.claim(_record(context, order, plan))
@@ -100,7 +102,7 @@ def handle_up(context: Context, order: Order) -> Outcome:
     try:
         journal.open_status()
         begin_deployment(context, journal.record)
-        return _launch_and_hand_over(journal, plan, access)
+        return _launch_and_hand_over(journal, plan, login)
     except StoppedError as stopped:
         return _stop(journal, stopped.tombstone)
     except NoOfferError as none:
@@ -122,10 +124,10 @@ def handle_up(context: Context, order: Order) -> Outcome:
         raise
 
 
-def _launch_and_hand_over(journal: Journal, plan: UpPlan, access: Access) -> Outcome:
+def _launch_and_hand_over(journal: Journal, plan: UpPlan, login: Login) -> Outcome:
     context, order = journal.context, journal.order
-    climb(journal, plan)
-    install_and_validate(journal, plan, access)
+    climb_or_wait(journal, plan)
+    install_and_validate(journal, plan, login.access)
     if any(check.status is CheckStatus.FAILED for check in journal.record.checks) and (
         order.policy.is_teardown_on_failed_validation
     ):
@@ -143,6 +145,7 @@ def _launch_and_hand_over(journal: Journal, plan: UpPlan, access: Access) -> Out
         repository_name=plan.setup.folder,
         head_ref=order.pull_request.head_ref,
         notice=notice,
+        sealed=seal_login(context, journal.record, plan.setup.folder, login.readers),
     )
     journal.status.end()
     last = comments.status(entries=[journal.record], unreadable=[], now=now, gpu_use={})
@@ -247,4 +250,5 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
             dict.fromkeys(each for each in order.command.share if each.lower() != order.requester.login.lower())
         ),
         confirmed_by=order.confirmation.by.login if order.confirmation else None,
+        is_ssh_sealed=order.policy.is_ssh_sealed,
     )

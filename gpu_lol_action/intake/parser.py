@@ -19,6 +19,7 @@ from gpu_lol_action.intake.corrections import SettingProblem, forms, read_settin
 from gpu_lol_action.intake.estimate_cells import check_cell
 from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
+from gpu_lol_action.intake.requirements import read_requirements
 from gpu_lol_action.intake.values import CHOICES, ENVIRONMENT, PROFILE, SWITCHES, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
@@ -171,12 +172,28 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
         if not PROFILE.fullmatch(word):
             return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
         return dataclasses.replace(command, profile=word)
-    if positional in ("user", "environment") or "|" in positional:
+    if positional in ("user", "environment", "requirements") or "|" in positional:
         return _apply_known_word(command, positional, word)
     if positional == "request" and comment_of(word) is None:
         what = f"`{_shown(word)}` names no request; the answer to `up` has the whole line"
         return ParseProblem(command.line, what, command=command.name)
     return dataclasses.replace(command, topic=word)
+
+
+def _apply_requirements(command: Command, word: str) -> Command | ParseProblem:
+    if command.topic or command.gpu or command.memory_gib:
+        return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
+    wanted = read_requirements(word)
+    if isinstance(wanted, gpus.UnknownAccelerator):
+        return ParseProblem(command.line, wanted.what, wanted.did_you_mean, command.name, "unknown_accelerator")
+    return dataclasses.replace(
+        command,
+        topic=word.lower() if wanted.is_all else None,
+        gpu=wanted.accelerator,
+        gpu_count=wanted.count,
+        memory_gib=wanted.memory_gib,
+        is_memory_as_sold=wanted.is_as_sold,
+    )
 
 
 def _apply_known_word(command: Command, positional: str, word: str) -> Command | ParseProblem:
@@ -187,6 +204,8 @@ def _apply_known_word(command: Command, positional: str, word: str) -> Command |
             return dataclasses.replace(command, topic=word.lower())
         what = f"`{command.name}` knows no `{_shown(word)}`"
         return ParseProblem(command.line, what, nearest(word, valid) or valid, command.name)
+    if positional == "requirements":
+        return _apply_requirements(command, word)
     if positional == "environment":
         if ENVIRONMENT.fullmatch(word):
             return dataclasses.replace(command, topic=word)

@@ -61,6 +61,7 @@ SWITCHES: Mapping[str, str] = {
     "--spot": "use_spot",
     "--all": "is_all",
     "--restore": "is_restoring",
+    "--wait": "is_waiting",
     "--dry-run": "is_dry_run",
     "--hub": "use_hub",
     "--verbose": "is_verbose",
@@ -71,6 +72,7 @@ SWITCHES: Mapping[str, str] = {
     "--force": "is_forced",
     "--explain": "is_explained",
     "--csv": "is_csv",
+    "--availability": "asks_availability",
 }
 """The field of Command that an option without a value sets."""
 
@@ -91,5 +93,6 @@ VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.TABLE: ("table", lambda value: value or None),
     OptionKind.LEVEL: ("level", lambda value: int(value) if value in LEVELS else None),
     OptionKind.PIN: ("pin", _matching(_PIN)),
+    OptionKind.PATTERN: ("pattern", lambda value: value if len(value) <= 100 and value.isprintable() else None),
 }
 """The field of Command that a kind fills, and its reader. Accelerators and users have ways of their own."""

@@ -18,6 +18,11 @@ from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, mark
 MIN_RSA_BITS = 2048
 """NIST SP 800-131A's floor, and GitHub's own for new keys."""
 
+ADD_A_KEY = (
+    'Make a key and add it (the second step also on GitHub: Settings, "SSH and GPG keys"), then give the command again:\n'
+    "ssh-keygen -t ed25519\n"
+    "gh ssh-key add ~/.ssh/id_ed25519.pub"
+)
 _MAX_KEYS_PER_PERSON = 50
 _MAX_KEY_CHARACTERS = 8192
 _TYPES = frozenset(
@@ -93,7 +98,7 @@ def _deny_without_key(login: str, refused: Sequence[RefusedKey]) -> Deny:
         "ssh_key_missing",
         f"@{login} has no SSH key on GitHub that a machine would take.",
         why=why,
-        fix='ssh-keygen -t ed25519 && gh ssh-key add ~/.ssh/id_ed25519.pub  # or: GitHub, Settings, "SSH and GPG keys"',
+        fix=ADD_A_KEY,
     )
 
 
@@ -130,6 +135,47 @@ def _fields(blob: bytes) -> list[bytes]:
     if len(fields) < 2 or not all(fields[1:2]):
         raise ValueError("the key is missing")
     return fields
+
+
+AGE_TYPES: Mapping[str, str] = {"ssh-ed25519": "~/.ssh/id_ed25519", "ssh-rsa": "~/.ssh/id_rsa"}
+"""Key types that age encrypts to (filippo.io/age, SSH keys), with the file in which OpenSSH keeps such a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Whose keys open what is encrypted: public lines, the identity file of the first person, and what cannot open it."""
+
+    logins: tuple[str, ...]
+    keys: tuple[str, ...]
+    identity: str
+    left_out: tuple[str, ...]
+
+
+def decide_readers(access: Access, logins: Sequence[str]) -> Readers | Deny:
+    """Return the keys to encrypt to, or a denial for the first person who could open nothing."""
+    lines: list[str] = []
+    left_out: list[str] = []
+    identities: list[str] = []
+    for login in logins:
+        mine = [key for key in access.keys if key.login == login]
+        able = [key for key in mine if key.key_type in AGE_TYPES]
+        types = list(dict.fromkeys(key.key_type for key in mine if key not in able))
+        if not able:
+            return _deny_reader(login, types)
+        lines += [f"{key.key_type} {key.body}" for key in able]
+        left_out += [f"{key_type} of {login}" for key_type in types]
+        identities += [AGE_TYPES[key_type] for key_type in AGE_TYPES if key_type in {key.key_type for key in able}]
+    return Readers(tuple(logins), tuple(lines), identities[0], tuple(left_out))
+
+
+def _deny_reader(login: str, types: Sequence[str]) -> Deny:
+    theirs = ", ".join(f"`{each}`" for each in types) or "another person's"
+    return Deny(
+        "ssh_key_cannot_decrypt",
+        f"@{login} has no SSH key on GitHub that the machine's address could be encrypted to",
+        f"the policy says `ssh_details: encrypted`; age opens with ed25519 and RSA keys, not with {theirs}.",
+        ADD_A_KEY,
+    )
 
 
 def build_access_script(access: Access, nonce: str) -> str:

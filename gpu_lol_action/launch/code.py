@@ -16,7 +16,7 @@ from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, mark
 KEPT = frozenset({"changed", "commits", "untracked", "branch", "no_checkout"})
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH = re.compile(r"(?!-)[^\x00-\x20\x7f~^:?*\[\\]{1,200}")
-_ORIGIN = re.compile(r"(?:https://|ssh://|git@)[A-Za-z0-9.-]+(?::[0-9]+)?[:/][A-Za-z0-9._/-]+")
+_ORIGIN = re.compile(r"(?:https://|ssh://(?:git@)?|git@)[A-Za-z0-9.-]+(?::[0-9]+)?[:/][A-Za-z0-9._/-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class CodeRequest:
     ``strip_components`` is how many leading folders the archive's names have (GitHub's own archives: 1).
     ``gitlinks`` maps a submodule's path to the commit it stands at. ``origin_url`` never holds a token.
     ``commit_object`` is the commit's content without git's header. ``may_fetch``: the machine may ask the origin
-    for the commit where its bytes are not known (a public repository).
+    for the commit where its bytes are not known (a public repository). ``push_url``: where `git push` goes, with the
+    keys of whoever is logged in.
     """
 
     repository: str
@@ -38,6 +39,7 @@ class CodeRequest:
     gitlinks: Mapping[str, str] = field(default_factory=dict)
     strip_components: int = 0
     may_fetch: bool = False
+    push_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,12 @@ def build_origin_url(server_url: str, repository: str) -> str:
     return f"https://{host}/{repository}.git"
 
 
+def build_push_url(server_url: str, repository: str) -> str:
+    """Return the SSH address of a repository: a push takes the forwarded agent of whoever is logged in, and no token."""
+    host = re.sub(r"^[a-z]+://(?:[^/@]*@)?", "", server_url).strip("/")
+    return f"ssh://git@{host.partition(':')[0]}/{repository}.git"
+
+
 def build_code_script(request: CodeRequest, nonce: str) -> str:
     """Return the script that makes the checkout; its standard input is the archive (tar.gz). Values are data there.
 
@@ -110,7 +118,7 @@ def _values(request: CodeRequest, nonce: str) -> dict[str, str]:
     for value in (request.sha, *([request.tree_id] if request.tree_id else []), *request.gitlinks.values()):
         if not _OBJECT_ID.fullmatch(value):
             raise ValueError(f"{value[:80]!r} is no git object id")
-    if request.origin_url and not _ORIGIN.fullmatch(request.origin_url):
+    if any(url and not _ORIGIN.fullmatch(url) for url in (request.origin_url, request.push_url)):
         raise ValueError("the origin is no plain https or ssh address of a repository")
     for path in request.gitlinks:
         if path.startswith("/") or ".." in path.split("/") or ".git" in path.lower().split("/") or "\n" in path:
@@ -122,6 +130,7 @@ def _values(request: CodeRequest, nonce: str) -> dict[str, str]:
         "tree": request.tree_id,
         "strip": str(request.strip_components),
         "origin": request.origin_url,
+        "push_url": request.push_url,
         "branch": request.branch if _BRANCH.fullmatch(request.branch) else "gpu-lol",
         "commit_base64": base64.b64encode(request.commit_object).decode("ascii"),
         "gitlinks": "\n".join(f"{sha}\t{path}" for path, sha in sorted(request.gitlinks.items())),

@@ -6,6 +6,7 @@ It is one layer of several and trusted by none of the others: whoever is root on
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -23,12 +24,14 @@ class Watch:
     """What a machine watches: its lease, and the checkout (a name in the home folder, the commit that was shipped).
 
     ``grace``: so long after the lease it leaves work that is only there for the sweeper to save, before it ends itself.
+    ``keep``: paths of the checkout that count as work though git ignores them.
     """
 
     lease: Lease
     folder: str
     sha: str
     grace: timedelta
+    keep: tuple[str, ...] = ()
 
 
 def build_lease_script(watch: Watch, now: datetime, nonce: str, *, watch_every: timedelta = WATCH_INTERVAL) -> str:
@@ -49,6 +52,7 @@ def build_lease_script(watch: Watch, now: datetime, nonce: str, *, watch_every: 
             "grace_seconds": str(max(int(watch.grace.total_seconds()), 0)),
             "checkout": watch.folder,
             "sha": watch.sha,
+            "keep": _lines(watch.keep),
             "watcher": read_remote("watch.sh"),
         },
     )
@@ -64,11 +68,13 @@ def parse_lease_output(output: str, nonce: str) -> str | None:
     return "the script ended before it was done"
 
 
-def build_look_script(folder: str, sha: str, nonce: str) -> str:
+def build_look_script(folder: str, sha: str, nonce: str, keep: Sequence[str] = ()) -> str:
     """Return the script that says how long nobody has used the machine, and what of ``folder`` would be lost with it."""
     if not _OBJECT_ID.fullmatch(sha):
         raise ValueError(f"{sha[:80]!r} is no commit")
-    return build_script("look", values={"nonce": check_nonce(nonce), "folder": folder, "sha": sha})
+    return build_script(
+        "look", values={"nonce": check_nonce(nonce), "folder": folder, "sha": sha, "keep": _lines(keep)}
+    )
 
 
 def parse_look_output(output: str, nonce: str) -> Look | None:
@@ -87,4 +93,9 @@ def parse_look_output(output: str, nonce: str) -> Look | None:
         changed=said.get("changed"),
         untracked=said.get("untracked"),
         unpushed=said.get("unpushed"),
+        kept=said.get("kept", 0),
     )
+
+
+def _lines(paths: Sequence[str]) -> str:
+    return "\n".join(path for path in paths if "\n" not in path)

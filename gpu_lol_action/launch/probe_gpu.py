@@ -6,7 +6,7 @@ Where one check fails, those that can only follow from it are noted, not failed:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ MIN_DRIVERS: Mapping[int, Version] = {11: (450, 80, 2), 12: (525, 60, 13), 13: (
 MAX_OCCUPIED_FRACTION = 0.1
 
 _STAND_IN = " This is a stand-in: a rehearsal has no GPU."
+_DRIVER_SAID = re.compile(r"Driver ([0-9.]{1,30}[0-9])(?= serves| is too old|;)")
+_TORCH_SAID = re.compile(r"torch (\S{1,40}) \(CUDA ([0-9.]{1,20})\)")
 _OTHER_MACHINE = "End it with `/gpu-lol down` and start another one; hosts differ."
 
 
@@ -56,6 +58,14 @@ def judge(facts: Mapping[str, Any], expected: ExpectedGpus) -> list[Check]:
         reduced = mapping(facts.get("all_reduce"))
         checks.append(_follows("all_reduce", cause, torch) if cause else _all_reduce(reduced, expected))
     return checks
+
+
+def versions(checks: Sequence[Check]) -> tuple[str, str, str]:
+    """Return driver, CUDA and torch as our own sentences name them; empty where a check does not."""
+    said = {check.name: check.sentence for check in checks}
+    driver = _DRIVER_SAID.match(said.get("driver", ""))
+    torch = _TORCH_SAID.match(said.get("torch", ""))
+    return driver[1] if driver else "", torch[2] if torch else "", torch[1] if torch else ""
 
 
 def _check(name: str, status: CheckStatus, sentence: str, fix: str, facts: Mapping[str, Any]) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -11,21 +12,30 @@ from gpu_lol_action.domain.gpus import (
     Accelerator,
     AcceleratorRequest,
     UnknownAccelerator,
-    accelerators,
     find_accelerator,
     is_launchable,
     names_on,
     parse_accelerator,
 )
-from gpu_lol_action.domain.offer import Candidate, Ladder, Offer, OfferTable, PriceSource, Rejected, Requirement
+from gpu_lol_action.domain.offer import Candidate, Lack, Ladder, Offer, OfferTable, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.estimation.compatibility import image_refusal
-from gpu_lol_action.pricing.snapshot import CLOUDS_WITHOUT_SPOT_PRICE
+from gpu_lol_action.pricing.throughput import Work, throughput
 
 # Clouds whose machines SkyPilot 0.14.1 can rent as spot (facts: Cloud._unsupported_features_for_resources).
 CLOUDS_WITH_SPOT = frozenset({"runpod", "vast", "aws", "gcp", "azure", "nebius", "verda"})
+
+# Of these the catalog shows no spot price that is one (RunPod repeats the price, Vast writes 0.00), though they rent spot
+# machines. On the others a machine without a spot price is not rented so.
+CLOUDS_WITHOUT_SPOT_PRICE = frozenset({"runpod", "vast"})
+
+# Clouds on which SkyPilot 0.14.1 runs no container image (facts: its feature table); where an image is asked for, no offer.
+CLOUDS_WITHOUT_IMAGES = frozenset({"shadeform", "primeintellect", "verda", "hyperbolic", "yotta"})
+
+# Clouds whose machines come with the disk they have: SkyPilot asks for no size there.
+CLOUDS_WITH_FIXED_DISK = frozenset({"lambda"})
 
 # Below compute capability 8.0 there is no bf16 and no FlashAttention 2: such cards are taken only when named.
 MIN_CAPABILITY = (8, 0)
@@ -36,13 +46,14 @@ UNKNOWN_MEMORY_GIB = 12.0
 
 @dataclass(frozen=True, slots=True)
 class RankRequest:
-    """All that ranking looks at. ``max_price_usd_per_hour`` None means no cap."""
+    """All that ranking looks at. ``max_price_usd_per_hour`` None means no cap; ``work`` is what speeds are compared by."""
 
     requirement: Requirement
     offers: OfferTable
     source: PriceSource
     lease: timedelta
     max_price_usd_per_hour: Decimal | None = None
+    work: Work = Work.BF16
 
 
 def requirement_from(
@@ -65,7 +76,7 @@ def requirement_from(
         base_image=spec.environment.base_image,
         alternatives=hardware.alternatives if spec.needs_gpu else (),
     )
-    return wanted if command is None else _with_options(wanted, command)
+    return wanted if command is None else with_options(wanted, command)
 
 
 def rank_candidates(request: RankRequest) -> Ladder:
@@ -77,19 +88,22 @@ def rank_candidates(request: RankRequest) -> Ladder:
     rejected: list[Rejected] = []
     clouds = dict.fromkeys(request.requirement.clouds) if request.requirement.gpu_count else {}
     for cloud in clouds:
-        offers = request.offers.get(cloud, ())
-        for offer in offers:
-            reason = _refusal(offer, offers, request)
-            if reason:
-                rejected.append(Rejected(offer, reason))
+        for offer in request.offers.get(cloud, ()):
+            refused = _refusal(offer, request)
+            if refused is not None:
+                rejected.append(refused)
             else:
                 candidates.append(_candidate(offer, request))
     candidates.sort(key=_rank)
+    candidates, larger = _without_needless_cards(candidates)
+    rejected += larger
     rejected.sort(key=lambda item: (item.offer.price_usd_per_hour, item.offer.cloud, item.offer.instance_type))
-    return Ladder(request.requirement, tuple(candidates), tuple(rejected), request.source)
+    candidates = _with_speeds(candidates, request)
+    return Ladder(request.requirement, tuple(candidates), tuple(rejected), request.source, request.work.words)
 
 
-def _with_options(wanted: Requirement, command: Command) -> Requirement | UnknownAccelerator:
+def with_options(wanted: Requirement, command: Command) -> Requirement | UnknownAccelerator:
+    """Return the requirement with a command's options over it."""
     if command.gpu is not None:
         found = parse_accelerator(command.gpu)
         if not isinstance(found, AcceleratorRequest):
@@ -110,17 +124,52 @@ def _with_options(wanted: Requirement, command: Command) -> Requirement | Unknow
     )
 
 
-def _refusal(offer: Offer, offers: tuple[Offer, ...], request: RankRequest) -> str:
-    """Return why the offer is not taken, in one clause; an empty text when it fits."""
+def _with_speeds(candidates: list[Candidate], request: RankRequest) -> list[Candidate]:
+    """Say of each how much faster than the cheapest it is; of none where that one's speed is not published.
+
+    Cards that a machine has beyond those asked for do no work.
+    """
+    count = max(request.requirement.gpu_count, 1)
+    speeds = [throughput(each.offer.accelerator, count, request.work) for each in candidates]
+    base = speeds[0] if speeds else None
+    if not base:
+        return candidates
+    return [replace(c, relative_speed=s / base if s else None) for c, s in zip(candidates, speeds, strict=True)]
+
+
+def _without_needless_cards(candidates: list[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
+    """Leave, of a card on a cloud, the fewest that fit; more of them only where they cost less. ``candidates`` are ranked."""
+    kept: list[Candidate] = []
+    needless: list[Rejected] = []
+    for candidate in candidates:
+        offer = candidate.offer
+        fewer = [
+            other.offer.accelerator_count
+            for other in candidates
+            if (other.offer.cloud, other.offer.accelerator) == (offer.cloud, offer.accelerator)
+            and other.offer.accelerator_count < offer.accelerator_count
+            and other.price_usd_per_hour <= candidate.price_usd_per_hour
+        ]
+        if fewer:
+            count = min(fewer)
+            needless.append(Rejected(offer, "1 card is enough" if count == 1 else f"{count} cards are enough"))
+        else:
+            kept.append(candidate)
+    return kept, needless
+
+
+def _refusal(offer: Offer, request: RankRequest) -> Rejected | None:
+    """Return why the offer is not taken, in one clause; None when it fits."""
     wanted = request.requirement
-    return (
-        _name_refusal(offer, wanted)
-        or _card_refusal(offer, wanted)
-        or _count_refusal(offer, offers, wanted)
-        or _memory_refusal(offer, wanted)
-        or _host_refusal(offer, wanted)
-        or _price_refusal(offer, request)
+    checks: tuple[tuple[Lack, Callable[[], str]], ...] = (
+        (Lack.CARD, lambda: _name_refusal(offer, wanted)),
+        (Lack.CARD, lambda: _card_refusal(offer, wanted)),
+        (Lack.COUNT, lambda: _count_refusal(offer, wanted)),
+        (Lack.HOST, lambda: _host_refusal(offer, wanted)),
+        (Lack.MEMORY, lambda: _memory_refusal(offer, wanted)),
+        (Lack.PRICE, lambda: _price_refusal(offer, request)),
     )
+    return next((Rejected(offer, reason, kind) for kind, check in checks if (reason := check())), None)
 
 
 def _name_refusal(offer: Offer, wanted: Requirement) -> str:
@@ -139,32 +188,29 @@ def _is_named(offer: Offer, wanted: Requirement) -> bool:
 
 
 def _card_refusal(offer: Offer, wanted: Requirement) -> str:
-    card = accelerators().get(offer.accelerator)
+    card = find_accelerator(offer.accelerator)
     if card is None:
         return "this card is not in our table"
     if card.is_arm:
         return "its host is ARM: x86 images do not run there"
     if wanted.base_image and card.is_nvidia and (refusal := image_refusal(wanted.base_image, card)):
         return refusal
-    return "" if _is_named(offer, wanted) else _unnamed_refusal(card)
+    return "" if _is_named(offer, wanted) else _unnamed_refusal(card, wanted)
 
 
-def _unnamed_refusal(card: Accelerator) -> str:
+def _unnamed_refusal(card: Accelerator, wanted: Requirement) -> str:
     if not card.is_nvidia:
         return "no NVIDIA card: CUDA images and packages do not run there"
+    if wanted.precision.startswith("fp8") and not card.has_fp8:
+        return f"{card.architecture} has no fp8, in which the code computes"
     if (card.compute_capability or (0, 0)) < MIN_CAPABILITY:
         return f"{card.architecture} has no bf16 and no FlashAttention 2; name the card to take it"
     return ""
 
 
-def _count_refusal(offer: Offer, offers: tuple[Offer, ...], wanted: Requirement) -> str:
+def _count_refusal(offer: Offer, wanted: Requirement) -> str:
     need = max(wanted.gpu_count, 1)
-    if offer.accelerator_count < need:
-        return f"{offer.accelerator_count} of {need} cards"
-    counts = sorted({other.accelerator_count for other in offers if other.accelerator == offer.accelerator})
-    smallest = next(count for count in counts if count >= need)
-    enough = "1 card is enough" if need == 1 else f"{need} cards are enough"
-    return enough if offer.accelerator_count > smallest else ""
+    return f"{offer.accelerator_count} of {need} cards" if offer.accelerator_count < need else ""
 
 
 def _memory_refusal(offer: Offer, wanted: Requirement) -> str:
@@ -172,9 +218,13 @@ def _memory_refusal(offer: Offer, wanted: Requirement) -> str:
     if offer.memory_gib_per_gpu >= need:
         return ""
     card = find_accelerator(offer.accelerator)
-    # gpu-lol's files say 24 for a 24 GB card: a card that the file itself names is held to its marketed size.
-    if card and _is_named(offer, wanted) and need <= card.marketed_gb:
+    # gpu-lol's files say 24 for a 24 GB card: a card that the file itself names is held to its marketed size. Where a cloud
+    # merges cards under a name, the offer's own size says which one it is.
+    is_that_card = card is not None and offer.memory_gib_per_gpu >= 0.9 * min(need, card.memory_gib)
+    if card and is_that_card and need <= card.marketed_gb and (wanted.is_memory_as_sold or _is_named(offer, wanted)):
         return ""
+    if wanted.is_memory_as_sold and card:
+        return f"{card.marketed_gb:g} GB, {need:g} needed"
     return f"{offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} needed"
 
 
@@ -185,8 +235,12 @@ def _host_refusal(offer: Offer, wanted: Requirement) -> str:
         return f"{offer.vcpus:g} virtual CPUs, {wanted.cpus} needed"
     if wanted.memory_gib and offer.memory_gib is not None and offer.memory_gib < wanted.memory_gib:
         return f"{offer.memory_gib:g} GiB of main memory, {wanted.memory_gib:g} needed"
+    if wanted.base_image and offer.cloud in CLOUDS_WITHOUT_IMAGES:
+        return f"{offer.cloud} runs no container images"
     if wanted.use_spot and offer.cloud not in CLOUDS_WITH_SPOT:
         return f"{offer.cloud} has no spot machines"
+    if wanted.use_spot and not _has_spot(offer) and offer.cloud not in CLOUDS_WITHOUT_SPOT_PRICE:
+        return f"{offer.cloud} rents this one on demand only"
     return ""
 
 
@@ -201,9 +255,13 @@ def _price_refusal(offer: Offer, request: RankRequest) -> str:
 def _price(offer: Offer, wanted: Requirement) -> Decimal:
     """Return what an hour costs: the spot price only where the cloud's catalog really has one."""
     spot = offer.spot_price_usd_per_hour
-    if wanted.use_spot and spot is not None and spot > 0 and offer.cloud not in CLOUDS_WITHOUT_SPOT_PRICE:
-        return spot
-    return offer.price_usd_per_hour
+    return spot if wanted.use_spot and spot is not None and _has_spot(offer) else offer.price_usd_per_hour
+
+
+def _has_spot(offer: Offer) -> bool:
+    """Whether the spot price is one: less than on demand, and more than nothing."""
+    spot = offer.spot_price_usd_per_hour
+    return spot is not None and 0 < spot < offer.price_usd_per_hour
 
 
 def _candidate(offer: Offer, request: RankRequest) -> Candidate:
@@ -211,16 +269,23 @@ def _candidate(offer: Offer, request: RankRequest) -> Candidate:
     price = _price(offer, wanted)
     spare = offer.memory_gib_per_gpu - wanted.memory_gib_per_gpu
     need = wanted.memory_gib_per_gpu
-    if need and spare >= 0:
+    if wanted.is_memory_as_sold:
+        why = f"{offer.memory_gib_per_gpu:.1f} GiB usable"
+    elif need and spare >= 0:
         why = f"{offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} needed"
     elif need:
         why = f"named in the file; {offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} asked for"
     else:
         why = "as asked for"
+    card = find_accelerator(offer.accelerator)
+    if card is not None and wanted.precision.startswith("bf16") and not card.has_bf16:
+        why += f"; {card.architecture} has no bf16, in which the code computes"
     if wanted.use_spot and price == offer.price_usd_per_hour:
         why += "; priced as on demand, because the catalog shows no spot price"
     if offer.accelerator_count > max(wanted.gpu_count, 1):
         why += f"; {offer.accelerator_count} cards, the fewest it is rented with"
+    if wanted.min_disk_gb and offer.cloud in CLOUDS_WITH_FIXED_DISK:
+        why += f"; its disk is what the machine has, {wanted.min_disk_gb} GB cannot be asked for"
     return Candidate(offer, price, cost_usd(price, request.lease), why)
 
 

@@ -44,8 +44,9 @@ class RentedGpu:
         return self.gpu_type_id.replace("NVIDIA ", "").replace("GeForce ", "").replace(" Generation", "")
 
     def price_usd_per_hour(self, count: int) -> Decimal:
-        """Price of an instance with ``count`` GPUs: the table's row, else that many times one GPU."""
-        return self.prices_usd_per_hour.get(count) or self.prices_usd_per_hour[1] * count
+        """Price of an instance with ``count`` GPUs: the table's row, else as many times one GPU of the smallest row."""
+        smallest = min(self.prices_usd_per_hour)
+        return self.prices_usd_per_hour.get(count) or self.prices_usd_per_hour[smallest] / smallest * count
 
 
 def _rows(name: str) -> list[dict[str, str]]:

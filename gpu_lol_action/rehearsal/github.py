@@ -208,8 +208,8 @@ class Hub:
         """Somebody edits a comment: `issue_comment` edited."""
         with self.world.lock:
             made = self.repository.comments[comment_id]
-            before, made.body = made.body, body
-            made.updated_at = made.edited_at = self.world.now()
+            before = made.body
+            made.edit(body, self.world.now())
             return events.comment_edited(self._scene(made.author.login), made, before)
 
     def comments(self, number: int, by: str | None = None) -> list[Comment]:

@@ -81,8 +81,7 @@ class _Changes:
     def edit(self, _info: object, input: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A002 - GraphQL's argument
         home, comment = self._find(input["id"])
         need(self._token, home, ("pull_requests", "issues"), "write")
-        comment.body = _checked(input["body"])
-        comment.updated_at = comment.edited_at = self._world.now()
+        comment.edit(_checked(input["body"]), self._world.now())
         return {"issueComment": self._shown(home, comment)}
 
     def react(self, _info: object, input: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A002 - GraphQL's argument

@@ -48,13 +48,23 @@ def _label_names(call: Call, raw: object) -> list[str]:
 
 
 # --- issues ----------------------------------------------------------------------------------------------
+def _has_issues(call: Call) -> None:
+    """Where they are switched off GitHub answers 410, and pull requests stay what they are."""
+    if not call.repository.has_issues:
+        raise refuse(410, "Issues has been disabled in this repository.")
+
+
 def _list_issues(call: Call) -> Answer:
+    _has_issues(call)
     wanted = call.query.get("state", "open")
     labels = {name.lower() for name in call.query.get("labels", "").split(",") if name}
     creator = call.query.get("creator", "").lower()
+    listed = sorted(call.repository.issues.items(), reverse=True)
+    if call.query.get("sort") == "updated":
+        listed.sort(key=lambda pair: pair[1].updated_at, reverse=True)
     found = [
         issue
-        for number, issue in sorted(call.repository.issues.items(), reverse=True)
+        for _, issue in listed
         if wanted in ("all", issue.state)
         and labels <= {name.lower() for name in issue.labels}
         and creator in ("", issue.author.login.lower())
@@ -63,6 +73,7 @@ def _list_issues(call: Call) -> Answer:
 
 
 def _create_issue(call: Call) -> Answer:
+    _has_issues(call)
     body = _checked_body(call.body["body"], "Issue") if call.body.get("body") else None
     issue = changes.open_issue(call.world, call.repository, call.actor, str(call.body["title"]), body)
     issue.labels = _label_names(call, call.body.get("labels"))
@@ -120,8 +131,7 @@ def _get_comment(call: Call) -> Answer:
 
 def _update_comment(call: Call) -> Answer:
     comment = _comment(call)
-    comment.body = _checked_body(call.body["body"], "IssueComment")
-    comment.updated_at = comment.edited_at = call.world.now()
+    comment.edit(_checked_body(call.body["body"], "IssueComment"), call.world.now())
     return Answer(200, payloads.comment(call.world, call.repository, comment))
 
 

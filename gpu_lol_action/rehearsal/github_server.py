@@ -86,7 +86,11 @@ class Api:
         try:
             asked = json.loads(incoming.body)
             query, variables = asked["query"], asked.get("variables") or {}
-            body = github_graphql.answer(self._world, self._admitted(incoming, token), query, variables)
+            admitted = self._admitted(incoming, token)
+            if self._world.refuses_graphql:
+                error = {"type": "FORBIDDEN", "message": "Resource not accessible by integration"}
+                return Answer(200, {"data": None, "errors": [error]})
+            body = github_graphql.answer(self._world, admitted, query, variables)
         except Refusal as refusal:
             return refusal.answer
         if body is None:

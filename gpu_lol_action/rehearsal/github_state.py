@@ -84,9 +84,15 @@ class Comment:
     updated_at: datetime
     first_body: str = ""
     edited_at: datetime | None = None
+    edits: int = 0
 
     def __post_init__(self) -> None:
         self.first_body = self.first_body or self.body
+
+    def edit(self, body: str, at: datetime) -> None:
+        """Say something else from now on."""
+        self.body, self.edits = body, self.edits + 1
+        self.updated_at = self.edited_at = at
 
 
 @dataclass(slots=True)
@@ -130,6 +136,7 @@ class Repository:
     fork_of: Repository | None = None
     refuses_custom_refs: bool = False
     hides_custom_refs: bool = False
+    has_issues: bool = True
     roles: dict[str, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
@@ -177,6 +184,8 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.archive_tickets: dict[str, tuple[Repository, str]] = {}
         self.page_limit = 100
+        # As a server whose GraphQL is down, or a token that may not use it: REST has to do.
+        self.refuses_graphql = False
         self.requests_used: dict[str, int] = {}
         # Team to member to state: "active", or "pending" until an invitation is taken.
         self.teams: dict[str, dict[str, str]] = {}

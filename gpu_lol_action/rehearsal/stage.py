@@ -199,6 +199,8 @@ class Stage:
             "GITHUB_REPOSITORY": self.full_name,
             "GITHUB_RUN_ID": run_id,
             "RUNNER_TEMP": str(runner),
+            # The loopback cloud bills by the bundled tables, so that what was proposed is what is charged.
+            "PRICES": "bundled",
         }
 
 

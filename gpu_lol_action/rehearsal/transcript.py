@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from gpu_lol_action.rehearsal.github import Hub
@@ -13,11 +12,6 @@ NOTE = "Played by real SkyPilot on a loopback cloud: GPU, driver and torch on it
 
 def transcribe(hub: Hub, number: int, beside: Sequence[PageEntry]) -> Conversation:
     """Return the pull request as it stands now; ``beside`` are events and terminals, put in by their time."""
-    edits = Counter(
-        int(seen.path.rpartition("/")[2])
-        for seen in hub.journal.requests
-        if seen.method == "PATCH" and "/issues/comments/" in seen.path and seen.status == 200
-    )
     comments = [
         PageEntry(
             kind="comment",
@@ -25,7 +19,7 @@ def transcribe(hub: Hub, number: int, beside: Sequence[PageEntry]) -> Conversati
             at=comment.created_at,
             body=comment.body,
             reactions=tuple(hub.reactions(comment.comment_id)),
-            edits=edits[comment.comment_id],
+            edits=comment.edits,
             is_bot=comment.author.kind == "Bot",
         )
         for comment in hub.comments(number)

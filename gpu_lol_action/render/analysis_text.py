@@ -16,6 +16,7 @@ from gpu_lol_action.render.offers_text import offer_lines
 from gpu_lol_action.render.screen import Screen, columns_of, cut, wrap
 from gpu_lol_action.render.terminal import partial_lines
 from gpu_lol_action.render.views_proposal import ProposalCase, ProposalView, proposal_view
+from gpu_lol_action.render.what_ifs_text import what_if_lines
 
 _MAX_LIST = 6
 
@@ -25,9 +26,13 @@ def render_analysis(case: ProposalCase, screen: Screen, *, is_verbose: bool = Fa
     view, analysis = proposal_view(case), case.analysis
     blocks = [
         decision_lines(case, view, screen),
+        partial_lines("_moved", view, screen),
+        partial_lines("_other_runs", view, screen),
+        partial_lines("_environment", view, screen),
         partial_lines("_override", view, screen),
         partial_lines("_differences", view, screen),
         memory_lines(case, screen),
+        what_if_lines(case, screen, is_verbose=is_verbose),
         evidence_lines(analysis, screen, is_verbose=is_verbose),
         gap_lines(analysis, screen, are_assumptions=True),
         gap_lines(analysis, screen, are_assumptions=False),

@@ -7,6 +7,7 @@ starts with its marker, has one status mark in its heading, and ends with what i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -32,10 +33,13 @@ from gpu_lol_action.render.replies import (
     estimate,
     help,  # noqa: A004 - named as the command is
     nothing_to_tear_down,
+    offers,
     output,
     problem,
     shared,
     smoke,
+    smoke_issue,
+    smoke_issue_news,
     status,
     sweep_summary,
     synced,
@@ -54,6 +58,7 @@ from gpu_lol_action.render.views_answers import message_view
 from gpu_lol_action.render.views_end import ending_view, torn_down_view
 from gpu_lol_action.render.views_environment import WorstCase, launching_view, no_capacity_view, ready_view
 from gpu_lol_action.render.views_lease import extended_view, warning_view
+from gpu_lol_action.render.views_sealed import Sealed, sealed_view
 
 __all__ = [
     "ReplyTo",
@@ -72,6 +77,7 @@ __all__ = [
     "launching",
     "no_capacity",
     "nothing_to_tear_down",
+    "offers",
     "output",
     "problem",
     "proposal",
@@ -79,6 +85,8 @@ __all__ = [
     "ready",
     "shared",
     "smoke",
+    "smoke_issue",
+    "smoke_issue_news",
     "spec_error",
     "status",
     "superseded",
@@ -117,9 +125,11 @@ def ready(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     repository_name: str,
     head_ref: str,
     notice: Spending | None = None,
+    sealed: Sealed | None = None,
 ) -> str:
     """Return how to log in and what was checked; mentions the requester."""
-    return render_comment("ready", ready_view(record, WorstCase(worst_case_at), repository_name, head_ref, now, notice))
+    view = ready_view(record, WorstCase(worst_case_at), repository_name, head_ref, now, notice)
+    return render_comment("ready", replace(view, sealed=sealed_view(sealed)))
 
 
 def extended(

@@ -44,6 +44,8 @@ def decision_lines(case: ProposalCase, view: ProposalView, screen: Screen) -> li
         ("compared", _compared(analysis, view, screen)),
         ("GPUs", _count(analysis)),
         ("machine", _machine(view)),
+        ("per work", _value(view)),
+        ("prices", f"{visible(view.source)} of {view.as_of}" if view.head.has_offer else ""),
         ("confidence", _sureness(analysis)),
     ]
     return [*lines, "", *(line for label, text in facts if text for line in _fact(label, text, screen))]
@@ -120,16 +122,26 @@ def _machine(view: ProposalView) -> str:
     return f"{head.machine} on {visible(head.cloud, 40)} ({visible(head.why)}): {price}"
 
 
+def _value(view: ProposalView) -> str:
+    value = view.value
+    if value is None:
+        return ""
+    if value.is_cheapest:
+        return f"the cheapest per unit of work too (by {value.measure} as published)"
+    return f"{value.machine} on {visible(value.cloud, 40)}, {value.price}: {value.against} (by {value.measure} as published)"
+
+
 def _base(view: ProposalView) -> str:
-    base, cause = view.base, view.cause
+    base, cause = view.base, view.change.cause or view.change.file_cause
     if base is None:
         return ""
     text = f"{base.sha}: {base.memory}, {base.machine}, {base.price}".replace("`", "")
     if cause is None:
         return text
     old = f"{visible(cause.old, 40)} → " if cause.old is not None else ""
+    new = visible(cause.new, 40) if cause.new is not None else "gone"
     where = cause.where.replace("`", "")
-    return f"{text}; since then {visible(cause.name, 60)} {old}{visible(cause.new, 40)} ({where})"
+    return f"{text}; since then {visible(cause.name, 60)} {old}{new} ({where})"
 
 
 def _sureness(analysis: Analysis) -> str:

@@ -28,6 +28,11 @@ def usd_per_hour(price: Decimal) -> Safe:
     return Safe(f"${text}/h")
 
 
+def known_usd_per_hour(price: Decimal) -> Safe:
+    """Return a price, or that it is not known: nothing is rented for nothing."""
+    return usd_per_hour(price) if price > 0 else Safe("price unknown")
+
+
 def usd_per_hour_difference(difference: Decimal) -> Safe:
     """Return ``+$0.95/h``, or the same with a minus sign."""
     return Safe(f"{'+' if difference >= 0 else _MINUS}{usd_per_hour(abs(difference))}")
@@ -44,6 +49,11 @@ def percent_difference(old: Decimal, new: Decimal) -> Safe:
 def gib(size: float) -> Safe:
     """Return ``41.2 GiB``."""
     return Safe(f"{size:.1f} GiB")
+
+
+def gib_difference(size: float) -> Safe:
+    """Return ``+15.8 GiB``, or the same with a minus sign."""
+    return Safe(f"{'+' if size >= 0 else _MINUS}{gib(abs(size))}")
 
 
 def gib_range(low: float, high: float) -> Safe:
@@ -87,6 +97,12 @@ def clock_in(moment: datetime, now: datetime) -> Safe:
         return Safe(f"{clock(moment, now)} (now)")
     text = format_duration(_to_minutes(abs(distance)))
     return Safe(f"{clock(moment, now)} ({f'in {text}' if distance > timedelta(0) else f'{text} ago'})")
+
+
+def night(moment: datetime) -> Safe:
+    """Return ``20 Nov 03:41``, in UTC."""
+    moment = moment.astimezone(timezone.utc)
+    return Safe(f"{moment.day} {_MONTHS[moment.month - 1]} {moment:%H:%M}")
 
 
 def day(moment: date) -> Safe:

@@ -7,10 +7,12 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.environment import EnvironmentRecord
-from gpu_lol_action.domain.offer import Ladder
+from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.priced_change import PricedChange
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest, Repository
+from gpu_lol_action.domain.what_if import WhatIf
 from gpu_lol_action.errors import SpecError
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.marker import build_marker
@@ -50,6 +52,10 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
     note: ProposalNote = NO_NOTE,
     run: str = "",
     spec_notice: str = "",
+    change: PricedChange | None = None,
+    base_problem: str = "",
+    what_ifs: tuple[WhatIf, ...] = (),
+    spot: Candidate | None = None,
 ) -> ProposalCase:
     """Return what the sticky proposal of a pull request is made from; ``run`` orders it among other runs' words."""
     place = CodePlace(server_url, pull_request.head_repository or repository.full_name, pull_request.head_sha)
@@ -71,6 +77,10 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
         is_level_one=is_level_one,
         note=note,
         spec_notice=spec_notice,
+        change=change,
+        base_problem=base_problem,
+        what_ifs=what_ifs,
+        spot=spot,
     )
 
 
@@ -85,6 +95,10 @@ def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
     base_analysis: Analysis | None = None,
     base_ladder: Ladder | None = None,
     base_sha: str | None = None,
+    change: PricedChange | None = None,
+    base_problem: str = "",
+    what_ifs: tuple[WhatIf, ...] = (),
+    spot: Candidate | None = None,
 ) -> ProposalCase:
     """Return what is said of a folder on disk, compared with a commit where one is given: no pull request, no links."""
     return ProposalCase(
@@ -102,6 +116,10 @@ def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
         spec_yaml=spec_yaml,
         now=now,
         idle=NOTHING_LAUNCHED,
+        change=change,
+        base_problem=base_problem,
+        what_ifs=what_ifs,
+        spot=spot,
     )
 
 

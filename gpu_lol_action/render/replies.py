@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -29,8 +30,11 @@ from gpu_lol_action.render.views_budget import budget_view
 from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
+from gpu_lol_action.render.views_offers import OffersCase, offers_view
 from gpu_lol_action.render.views_output import NOTHING_SAID, Said, output_view
+from gpu_lol_action.render.views_sealed import Sealed, sealed_view
 from gpu_lol_action.render.views_smoke import SmokeCase, smoke_view
+from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase, smoke_issue_view
 from gpu_lol_action.render.views_synced import synced_view
 from gpu_lol_action.render.views_validated import validated_view
 
@@ -38,6 +42,16 @@ from gpu_lol_action.render.views_validated import validated_view
 def smoke(case: SmokeCase) -> str:
     """Return how a smoke test ended, machine by machine."""
     return render_comment("smoke", smoke_view(case))
+
+
+def smoke_issue(case: SmokeIssueCase) -> str:
+    """Return the text of the one issue about a branch's smoke test."""
+    return render_comment("smoke_issue", smoke_issue_view(case))
+
+
+def smoke_issue_news(case: SmokeIssueCase) -> str:
+    """Return the comment that tells those who follow the issue what is new."""
+    return render_comment("smoke_issue_news", smoke_issue_view(case, "smoke_issue_news"))
 
 
 def already_running(*, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None) -> str:
@@ -65,7 +79,7 @@ def budget(month: MonthReport, *, now: datetime, reply_to: ReplyTo | None = None
     return render_comment("budget", budget_view(month, reply_marker(reply_to, "budget"), billing))
 
 
-def shared(
+def shared(  # noqa: PLR0913 - keyword-only, and each is one line of the answer
     *,
     record: EnvironmentRecord,
     login: str,
@@ -73,9 +87,11 @@ def shared(
     refused: Sequence[str],
     now: datetime,
     reply_to: ReplyTo | None = None,
+    sealed: Sealed | None = None,
 ) -> str:
     """Return that one more person can log in, and how."""
-    return render_comment("shared", shared_view(record, login, keys, refused, now, reply_to))
+    view = shared_view(record, login, keys, refused, now, reply_to)
+    return render_comment("shared", replace(view, sealed=sealed_view(sealed)))
 
 
 def unshared(*, record: EnvironmentRecord, login: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
@@ -168,6 +184,12 @@ def estimate(
     """Return the memory that a described run needs, its terms as bars, and the cards that have it."""
     billing = total_billing_view(open_records, case.now, none=NOTHING_LAUNCHED)
     return render_comment("estimate", estimate_view(case, reply_marker(reply_to, "estimate"), billing))
+
+
+def offers(case: OffersCase, *, open_records: Sequence[EnvironmentRecord] = (), reply_to: ReplyTo | None = None) -> str:
+    """Return what can be rented, cheapest first, with what is in stock where that was asked for."""
+    billing = total_billing_view(open_records, case.now, none=NOTHING_LAUNCHED)
+    return render_comment("offers", offers_view(case, reply_marker(reply_to, "offers"), billing))
 
 
 def nothing_to_tear_down(*, now: datetime, pull_request: int | None = None, reply_to: ReplyTo | None = None) -> str:

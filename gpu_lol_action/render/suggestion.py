@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from gpu_lol_action.domain.spec import SpecDifference
 from gpu_lol_action.domain.spec_edit import SpecEdit
+from gpu_lol_action.domain.what_if import LineEdit, WhatIf
+from gpu_lol_action.render.formats import usd_per_hour
 from gpu_lol_action.render.markdown import Safe, clean_lines, fence
 from gpu_lol_action.render.marker import build_marker, marker_prefix
 from gpu_lol_action.render.templating import fill
@@ -32,9 +34,14 @@ def suggestion_prefix(pull_request: int) -> str:
 
 def is_in_diff(patch: str, edit: SpecEdit) -> bool:
     """Whether one hunk of the diff shows all of the lines: GitHub takes a suggestion nowhere else."""
+    return shows_lines(patch, edit.first_line, edit.last_line)
+
+
+def shows_lines(patch: str, first: int, last: int) -> bool:
+    """Whether one hunk of a diff shows all lines of that range of the new file."""
     for found in _HUNK.finditer(patch):
         start, count = int(found["start"]), int(found["count"] or 1)
-        if start <= edit.first_line and edit.last_line < start + count:
+        if start <= first and last < start + count:
             return True
     return False
 
@@ -48,6 +55,42 @@ def suggestion_text(pull_request: int, edit: SpecEdit, differences: Sequence[Spe
     block = fence("\n".join(lines), "suggestion", 2000)
     view = SuggestionView(build_marker("suggestion", pr=pull_request, sum=fingerprint(edit)), reasons, block)
     return fill("reviews/suggestion.md.j2", view=view)
+
+
+@dataclass(frozen=True, slots=True)
+class CheaperView:
+    """What ``reviews/cheaper.md.j2`` shows."""
+
+    marker: Safe
+    reason: str
+    block: Safe
+
+
+def cheaper_prefix(pull_request: int) -> str:
+    """Return what our suggestions of cheaper configurations start with."""
+    return marker_prefix("cheaper", pr=pull_request)
+
+
+def cheaper_mark(edit: LineEdit) -> str:
+    """Return what tells one such suggestion from another: file and words, wherever they stand."""
+    return hashlib.sha256(f"{edit.path}\n{edit.new}".encode()).hexdigest()[:16]
+
+
+def cheaper_text(pull_request: int, what_if: WhatIf, edit: LineEdit) -> str | None:
+    """Return the suggestion; None where the line holds what cannot be shown as it is, for a suggestion is taken literally."""
+    if clean_lines(edit.new, 2000) != [edit.new] or not edit.new.strip():
+        return None
+    alternative, candidate = what_if.alternative, what_if.candidate
+    machine = f"{candidate.offer.accelerator_count} × {candidate.offer.accelerator}"
+    saving = f", {usd_per_hour(what_if.saves_usd_per_hour)} less" if what_if.saves_usd_per_hour is not None else ""
+    reason = (
+        f"With {alternative.words} {alternative.expected_gib:.1f} GiB per GPU are expected, and {machine} at "
+        f"{usd_per_hour(candidate.price_usd_per_hour)} would do{saving}. It costs: {alternative.costs}."
+    )
+    view = CheaperView(
+        build_marker("cheaper", pr=pull_request, sum=cheaper_mark(edit)), reason, fence(edit.new, "suggestion", 2000)
+    )
+    return fill("reviews/cheaper.md.j2", view=view)
 
 
 def fingerprint(edit: SpecEdit) -> str:

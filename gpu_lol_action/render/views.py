@@ -134,7 +134,7 @@ def machine_view(record: EnvironmentRecord) -> MachineView:
         region=record.region or "",
         sha=short_sha(record.sha),
         requester=record.requester.login,
-        state=Safe(record.state.value),
+        state=Safe("waiting" if record.is_waiting else record.state.value),
         profile=record.profile,
         is_rehearsal=record.is_rehearsal,
         is_spot=record.use_spot,
@@ -190,7 +190,7 @@ def attempt_views(attempts: Sequence[Attempt]) -> tuple[AttemptView, ...]:
 
 def _attempt_answer(attempt: Attempt) -> str:
     if attempt.answer == "launched":
-        return attempt.region or attempt.detail or "launched"
+        return ", ".join(filter(None, (attempt.region, attempt.detail))) or "launched"
     words = attempt.answer.replace("_", " ")
     return f"{words}: {attempt.detail}" if attempt.detail and attempt.detail != words else words
 

@@ -19,6 +19,7 @@ from gpu_lol_action.render.views import (
     reply_marker,
     ssh_view,
 )
+from gpu_lol_action.render.views_sealed import SealedView
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class SharedView:
     keys: Safe
     ends: Safe
     ssh: SshView | None
+    sealed: SealedView | None
     user: str
     refused: tuple[str, ...]
     undo: str
@@ -58,7 +60,8 @@ def shared_view(
         login=login,
         keys=formats.plural(keys, "key"),
         ends=formats.clock(record.lease.expires_at, now),
-        ssh=ssh_view(record.ssh, record.name, "") if record.ssh else None,
+        ssh=ssh_view(record.ssh, record.name, "") if record.ssh and not record.is_ssh_sealed else None,
+        sealed=None,
         user=record.ssh.user if record.ssh else "root",
         refused=tuple(refused),
         undo=f"/gpu-lol unshare @{login}",

@@ -20,6 +20,7 @@ from gpu_lol_action.render.views import (
     total_billing_view,
 )
 from gpu_lol_action.render.views_environment import WorstCase
+from gpu_lol_action.render.views_price import source_view
 
 _LOG_LINES = 30
 
@@ -63,7 +64,7 @@ def message_view(  # noqa: PLR0913 - keyword-only, and each is one line of the m
     ``is_sentence``: the heading starts with ``what``, so it gets a capital letter.
     """
     lines = [line.strip() for line in fix.splitlines() if line.strip()]
-    commands = [line for line in lines if line.startswith(("/gpu-lol", "gpu-lol "))]
+    commands = [line for line in lines if line.startswith(("/gpu-lol", "gpu-lol ", "ssh-keygen ", "gh "))]
     return MessageView(
         marker=marker,
         what=(what[:1].upper() + what[1:] if is_sentence else what).rstrip("."),
@@ -184,6 +185,7 @@ def dry_run_view(  # noqa: PLR0913 - keyword-only values of one command
     """Return the offers in the order in which ``up`` would try them, and what the lease would cost."""
     best = ladder.best
     offers = ladder.candidates[: policy.max_offers_tried]
+    source, as_of = source_view(ladder, now.date())
     return DryRunView(
         marker=marker,
         machine=accelerator_label(best.offer.accelerator, best.offer.accelerator_count) if best else Safe("nothing"),
@@ -208,8 +210,8 @@ def dry_run_view(  # noqa: PLR0913 - keyword-only values of one command
         ),
         refusals=tuple(refusals),
         month=Safe(f"{formats.usd(month_usd)} of {formats.usd(policy.month_usd)}"),
-        source=ladder.source.name,
-        as_of=formats.day(ladder.source.as_of),
+        source=source,
+        as_of=as_of,
         billing=billing,
     )
 

@@ -64,15 +64,15 @@ def used_words(month: Spending | None) -> Safe | None:
 
 
 def budget_json(month: MonthReport) -> dict[str, object]:
-    """Return the month as JSON values: dollars as numbers, bills that name nobody under ``null``."""
+    """Return the month as JSON values: dollars as text with cents, as everywhere, bills that name nobody under ``null``."""
     total = month.total
     return {
         "month": f"{month.since:%Y-%m}",
         "is_estimate": True,
-        "limit_usd": float(total.limit_usd),
-        "spent_usd": float(total.month_usd),
-        "promised_usd": float(total.committed_usd),
-        "left_usd": float(total.left_usd),
+        "limit_usd": _cents(total.limit_usd),
+        "spent_usd": _cents(total.month_usd),
+        "promised_usd": _cents(total.committed_usd),
+        "left_usd": _cents(total.left_usd),
         "people": [{"login": share.key or None, **_amounts(share)} for share in month.people],
         "pull_requests": [
             {"pull_request": int(share.key) if share.key.isdecimal() else None, **_amounts(share)}
@@ -83,7 +83,11 @@ def budget_json(month: MonthReport) -> dict[str, object]:
 
 
 def _amounts(share: Share) -> dict[str, object]:
-    return {"spent_usd": float(share.spent_usd), "promised_usd": float(share.promised_usd), "running": share.running}
+    return {"spent_usd": _cents(share.spent_usd), "promised_usd": _cents(share.promised_usd), "running": share.running}
+
+
+def _cents(amount: Decimal) -> str:
+    return str(amount.quantize(Decimal("0.01")))
 
 
 def _chart(month: MonthReport) -> str:

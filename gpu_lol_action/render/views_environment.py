@@ -13,7 +13,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.launch.refusals import account_troubles, name_outcome
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import formats
-from gpu_lol_action.render.markdown import Safe, link
+from gpu_lol_action.render.markdown import Safe, code, link
 from gpu_lol_action.render.views import (
     AttemptView,
     BillingView,
@@ -30,6 +30,7 @@ from gpu_lol_action.render.views import (
     ssh_view,
 )
 from gpu_lol_action.render.views_budget import used_words
+from gpu_lol_action.render.views_sealed import SealedView
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,38 @@ class PhaseView:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingView:
+    """A launch that asks again: how often it has asked, since when, when it asks next, and until when and why."""
+
+    asked: Safe
+    lasted: Safe
+    next_at: Safe
+    until: Safe
+    bound: str
+
+
+_BOUNDS = {
+    "lease": "then less than half of the lease would be left",
+    "policy": "as long as `timeouts.wait` allows",
+    "job": "then its job would have no time left to make a machine ready",
+}
+
+
+def waiting_view(record: EnvironmentRecord, now: datetime) -> WaitingView | None:
+    """Return how a machine is, or was, waited for; None where it was not. What is over has asked once more."""
+    waiting = record.waiting
+    if waiting is None:
+        return None
+    return WaitingView(
+        asked=formats.plural(waiting.rounds + (not record.is_waiting), "time"),
+        lasted=formats.duration(now - record.claimed_at),
+        next_at=formats.clock(waiting.next_at, now),
+        until=formats.clock(waiting.until, now),
+        bound=_BOUNDS.get(waiting.bound, ""),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchingView:
     """The status comment while a machine is on its way."""
 
@@ -68,6 +101,7 @@ class LaunchingView:
     worst_at: Safe
     worst_usd: Safe
     is_swept: bool
+    waiting: WaitingView | None
     billing: BillingView
 
 
@@ -88,6 +122,7 @@ def launching_view(
         worst_at=formats.clock(worst.at, now),
         worst_usd=formats.usd(worst.usd),
         is_swept=worst.is_swept,
+        waiting=waiting_view(record, now) if record.is_waiting else None,
         billing=billing_view(record, now),
     )
 
@@ -100,6 +135,8 @@ class ReadyView:
     machine: MachineView
     ends: Safe
     ssh: SshView | None
+    sealed: SealedView | None
+    code_folder: Safe
     head_ref: str
     editor_link: Safe
     editor_commands: str
@@ -132,7 +169,9 @@ def ready_view(
         marker=environment_marker(record),
         machine=machine_view(record),
         ends=formats.clock_in(record.lease.expires_at, now),
-        ssh=ssh_view(record.ssh, record.name, folder) if record.ssh else None,
+        ssh=ssh_view(record.ssh, record.name, folder) if record.ssh and not record.is_ssh_sealed else None,
+        sealed=None,
+        code_folder=code(folder),
         head_ref=head_ref,
         editor_link=link(Safe("open VS Code there"), _editor_url(record, folder)),
         editor_commands="\n".join(
@@ -173,6 +212,7 @@ class RunningView:
     marker: Safe
     machine: MachineView
     is_ready: bool
+    is_sealed: bool
     ssh: SshView | None
     ends: Safe
     age: Safe
@@ -184,8 +224,9 @@ def running_view(record: EnvironmentRecord, marker: Safe, now: datetime) -> Runn
     return RunningView(
         marker=marker,
         machine=machine_view(record),
-        is_ready=record.ready_at is not None and record.ssh is not None,
-        ssh=ssh_view(record.ssh, record.name, "") if record.ssh else None,
+        is_ready=record.ready_at is not None and (record.ssh is not None or record.is_ssh_sealed),
+        is_sealed=record.is_ssh_sealed,
+        ssh=ssh_view(record.ssh, record.name, "") if record.ssh and not record.is_ssh_sealed else None,
         ends=formats.clock_in(record.lease.expires_at, now),
         age=formats.duration(now - record.claimed_at),
         billing=billing_view(record, now),
@@ -206,6 +247,7 @@ class NoCapacityView:
     tried: Safe
     limit: Safe | None
     was_spot: bool
+    waited: WaitingView | None
     billing: BillingView
 
 
@@ -224,6 +266,7 @@ def no_capacity_view(record: EnvironmentRecord, policy: Policy, now: datetime) -
         if len(record.attempts) >= policy.max_offers_tried
         else None,
         was_spot=record.use_spot,
+        waited=waiting_view(record, now),
         billing=billing_view(record, now),
     )
 

@@ -8,13 +8,17 @@ from datetime import datetime, timedelta
 
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Candidate, Ladder
+from gpu_lol_action.domain.what_if import WhatIf
 from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import BillingView, accelerator_label
-from gpu_lol_action.render.views_evidence import memory_chart
+from gpu_lol_action.render.views_evidence import CodePlace, memory_chart
+from gpu_lol_action.render.views_price import source_view
+from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
 
 MOST_CARDS_SHOWN = 8
+NOWHERE = CodePlace("", "", "")
 _BASIS_COLUMNS = 80  # no place in code stands behind it here
 _METHODS = {
     "inference": "inference", "lora": "LoRA", "qlora": "QLoRA", "full": "full fine-tuning", "pretrain": "pre-training",
@@ -23,7 +27,10 @@ _METHODS = {
 
 @dataclass(frozen=True, slots=True)
 class EstimateCase:
-    """A question with its answer. ``spread``: the same run divided over more cards, where one card is not enough."""
+    """A question with its answer. ``spread``: the same run divided over more cards, where one card is not enough.
+
+    ``what_ifs`` are configurations that would do with a cheaper machine; ``shows_all`` of them, and not the first few.
+    """
 
     question: VramQuestion
     breakdown: MemoryBreakdown
@@ -33,6 +40,8 @@ class EstimateCase:
     now: datetime
     spread: VramQuestion | None = None
     spread_breakdown: MemoryBreakdown | None = None
+    what_ifs: tuple[WhatIf, ...] = ()
+    shows_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,7 @@ class EstimateView:
     assumed: str
     spread: Safe
     cards: tuple[CardView, ...]
+    what_ifs: WhatIfsView
     others: Safe
     source: str
     as_of: Safe
@@ -73,6 +83,7 @@ def estimate_view(case: EstimateCase, marker: Safe, billing: BillingView) -> Est
     found, count = case.breakdown, case.question.gpu_count
     candidates = _distinct(case.ladder.candidates)
     spread = Safe("")
+    source, as_of = source_view(case.ladder, case.now.date())
     if case.spread is not None and case.spread_breakdown is not None:
         need = formats.gib(case.spread_breakdown.required_gib)
         spread = Safe(f"{case.spread.gpu_count} cards with {need} each, {case.spread.sharding.value}")
@@ -89,11 +100,12 @@ def estimate_view(case: EstimateCase, marker: Safe, billing: BillingView) -> Est
         assumed=", ".join(case.assumed),
         spread=spread,
         cards=tuple(_card(each, case.ladder) for each in candidates[:MOST_CARDS_SHOWN]),
+        what_ifs=what_ifs_view(case.what_ifs, NOWHERE, has_offer=bool(candidates), shows_all=case.shows_all),
         others=Safe(
             f"{len(candidates) - MOST_CARDS_SHOWN} dearer ones fit too · " if len(candidates) > MOST_CARDS_SHOWN else ""
         ),
-        source=case.ladder.source.name,
-        as_of=formats.day(case.ladder.source.as_of),
+        source=source,
+        as_of=as_of,
         billing=billing,
     )
 
@@ -127,6 +139,19 @@ def estimate_json(case: EstimateCase) -> dict[str, object]:
                 "usd_per_hour": str(each.price_usd_per_hour),
             }
             for each in _distinct(case.ladder.candidates)
+        ],
+        "what_ifs": [
+            {
+                "change": each.alternative.words,
+                "setting": each.alternative.setting,
+                "costs": each.alternative.costs,
+                "expected_gib": each.alternative.expected_gib,
+                "accelerator": each.candidate.offer.accelerator,
+                "count": each.candidate.offer.accelerator_count,
+                "usd_per_hour": str(each.candidate.price_usd_per_hour),
+                "saves_usd_per_hour": str(each.saves_usd_per_hour) if each.saves_usd_per_hour is not None else None,
+            }
+            for each in case.what_ifs
         ],
         "prices": {"source": case.ladder.source.name, "as_of": case.ladder.source.as_of.isoformat()},
     }

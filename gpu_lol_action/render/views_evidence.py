@@ -135,12 +135,12 @@ def offer_view(candidate: Candidate) -> OfferView:
 
 def rejected_view(rejected: Rejected, lease: timedelta) -> OfferView:
     """Return an offer that does not fit, with the reason and what the lease would cost all the same."""
-    offer = rejected.offer
+    offer, price = rejected.offer, rejected.offer.price_usd_per_hour
     return OfferView(
         machine=accelerator_label(offer.accelerator, offer.accelerator_count),
         cloud=formats.cloud_name(offer.cloud),
-        price=formats.usd_per_hour(offer.price_usd_per_hour),
-        session=formats.usd(offer.price_usd_per_hour * Decimal(int(lease.total_seconds())) / 3600),
+        price=formats.known_usd_per_hour(offer.price_usd_per_hour),
+        session=formats.usd(price * Decimal(int(lease.total_seconds())) / 3600) if price > 0 else Safe("unknown"),
         note=rejected.reason,
     )
 

@@ -8,8 +8,9 @@ from datetime import datetime
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.leases import Warn
 from gpu_lol_action.domain.machine import Look
+from gpu_lol_action.launch.rescue import MAX_FILES_BYTES, MAX_PACKED_BYTES
 from gpu_lol_action.render import formats
-from gpu_lol_action.render.markdown import Safe, join
+from gpu_lol_action.render.markdown import Safe, code, join
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.views import BillingView, MachineView, ReplyTo, billing_view, machine_view, reply_marker
 
@@ -44,7 +45,10 @@ def extended_view(
 
 @dataclass(frozen=True, slots=True)
 class WarningView:
-    """An end that comes near. ``loss`` is ``nothing``, ``unknown`` or ``some``; then ``lost`` counts what."""
+    """An end that comes near. ``loss`` is ``nothing``, ``unknown`` or ``some``; then ``lost`` counts what.
+
+    ``kept`` are the paths that are saved though git ignores them.
+    """
 
     marker: Safe
     machine: MachineView
@@ -54,6 +58,8 @@ class WarningView:
     unused: Safe
     loss: str
     lost: Safe
+    kept: Safe
+    limits: Safe
     billing: BillingView
 
 
@@ -71,6 +77,8 @@ def warning_view(record: EnvironmentRecord, due: Warn, look: Look | None, now: d
         unused=formats.duration(look.idle) if look is not None and look.idle is not None else Safe(""),
         loss=_loss(look),
         lost=_lost(look),
+        kept=join((code(path) for path in record.keep), ", "),
+        limits=Safe(f"{MAX_FILES_BYTES >> 20} MiB, {MAX_PACKED_BYTES >> 20} MiB packed"),
         billing=billing_view(record, now),
     )
 
@@ -87,6 +95,7 @@ def _lost(look: Look | None) -> Safe:
     counts = (
         (look.changed, "changed file", ""),
         (look.untracked, "new file", ""),
-        (look.unpushed, "commit that is nowhere else", "commits that are nowhere else"),
+        (look.unpushed, "commit", ""),
+        (look.kept, "file that `keep:` names", "files that `keep:` names"),
     )
     return join((formats.plural(count, one, many) for count, one, many in counts if count), ", ")

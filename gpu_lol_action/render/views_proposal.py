@@ -8,15 +8,17 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.environment import EnvironmentRecord
-from gpu_lol_action.domain.offer import Ladder
+from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH, Policy
+from gpu_lol_action.domain.priced_change import PricedChange
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.spec import SpecDifference
+from gpu_lol_action.domain.what_if import WhatIf
 from gpu_lol_action.render import formats
-from gpu_lol_action.render.cause import select_cause
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.telling import is_assumption
 from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, billing_view, short_sha
+from gpu_lol_action.render.views_change import ChangeView, change_view
 from gpu_lol_action.render.views_documented import DocumentedView, documented_view, notes_beside
 from gpu_lol_action.render.views_evidence import (
     MAX_FITTING,
@@ -31,7 +33,10 @@ from gpu_lol_action.render.views_evidence import (
     profile_view,
     rejected_view,
 )
+from gpu_lol_action.render.views_money import month_text, smoke_text, spot_text
 from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
+from gpu_lol_action.render.views_price import ValueView, source_view, value_view
+from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
 
 NO_NOTE = ProposalNote()
 
@@ -41,7 +46,8 @@ class ProposalCase:
     """Everything a proposal is made from.
 
     ``note`` is what people corrected; ``spec_notice`` one sentence on where the spec was put besides here. ``subject`` is the word for what was read (``PR``, ``code``); ``base_*`` is None where there is
-    nothing to compare with; ``idle`` is the last line where no machine runs.
+    nothing to compare with, and ``base_problem`` says why where there should have been; ``spot`` is a machine that may be taken
+    away and costs less; ``idle`` is the last line where no machine runs.
     """
 
     marker: Safe
@@ -62,17 +68,10 @@ class ProposalCase:
     idle: BillingView = NOTHING_RUNNING
     note: ProposalNote = NO_NOTE
     spec_notice: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CauseView:
-    """The change behind the difference: ``name old → new`` at its line."""
-
-    name: str
-    old: str | None
-    new: str
-    why: str
-    where: Safe
+    change: PricedChange | None = None
+    base_problem: str = ""
+    what_ifs: tuple[WhatIf, ...] = ()
+    spot: Candidate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,9 @@ class ProposalView:
     head: NeedView
     price_difference: Safe
     percent_difference: Safe
-    cause: CauseView | None
+    change: ChangeView
+    base_problem: str
+    what_ifs: WhatIfsView
     needed: Safe
     asked: Safe
     required: Safe
@@ -125,9 +126,12 @@ class ProposalView:
     muted_by: str
     spec_notice: str
     session: Safe
-    month: Safe | None
+    month: Safe
+    smoke: Safe
+    spot: Safe
     source: str
     as_of: Safe
+    value: ValueView | None
     spec_yaml: str
     spec_name: str
     findings: tuple[FindingView, ...]
@@ -165,20 +169,24 @@ def proposal_view(case: ProposalCase) -> ProposalView:
     if case.base_analysis is not None and case.base_ladder is not None:
         base = need_view(case.base_sha or "", case.base_analysis, case.base_ladder)
     old, new = _price(case.base_ladder), _price(ladder)
+    change = change_view(case.change, case.place, case.base_sha, case.policy.least_change_percent)
     is_running = case.environment is not None and case.environment.is_open
     breakdown = analysis.breakdown
     findings, hidden = evidence_view(analysis, case.place)
     assumed = tuple(gap for gap in analysis.not_understood if is_assumption(gap))
     gaps = tuple(gap for gap in analysis.not_understood if not is_assumption(gap))
+    source, as_of = source_view(ladder, case.now.date())
     return ProposalView(
         marker=case.marker,
         subject=case.subject,
-        verdict=_verdict(case, base, head),
+        verdict=_verdict(case, base, head, change),
         base=base,
         head=head,
         price_difference=formats.usd_per_hour_difference(new - old),
-        percent_difference=formats.percent_difference(old, new) if head.has_offer else EMPTY,
-        cause=_cause(case),
+        percent_difference=formats.percent_difference(old, new) if head.has_offer and old != new else EMPTY,
+        change=change,
+        base_problem=case.base_problem,
+        what_ifs=what_ifs_view(case.what_ifs, case.place, has_offer=head.has_offer),
         needed=size_text(analysis.proposed.hardware.vram_required_gb),
         asked=size_text(analysis.spec.hardware.vram_required_gb),
         required=required_text(ladder),
@@ -199,11 +207,12 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         muted_by=case.note.muted_by,
         spec_notice=case.spec_notice,
         session=formats.hours_label(case.policy.lease),
-        month=None
-        if case.month_usd is None
-        else Safe(f"{formats.usd(case.month_usd)} of {formats.usd(case.policy.month_usd)}"),
-        source=ladder.source.name,
-        as_of=formats.day(ladder.source.as_of),
+        month=month_text(case.month_usd, ladder, case.policy),
+        smoke=smoke_text(analysis.spec.smoke, ladder),
+        spot=spot_text(case.spot, ladder),
+        source=source,
+        as_of=as_of,
+        value=value_view(ladder, case.policy.max_price_usd_per_hour),
         spec_yaml=case.spec_yaml,
         spec_name=analysis.spec_path or SPEC_PATH,
         findings=findings,
@@ -228,7 +237,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
     )
 
 
-def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView) -> str:
+def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView, change: ChangeView) -> str:
     """Return which heading fits: what would be paid for decides, and the base is what it is held against."""
     if head.is_cpu_only:
         return "cpu_only_now" if base is not None and not base.is_cpu_only else "cpu_only"
@@ -242,7 +251,7 @@ def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView) -> str:
         return "file_asks_too_little"
     if base is None:
         return _verdict_alone(case)
-    return _verdict_against(base, _price(case.ladder) - _price(case.base_ladder))
+    return _verdict_against(base, _price(case.ladder) - _price(case.base_ladder), change)
 
 
 def _verdict_alone(case: ProposalCase) -> str:
@@ -254,14 +263,22 @@ def _verdict_alone(case: ProposalCase) -> str:
     return "documented" if documented_view(analysis, case.place) is not None else "unrecognized"
 
 
-def _verdict_against(base: NeedView, price_difference: Decimal) -> str:
+def _verdict_against(base: NeedView, price_difference: Decimal, change: ChangeView) -> str:
     if base.is_cpu_only:
         return "gpu_now"
     if not base.has_offer:
         return "fits_now"
-    if price_difference > 0:
-        return "dearer"
-    return "cheaper" if price_difference < 0 else "same"
+    if price_difference:
+        return "dearer" if price_difference > 0 else "cheaper"
+    if change.first_memory:
+        return "same_machine"
+    if change.runs:
+        first = change.runs[0]
+        if first.kind == "changed":
+            return "other_more" if first.is_more else "other_less"
+        if first.kind == "new":
+            return "other_new"
+    return "environment" if change.environment else "same"
 
 
 def _price(ladder: Ladder | None) -> Decimal:
@@ -272,19 +289,6 @@ def _price(ladder: Ladder | None) -> Decimal:
 def _override(analysis: Analysis) -> OverrideView | None:
     override = analysis.override
     return None if override is None else OverrideView(override.model, override.reason, override.changes)
-
-
-def _cause(case: ProposalCase) -> CauseView | None:
-    cause = select_cause(case.base_analysis, case.analysis) if case.base_analysis else None
-    if cause is None:
-        return None
-    return CauseView(
-        name=cause.finding.field.rpartition(".")[2],
-        old=cause.old_value,
-        new=cause.finding.value,
-        why=cause.finding.why,
-        where=case.place.link(cause.finding.evidence),
-    )
 
 
 def _difference(difference: SpecDifference) -> DifferenceView:

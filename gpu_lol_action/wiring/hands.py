@@ -13,12 +13,24 @@ from pathlib import Path
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.errors import OperatorError
-from gpu_lol_action.handlers.ports import Cloud, Shell
+from gpu_lol_action.handlers.ports import Cloud, Market, Shell
 
 KEY_VERSION = 1
 
 # Variables that only a rehearsal sets: where its stand-ins live.
 REHEARSAL_VARIABLES = ("RUNPOD_API_BASE_URL",)
+
+
+def market_of(keys: Mapping[str, str], environ: Mapping[str, str]) -> Callable[[], Market]:
+    """Return what asks the clouds themselves; nothing is loaded before it is asked to."""
+
+    def market() -> Market:
+        from gpu_lol_action.adapters.cloud_market import CloudMarket
+
+        home = environ.get("RUNPOD_API_BASE_URL", "")
+        return CloudMarket(SystemClock().now, keys, {"runpod": home} if home else {})
+
+    return market
 
 
 @dataclass(slots=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.action_io import Surroundings, annotate, log
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.request import Event
+from gpu_lol_action.domain.waiting import job_ends_at
 from gpu_lol_action.errors import Door, OperatorError
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.ports import Vault
@@ -20,15 +22,17 @@ from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
     Hands,
     cloud_keys_of,
+    market_of,
     private_home,
     redactor,
 )
 from gpu_lol_action.wiring.lookups import job_lookups
 
 if TYPE_CHECKING:
+    from gpu_lol_action.adapters.age import RecordSeal
     from gpu_lol_action.adapters.github import GitHubClient
     from gpu_lol_action.adapters.github_forge import GitHubForge
-    from gpu_lol_action.handlers.ports_smoke import MeasuredRuns, SmokeBook
+    from gpu_lol_action.handlers.ports_smoke import MeasuredRuns, ReportFiles, SmokeBook
 
 
 @contextmanager
@@ -37,6 +41,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
     from gpu_lol_action.adapters.github import Connection
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
+    from gpu_lol_action.adapters.github_issues import GitHubIssues
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_refs import GitRefStore
     from gpu_lol_action.adapters.progress import JobProgress
@@ -67,6 +72,8 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         pinned_sha=surroundings.pinned_sha or None,
         run_attempt=surroundings.run_attempt,
         triggering_actor=surroundings.triggering_actor,
+        job_ends_at=job_ends_at(clock.now(), surroundings.job_minutes),
+        template_pattern=asked["template-pattern"],
         smoke_cron=surroundings.inputs["smoke-schedule"],
     )
     with private_home(surroundings.workspace_temp) as home:
@@ -75,7 +82,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
         with hands.closing:
             yield Context(
                 forge=forge,
-                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
+                ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs), _record_seal(hands)),
                 clock=clock,
                 progress=progress,
                 cloud=hands.cloud,
@@ -86,9 +93,13 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 instruments=lambda: job_instruments(forge, event.repository, cloud_keys),
                 surfaces=surfaces_of(forge),
                 vault=(lambda: _ref_vault(forge.client, hands)) if cloud_keys else None,
+                seal=_armor,
+                market=market_of(cloud_keys, os.environ),
                 another_cloud=hands.another_cloud,
                 smoke_book=lambda: _smoke_book(forge),
                 measured=lambda: _measured_runs(forge),
+                issues=GitHubIssues(forge.client, GitHubHands(clock.now, clock.sleep, progress.line), forge.me),
+                reports=_reports(surroundings.workspace_temp),
             )
 
 
@@ -96,6 +107,18 @@ def _ref_vault(client: GitHubClient, hands: Hands) -> Vault:
     from gpu_lol_action.adapters.vault_refs import RefVault
 
     return RefVault(client, *hands.key_pair())
+
+
+def _record_seal(hands: Hands) -> RecordSeal | None:
+    from gpu_lol_action.adapters.age import RecordSeal
+
+    return RecordSeal(hands.key_pair) if hands.cloud_keys else None
+
+
+def _armor(text: str, public_keys: Sequence[str]) -> str:
+    from gpu_lol_action.adapters.age import armor
+
+    return armor(text, public_keys)
 
 
 def _smoke_book(forge: GitHubForge) -> SmokeBook:
@@ -110,6 +133,13 @@ def _measured_runs(forge: GitHubForge) -> MeasuredRuns:
     from gpu_lol_action.adapters.measured_book import FOLDER, StoredMeasuredRuns
 
     return StoredMeasuredRuns(GitRefStore(forge.client, FOLDER, forge.refs))
+
+
+def _reports(workspace_temp: str) -> ReportFiles | None:
+    """Return where the runner keeps what a later step of the job may upload."""
+    from gpu_lol_action.adapters.report_files import FolderReports
+
+    return FolderReports(Path(workspace_temp) / "gpu-lol-smoke") if workspace_temp else None
 
 
 def left_out(context: Context) -> list[str]:

@@ -1,10 +1,12 @@
-"""What may be asked from outside about models: the Hub and a language model, each only where somebody said so."""
+"""What may be asked from outside: prices; and the Hub and a language model, each only where somebody said so."""
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.request import (
@@ -13,18 +15,51 @@ from gpu_lol_action.domain.request import (
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
 
+if TYPE_CHECKING:
+    from gpu_lol_action.handlers.prices import LivePrices
+
+LIVE, BUNDLED = "live", "bundled"
+
 
 def job_lookups(inputs: Mapping[str, str], workspace_temp: str) -> Lookups:
     """Return what a job may ask from outside. The cache lives as long as the job: its folder is emptied with it."""
     cache = Path(workspace_temp) / "gpu-lol-hub" if workspace_temp else None
     llm = _language_model(inputs["llm-url"], inputs["llm-model"], inputs["llm-key"]) if inputs["llm-url"] else None
-    return Lookups(_hub(inputs["hf-token"], cache), llm, is_hub_asked=inputs["hub"].lower() == "true")
+    kept = Path(workspace_temp) / "gpu-lol-prices" if workspace_temp else None
+    is_hub_asked = inputs["hub"].lower() == "true"
+    return Lookups(_hub(inputs["hf-token"], cache), llm, is_hub_asked, live_prices(inputs["prices"], kept))
+
+
+def terminal_prices() -> Callable[[], LivePrices] | None:
+    """Return the prices that a terminal asks for, kept between commands."""
+    return live_prices(os.environ.get("GPU_LOL_PRICES", "").strip() or LIVE, cache_folder("prices"))
+
+
+def cache_folder(name: str) -> Path:
+    """Return where a terminal keeps answers of that kind."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "gpu-lol" / name
+
+
+def live_prices(word: str, cache: Path | None) -> Callable[[], LivePrices] | None:
+    """Return the published prices of this run, asked for once; None where the setting says ``bundled``."""
+    if word.lower() == BUNDLED:
+        return None
+
+    @functools.cache
+    def prices() -> LivePrices:
+        from gpu_lol_action.adapters.catalogs import CATALOGS, CatalogClient, CatalogSettings
+        from gpu_lol_action.handlers.prices import LivePrices
+
+        endpoint = CATALOGS if word.lower() in ("", LIVE) else word
+        return LivePrices(CatalogClient(CatalogSettings(endpoint, cache), SystemClock().now))
+
+    return prices
 
 
 def terminal_lookups(command: Command) -> Lookups:
     """Return what a person at a terminal asked to be asked."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    hub = _hub(os.environ.get("HF_TOKEN", "").strip(), Path(home) / "gpu-lol" / "hub") if command.use_hub else None
+    hub = _hub(os.environ.get("HF_TOKEN", "").strip(), cache_folder("hub")) if command.use_hub else None
     names = ("GPU_LOL_LLM_URL", "GPU_LOL_LLM_MODEL", "GPU_LOL_LLM_KEY")
     llm = _language_model(*(os.environ.get(name, "").strip() for name in names)) if command.use_llm else None
     return Lookups(hub, llm, is_hub_asked=command.use_hub)

@@ -15,6 +15,7 @@ from gpu_lol_action.domain.request import (
     Outcome,
 )
 from gpu_lol_action.errors import Door
+from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.ports import Progress, Vault
 from gpu_lol_action.render.screen import Screen
@@ -22,13 +23,14 @@ from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
     Hands,
     cloud_keys_of,
+    market_of,
     private_home,
     redactor,
     state_folder,
     terminal_api_url,
     terminal_token,
 )
-from gpu_lol_action.wiring.lookups import terminal_lookups
+from gpu_lol_action.wiring.lookups import terminal_lookups, terminal_prices
 
 
 @contextmanager
@@ -38,14 +40,13 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_files import FileStore
     from gpu_lol_action.adapters.measured_book import StoredMeasuredRuns
+    from gpu_lol_action.adapters.report_files import FolderReports
     from gpu_lol_action.adapters.smoke_book import StoredSmokeBook
 
     user_home = Path.home()
     forge = local_forge.LocalForge(folder, show, home=user_home, environment=os.environ)
     repository = forge.repository()
-    cloud_keys = cloud_keys_of(
-        {"runpod-api-key": os.environ.get("RUNPOD_API_KEY", ""), "lambda-api-key": os.environ.get("LAMBDA_API_KEY", "")}
-    )
+    cloud_keys = _own_keys()
     settings = Settings(
         door=Door.TERMINAL,
         run_id=local_forge.this_run(),
@@ -53,6 +54,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
         server_url="https://github.com",
         clouds=tuple(cloud_keys),
         is_rehearsal=any(name in os.environ for name in REHEARSAL_VARIABLES),
+        template_pattern=_template_pattern(),
     )
     with private_home("") as home:
         hands = Hands(repository.repository_id, cloud_keys, os.environ, home)
@@ -66,8 +68,11 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 shell=hands.shell,
                 redact=redactor(list(cloud_keys.values())),
                 settings=settings,
+                lookups=Lookups(prices=terminal_prices()),
                 vault=lambda: _file_vault(state_folder("rescues", repository.full_name), hands),
+                market=market_of(cloud_keys, os.environ),
                 another_cloud=hands.another_cloud,
+                reports=FolderReports(state_folder("reports", repository.full_name)),
                 smoke_book=lambda: StoredSmokeBook(FileStore(state_folder("smoke", repository.full_name))),
                 measured=lambda: StoredMeasuredRuns(FileStore(state_folder("measured", repository.full_name))),
             )
@@ -87,13 +92,13 @@ def analyze_folder(command: Command, screen: Screen) -> str:
     printing = Printing(command.output_format, screen, command.is_verbose)
     clock, lookups = SystemClock(), terminal_lookups(command)
     if command.base is None:
-        return describe_folder(folder, printing, clock.now(), None, lookups)
+        return describe_folder(folder, printing, clock.now(), None, lookups, command.lease)
     from gpu_lol_action.adapters.local_forge import LocalForge
 
     forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     sha = forge.resolve(command.base)
     with forge.tree(sha) as base:
-        return describe_folder(folder, printing, clock.now(), (sha, base), lookups)
+        return describe_folder(folder, printing, clock.now(), (sha, base), lookups, command.lease)
 
 
 def initialize(command: Command, folder: Path) -> Outcome:
@@ -119,6 +124,31 @@ def estimate(command: Command) -> str:
     from gpu_lol_action.handlers.estimate import describe_estimate
 
     return describe_estimate(command, SystemClock().now())
+
+
+def offers(command: Command) -> Outcome:
+    """Return what ``gpu-lol offers`` prints."""
+    from gpu_lol_action.handlers.offers import describe_offers
+
+    market = market_of(_own_keys(), os.environ)
+    return describe_offers(command, Path.cwd(), Lookups(prices=terminal_prices()), market, SystemClock().now)
+
+
+def templates(command: Command) -> Outcome:
+    """Return what ``gpu-lol templates`` prints."""
+    from gpu_lol_action.handlers.templates import describe_templates
+
+    return describe_templates(command, market_of(_own_keys(), os.environ)(), _template_pattern())
+
+
+def _template_pattern() -> str:
+    return os.environ.get("GPU_LOL_TEMPLATE_PATTERN", "").strip()
+
+
+def _own_keys() -> dict[str, str]:
+    """Return the cloud keys of whoever sits at this terminal."""
+    names = {"runpod-api-key": "RUNPOD_API_KEY", "lambda-api-key": "LAMBDA_API_KEY"}
+    return cloud_keys_of({name: os.environ.get(variable, "") for name, variable in names.items()})
 
 
 def user() -> str:

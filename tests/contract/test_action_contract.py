@@ -52,7 +52,7 @@ def test_what_jobs_hand_on_reaches_the_step_that_reads_it() -> None:
     assert decide["GPU_LOL_CLOUDS"] == "${{ inputs.clouds }}"
     assert "GPU_LOL_CLOUDS" not in act, "the step that rents counts keys, not promises"
     assert act["GPU_LOL_PINNED_SHA"].endswith("|| inputs.pinned-sha }}")
-    for name in ("GPU_LOL_FINISHING", "GPU_LOL_ACT_DECISION"):
+    for name in ("GPU_LOL_FINISHING", "GPU_LOL_ACT_DECISION", "GPU_LOL_JOB_MINUTES"):
         assert decide[name] == act[name]
 
 

@@ -25,6 +25,7 @@ import cmarkgfm
 import pytest
 
 from gpu_lol_action import cli
+from gpu_lol_action.action_io import OUTPUTS
 from gpu_lol_action.adapters.github import Connection, GitHubClient
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_files import FileStore
@@ -36,21 +37,10 @@ from gpu_lol_action.domain.names import environment_name, user_hash
 from gpu_lol_action.errors import TransientError
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.stage import PACKAGE_ROOT, Stage, StepRun
+from tests.support.guard import GUARD
 
 SPEC = "hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20}\nmeta: {workload_type: training}\n"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
-
-# Put in front of everything a child imports: a heavy import is written down, and fails.
-GUARD = """\
-import os, sys
-class Guard:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"sky", "skypilot", "pandas", "ray", "runpod"}:
-            with open(os.environ["GUARD_LOG"], "a") as out:
-                out.write(name + "\\n")
-            raise ImportError(f"{name} has no place on the light path")
-sys.meta_path.insert(0, Guard())
-"""
 
 
 @dataclass
@@ -171,6 +161,7 @@ def commands_in(log: str) -> list[str]:
         ("/gpu-lol up --hours 99", "maintainer", "denied", "lease_out_of_bounds"),
         ("/gpu-lol up --dry-run", "maintainer", "done", "dry_run"),
         ("/gpu-lol up", "maintainer", "deferred", "needs_cloud"),
+        ("/gpu-lol up --wait", "maintainer", "deferred", "needs_cloud"),
         ("/gpu-lol up", "reader", "denied", "permission_denied"),
         ("/gpu-lol up", "stranger", "denied", "permission_denied"),
         ("/gpu-lol status", "maintainer", "done", "status_shown"),
@@ -215,7 +206,7 @@ def test_status_of_a_machine_that_does_not_answer_loads_nothing_heavy(scene: Sce
 
 @pytest.mark.parametrize("name", ["pull_request", "pull_request_target"])
 def test_a_change_gets_its_proposal_without_skypilot(scene: Scene, name: str) -> None:
-    event = scene.stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(1)\n"})
+    event = scene.stage.hub.push(scene.number, "researcher", {"requirements.txt": "torch\neinops\n"})
     run = scene.light(dataclasses.replace(event, name=name))
     assert run.exit_code == 0, run.log
     assert run.outputs["reason_code"] == "proposed"
@@ -338,7 +329,7 @@ def assert_harmless(scene: Scene, run: StepRun) -> None:
     assert heads <= {"add-mask", "error", "warning"}
     assert not any("forged" in line.split("::")[1] for line in commands_in(run.log))
     assert "##[" not in run.log
-    assert set(run.outputs) == {"decision", "reason_code", "result", "needs_cloud", "deferred", "pinned_sha", "lane"}
+    assert set(run.outputs) == {output.name for output in OUTPUTS}
     for body in [*scene.bodies, run.summary]:
         html = cmarkgfm.github_flavored_markdown_to_html(body)
         assert "<script" not in html
@@ -418,7 +409,7 @@ def test_a_policy_that_stops_the_bot_does_not_stop_teardown(
 
 def test_a_forks_read_only_token_leaves_the_proposal_in_the_summary(stage: Stage, scene: Scene) -> None:
     reading = stage.hub.add_token(stage.hub.bot.login, {"contents": "read", "pull_requests": "read", "issues": "read"})
-    event = stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(2)\n"})
+    event = stage.hub.push(scene.number, "researcher", {"requirements.txt": "torch\neinops\n"})
     run = scene.light(event, GITHUB_TOKEN=reading)
     assert run.exit_code == 0, run.log
     assert run.outputs["reason_code"] == "proposed"
@@ -430,7 +421,7 @@ def test_a_forks_read_only_token_leaves_the_proposal_in_the_summary(stage: Stage
 def test_what_the_token_may_not_show_is_a_line_of_the_summary(stage: Stage, scene: Scene) -> None:
     """The permissions that README's level 1 grants: the comment comes, and nothing else is missed loudly."""
     token = stage.hub.add_token(stage.hub.bot.login, {"contents": "read", "pull_requests": "write"})
-    event = stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(4)\n"})
+    event = stage.hub.push(scene.number, "researcher", {"requirements.txt": "torch\neinops\n"})
     run = scene.light(event, GITHUB_TOKEN=token)
     assert run.exit_code == 0, run.log
     assert len(scene.bodies) == 1
@@ -469,7 +460,7 @@ def test_a_comment_whose_answer_was_lost_is_not_posted_twice(scene: Scene) -> No
 
 
 def test_a_proposal_whose_answer_was_lost_is_not_posted_twice(scene: Scene) -> None:
-    event = scene.stage.hub.push(scene.number, "researcher", {"train.py": "import torch\nprint(3)\n"})
+    event = scene.stage.hub.push(scene.number, "researcher", {"requirements.txt": "torch\neinops\n"})
     scene.stage.hub.fail_next("POST comments", 0, mode="after")
     run = scene.light(event)
     assert run.exit_code == 0, run.log
@@ -649,6 +640,7 @@ def terminal(tmp_path: Path) -> Terminal:
         (["analyze"], 0, "RTX4090", ""),
         (["up"], 2, "", "RUNPOD_API_KEY"),
         (["up", "--dry-run"], 2, "", "RUNPOD_API_KEY"),
+        (["up", "--wait"], 2, "", "RUNPOD_API_KEY"),
     ],
 )
 def test_the_terminal_exits_as_it_answers(terminal: Terminal, words: list[str], code: int, out: str, err: str) -> None:

@@ -14,6 +14,7 @@ from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.domain.request import Closing
 from gpu_lol_action.rehearsal.github_faults import KINDS
 from gpu_lol_action.rehearsal.github_setting import BOT, BOT_PERMISSIONS
+from gpu_lol_action.rehearsal.transcript import transcribe
 from tests.contract.github_setup import Place, started_place
 
 ANSWER, LAST = "<!-- gpu-lol v1 ready pr=1 -->\nready", "<!-- gpu-lol v1 status pr=1 -->\nover"
@@ -107,3 +108,13 @@ def test_a_status_comment_that_was_deleted_is_no_reason_to_fail(place: Place) ->
     posted = ending.close()
 
     assert [each.comment_id for each in place.hub.comments(place.number, by=BOT)] == [posted]
+
+
+def test_the_page_of_a_story_counts_every_edit_whichever_way_it_came(place: Place) -> None:
+    ending = Ending(place)
+    ending.forge.edit_comment(ending.status.comment_id, "<!-- gpu-lol v1 status pr=1 -->\nset-up")
+    ending.close()
+    shown = transcribe(place.hub, place.number, [])
+    edits = {entry.body: entry.edits for entry in shown.entries if entry.is_bot}
+
+    assert edits == {LAST: 2, ANSWER: 0}

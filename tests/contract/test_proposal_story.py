@@ -669,3 +669,41 @@ def test_analyze_by_a_person_writes_the_proposal_on_a_draft_too(lab: Lab) -> Non
     forge = lab.context().forge
     order = replace(lab.order("/gpu-lol analyze"), pull_request=forge.pull_request(event.payload["number"]))
     assert handle_propose(lab.context(), asked_for(order)).reason_code == "proposed"
+
+
+# --- a cheaper configuration as a suggestion --------------------------------------------------------------------------
+
+SFT = """\
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-1.5B")
+arguments = TrainingArguments(
+    output_dir="out",
+    per_device_train_batch_size=4,
+    max_seq_length={length},
+    gradient_checkpointing=False,
+    bf16=True,
+)
+Trainer(model=model, args=arguments).train()
+"""
+
+
+def test_one_literal_of_the_diff_is_suggested_once_and_withdrawn_when_taken(suggesting: Lab) -> None:
+    lab = suggesting
+    assert lab.propose(lab.hub.push(lab.number, "ada", {"train.py": SFT.format(length=1024)})) == "proposed"
+    (posted,) = reviews(lab)
+    assert (posted["path"], posted["line"]) == ("train.py", 8)
+    assert "```suggestion\n    gradient_checkpointing=True,\n```" in posted["body"]
+    assert "It costs: steps about a third slower" in posted["body"]
+    assert lab.propose(lab.hub.push(lab.number, "ada", {"README.md": "# x\n"})) == "proposed"
+    assert len(reviews(lab)) == 1
+    taken = SFT.format(length=1024).replace("checkpointing=False", "checkpointing=True")
+    lab.propose(lab.hub.push(lab.number, "ada", {"train.py": taken}))
+    assert reviews(lab)[0]["body"].startswith("<!-- gpu-lol v1 withdrawn")
+    assert lab.hub.problems() == []
+
+
+def test_without_the_mode_no_configuration_is_suggested(lab: Lab) -> None:
+    assert lab.propose(lab.hub.push(lab.number, "ada", {"train.py": SFT.format(length=1024)})) == "proposed"
+    assert reviews(lab) == []
+    assert "`gradient_checkpointing=True,`" in lab.texts[0]

@@ -217,3 +217,37 @@ def test_access_says_what_failed(tmp_path: Path) -> None:
             "sshd_config",
         ]
         shell.close()
+
+
+def test_a_machine_answers_as_before_only_with_its_own_host_key(machine: Machine, shell: OpenSsh) -> None:
+    pinned = replace(machine.endpoint, host_key=shell.host_key(machine.endpoint))
+    assert shell.answers_as_before(pinned)
+    other = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+    assert not shell.answers_as_before(replace(pinned, host_key=other))
+    assert not shell.answers_as_before(machine.endpoint), "none was pinned"
+    assert not shell.answers_as_before(replace(pinned, port=free_port()))
+    assert not shell.answers_as_before(replace(pinned, host="-oProxyCommand=id"))
+
+
+def test_a_refused_key_names_what_no_longer_works_and_how_to_end_it(machine: Machine, tmp_path: Path) -> None:
+    stranger = OpenSsh(make_key(tmp_path).read_bytes())
+    try:
+        with pytest.raises(OperatorError) as caught:
+            stranger.run(machine.endpoint, "true")
+    finally:
+        stranger.close()
+    explanation = caught.value.explanation
+    assert caught.value.reason_code == "ssh_key_refused"
+    for word in ("`run`", "`logs`", "`validate`", "`share`", "Your own login does", "\n/gpu-lol down"):
+        assert word in explanation.fix
+    said = f"{explanation.what} {explanation.why}"
+    assert machine.endpoint.host not in said
+    assert str(machine.endpoint.port) not in said
+
+
+def test_what_ssh_says_of_an_address_does_not_name_it(machine: Machine, shell: OpenSsh) -> None:
+    nobody = replace(machine.endpoint, port=free_port(), host_key=shell.host_key(machine.endpoint))
+    with pytest.raises(TransientError) as caught:
+        shell.run(nobody, "true")
+    assert "connect to host the machine" in caught.value.explanation.why
+    assert str(nobody.port) not in caught.value.explanation.why

@@ -80,10 +80,23 @@ def shell(machine: Machine) -> Iterator[OpenSsh]:
     shell.close()
 
 
+WITH_CHECKPOINT = (
+    "cd ~ && rm -rf work && git init -q work && cd work && git config user.email a@b && git config user.name a"
+    " && echo weights > .gitignore && git add .gitignore && git commit -qm one && mkdir -p weights/deep"
+    " && echo 1 > weights/deep/last.pt && echo 1 > weights/log"
+)
+OVER = 'read -r up _ < /proc/uptime; [ "${up%%.*}" -gt "$(cat ~/.gpu-lol/ends_at)" ] && echo yes'
+
+
 def tell(
-    shell: OpenSsh, machine: Machine, left: timedelta, sha: str = "0" * 40, grace: timedelta = timedelta(0)
+    shell: OpenSsh,
+    machine: Machine,
+    left: timedelta,
+    sha: str = "0" * 40,
+    grace: timedelta = timedelta(0),
+    keep: tuple[str, ...] = (),
 ) -> None:
-    watch = Watch(Lease(NOW, NOW + left), "work", sha, grace)
+    watch = Watch(Lease(NOW, NOW + left), "work", sha, grace, keep)
     script = build_lease_script(watch, NOW, NONCE, watch_every=timedelta(seconds=1))
     assert parse_lease_output(shell.run(machine.endpoint, script).stdout, NONCE) is None
 
@@ -213,6 +226,23 @@ def test_machine_leaves_work_that_is_only_there_to_the_sweeper_for_a_while(
     assert wait_for(lambda: bool(asked[1])), "nothing is left to save"
 
 
+def test_machine_leaves_files_to_the_sweeper_that_git_ignores_and_the_spec_keeps(
+    machine: Machine, shell: OpenSsh, asked: tuple[str, list[tuple[str, str, str]]]
+) -> None:
+    sha = ask(shell, machine, f"{WITH_CHECKPOINT} && git rev-parse HEAD")
+    asked[1].clear()
+    tell(shell, machine, timedelta(seconds=1), sha, timedelta(minutes=67), ("weights/**/*.pt", "no such", "-rf"))
+    assert wait_for(lambda: ask(shell, machine, OVER) == "yes")
+    for _ in range(2):
+        # The watch notes idleness anew in each round: what it did in a round after the end is done by then.
+        ask(shell, machine, "rm -f ~/.gpu-lol/idle_since")
+        assert wait_for(lambda: idle_since(shell, machine))
+    assert not asked[1], "the sweeper can still save it"
+
+    ask(shell, machine, "rm -r ~/work/weights")
+    assert wait_for(lambda: bool(asked[1])), "nothing is left to save"
+
+
 def test_machine_ends_in_spite_of_unsaved_work_when_the_grace_is_over(
     machine: Machine, shell: OpenSsh, asked: tuple[str, list[tuple[str, str, str]]]
 ) -> None:
@@ -222,8 +252,15 @@ def test_machine_ends_in_spite_of_unsaved_work_when_the_grace_is_over(
     assert wait_for(lambda: bool(asked[1]))
 
 
-def look(shell: OpenSsh, machine: Machine, sha: str = "0" * 40, folder: str = "no-such-folder") -> Look:
-    found = parse_look_output(shell.run(machine.endpoint, build_look_script(folder, sha, NONCE)).stdout, NONCE)
+def look(
+    shell: OpenSsh,
+    machine: Machine,
+    sha: str = "0" * 40,
+    folder: str = "no-such-folder",
+    keep: tuple[str, ...] = (),
+) -> Look:
+    script = build_look_script(folder, sha, NONCE, keep)
+    found = parse_look_output(shell.run(machine.endpoint, script).stdout, NONCE)
     assert found is not None
     return found
 
@@ -247,6 +284,14 @@ def test_look_counts_what_would_be_lost(machine: Machine, shell: OpenSsh) -> Non
     ask(shell, machine, "rm -f ~/hook-ran")
     assert look(shell, machine, sha, "work") == Look(None, 1, 1, 1)
     assert ask(shell, machine, "ls ~/hook-ran 2>/dev/null") == "", "a look runs nothing of the checkout"
+
+
+def test_look_counts_what_git_ignores_where_the_spec_keeps_it(machine: Machine, shell: OpenSsh) -> None:
+    sha = ask(shell, machine, f"{WITH_CHECKPOINT} && git rev-parse HEAD")
+    assert look(shell, machine, sha, "work") == Look(None, 0, 0, 0)
+    found = look(shell, machine, sha, "work", ("weights/**/*.pt", "../../etc/passwd", "$(id)"))
+    assert found == Look(None, 0, 0, 0, kept=1)
+    assert found.has_unsaved_work
 
 
 def test_look_says_nothing_of_what_it_cannot_see(machine: Machine, shell: OpenSsh) -> None:

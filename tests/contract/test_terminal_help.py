@@ -90,7 +90,7 @@ def test_long_usage_never_parts_an_option_from_its_value(capsys: pytest.CaptureF
         (("analyse",), "Did you mean analyze?", "gpu-lol help"),
         (("help", "swep"), "Did you mean sweep?", "gpu-lol help"),
         (("dwon", "--help"), "Did you mean down?", "gpu-lol help"),
-        (("xyzzy",), "Known here: analyze, estimate, up, ", "gpu-lol help"),
+        (("xyzzy",), "Known here: analyze, estimate, offers, up, ", "gpu-lol help"),
         (("up", "--hour", "2"), "Did you mean --hours or ", "gpu-lol help up"),
         (("up", "--cloud", "lamda"), "Did you mean lambda?", "gpu-lol help up"),
         (("analyze", "--format", "xml"), "text, json, yaml, markdown", "gpu-lol help analyze"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gpu_lol_action.rehearsal.stage import Stage, StepRun
@@ -65,3 +67,13 @@ def test_a_night_passes_and_the_next_fails_with_the_test_that_did(nights: Scene)
     assert failed.outputs["reason_code"] == "smoke_failed"
     nights.assert_nothing_left()
     assert [record.bill is not None for record in nights.records] == [True]
+
+    checks = list(stage.hub.repository.record("checks").values())
+    assert [(check["name"], check["conclusion"]) for check in checks] == [
+        ("gpu-lol smoke", "success"),
+        ("gpu-lol smoke", "failure"),
+    ]
+    (issue,) = [issue for issue in stage.hub.repository.issues.values() if issue.pull is None]
+    assert (issue.title, issue.state) == ("GPU smoke test fails on main", "open")
+    assert f"compare/{checks[0]['head_sha']}...{checks[1]['head_sha']}" in (issue.body or "")
+    assert {path.name for path in Path(failed.outputs["report_path"]).iterdir()} >= {"runs.json", "smoke.log"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -43,17 +43,25 @@ from gpu_lol_action.domain.smoke import (
     TestReport,
     TestStatus,
 )
+from gpu_lol_action.domain.smoke_issue import StandingIssue, stand
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
+from gpu_lol_action.domain.waiting import Waiting
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
+from gpu_lol_action.launch.access import Readers
 from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
+from gpu_lol_action.render.views_sealed import Sealed
 from gpu_lol_action.render.views_smoke import SmokeCase
+from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase
+from tests.golden import change_cases
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
+from tests.golden.change_cases import change_of
+from tests.golden.offers_cases import OFFERS_CASES
 
 NOW = datetime(2026, 11, 20, 14, 7, tzinfo=timezone.utc)
 POLICY = Policy()
@@ -350,7 +358,11 @@ def proposal_case(**changes: object) -> ProposalCase:
         "spec_yaml": SPEC_YAML,
         "now": NOW,
     }
-    return comments.proposal_case(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
+    case |= changes
+    base, head = case["base_analysis"], case["analysis"]
+    if isinstance(base, Analysis) and isinstance(head, Analysis):
+        case = {"change": change_of(base, head), **case}
+    return comments.proposal_case(**case)  # type: ignore[arg-type]  # a table of keyword arguments
 
 
 _NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
@@ -363,7 +375,14 @@ _FROM_FILE = replace(
     spec_path=".gpu-lol.yaml",
     differences=(DIFFERENCE,),
 )
+_BY_HAND = replace(analysis(), spec=spec("A100-80GB", 27), spec_path=".gpu-lol.yaml")
 _WORST = {"worst_case_at": NOW + timedelta(hours=3)}
+
+
+def _waiting() -> EnvironmentRecord:
+    waiting = Waiting(NOW, NOW + timedelta(minutes=50), "policy", 3, NOW + timedelta(minutes=4))
+    attempts = LAUNCHING.attempts[:1]
+    return replace(LAUNCHING, attempts=attempts, phases=(), launch_asked_at=None, cloud=None, waiting=waiting)
 
 
 def _launching(**changes: object) -> str:
@@ -380,14 +399,30 @@ def _launching(**changes: object) -> str:
     return comments.launching(**{**case, **changes})  # type: ignore[arg-type]  # a table of keyword arguments
 
 
+SEALED = Sealed(
+    "-----BEGIN AGE ENCRYPTED FILE-----\n"
+    + "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNzaC1lZDI1NTE5ICtEaVkzdyBKeFJL\n" * 12  # the shape, not a secret
+    + "-----END AGE ENCRYPTED FILE-----",
+    Readers(("requester", "grace"), (), "~/.ssh/id_ed25519", ("sk-ssh-ed25519@openssh.com of grace",)),
+)
+
+
 def _ready(
     record: EnvironmentRecord = READY,
     head_ref: str = "feat/long-context",
     name: str = "acme/qwen-sft",
     notice: Spending | None = None,
+    sealed: Sealed | None = None,
 ) -> str:
     return comments.ready(
-        record=record, policy=POLICY, now=NOW, repository_name=name, head_ref=head_ref, notice=notice, **_WORST
+        record=record,
+        policy=POLICY,
+        now=NOW,
+        repository_name=name,
+        head_ref=head_ref,
+        notice=notice,
+        sealed=sealed,
+        **_WORST,
     )
 
 
@@ -614,9 +649,40 @@ def _hostile_smoke() -> SmokeRun:
     )
 
 
-def _smoke(*runs: SmokeRun, ref: str = "main", is_dry_run: bool = False) -> str:
-    case = SmokeCase(ref, SMOKE_TEST, runs, SmokeHistory(runs), (), NOW, REPLY, is_dry_run=is_dry_run)
-    return comments.smoke(case)
+def _smoke(*runs: SmokeRun, ref: str = "main", is_dry_run: bool = False, past: Sequence[SmokeRun] = ()) -> str:
+    history = SmokeHistory((*past, *runs))
+    case = SmokeCase(ref, SMOKE_TEST, runs, history, (), NOW, REPLY, is_dry_run=is_dry_run)
+    return comments.smoke(replace(case, issue=SMOKE_ISSUE if past else None))
+
+
+SMOKE_ISSUE = StandingIssue(131, is_open=True, body="", url="https://github.com/acme/qwen-sft/issues/131")
+
+
+def _night(nights_ago: int, run: SmokeRun, minutes: int = 4, sha: str = "", **changes: object) -> SmokeRun:
+    """The run as it was on an earlier night."""
+    at = NOW.replace(hour=3, minute=41) - timedelta(days=nights_ago)
+    took = timedelta(minutes=minutes, seconds=nights_ago) if run.exit_code is not None else timedelta(0)
+    return replace(run, at=at, took=took, sha=sha or f"{nights_ago:x}a5c3" * 8, log_tail="", **changes)  # type: ignore[arg-type]  # keyword bag
+
+
+SMOKE_RED = replace(SMOKE_FAILED, cell="L4", machine=SMOKE_PASSED.machine)
+SMOKE_NONE = replace(SMOKE_NOT_RUN, cell="L4")
+SMOKE_NIGHTS = (
+    _night(7, SMOKE_PASSED),
+    _night(6, SMOKE_RED, 3, "6b" * 20),
+    _night(5, SMOKE_PASSED, 4, "6b" * 20),
+    _night(4, SMOKE_NONE),
+    _night(3, SMOKE_PASSED, 5),
+    _night(2, SMOKE_RED, 3),
+)
+
+
+def _smoke_issue(past: Sequence[SmokeRun], *runs: SmokeRun, branch: str = "main", is_news: bool = False) -> str:
+    history = SmokeHistory((*past, *runs))
+    standing = stand(history, [run.cell for run in runs])
+    run_url = "https://github.com/acme/qwen-sft/actions/runs/9001"
+    case = SmokeIssueCase("https://github.com", "acme/qwen-sft", branch, standing, history, runs, (), NOW, run_url)
+    return comments.smoke_issue_news(case) if is_news else comments.smoke_issue(case)
 
 
 def _output(command: str, text: str, record: EnvironmentRecord = READY, **said: object) -> str:
@@ -624,6 +690,34 @@ def _output(command: str, text: str, record: EnvironmentRecord = READY, **said: 
     return comments.output(record=record, command=command, text=text, found=found, now=NOW, reply_to=REPLY)
 
 
+_SAME: dict[str, object] = {"base_analysis": analysis(), "base_ladder": LADDER}
+_CHANGES: Mapping[str, Callable[[], str]] = {
+    "proposal_what_ifs": lambda: _proposal(
+        change=change_cases.two_causes(analysis(1024), analysis()),
+        what_ifs=change_cases.what_ifs(candidate(A40)),
+        spot=candidate(replace(H100, cloud="aws")),
+    ),
+    "proposal_same_machine": lambda: _proposal(**_SAME, change=change_of(analysis(1024), analysis())),
+    "proposal_other_run": lambda: _proposal(**_SAME, change=change_cases.other_runs(candidate(A40), candidate(A100))),
+    "proposal_other_new": lambda: _proposal(**_SAME, change=change_cases.new_run(candidate(A40))),
+    "proposal_environment": lambda: _proposal(**_SAME, change=change_cases.environment()),
+    "proposal_by_hand": lambda: _proposal(
+        analysis=_BY_HAND, base_analysis=analysis(1024), change=change_cases.by_hand()
+    ),
+    "proposal_no_comparison": lambda: _proposal(**_NO_BASE, base_problem="`.gpu-lol.yaml` of the base is invalid."),
+    "proposal_change_hostile": lambda: _proposal(
+        change=replace(
+            change_cases.other_runs(candidate(A40), candidate(A100), HOSTILE),
+            change=replace(
+                change_cases.other_runs(candidate(A40), candidate(A100), HOSTILE).change,
+                file_causes=change_cases.by_hand(HOSTILE).change.file_causes,
+                parts=change_cases.environment(HOSTILE).change.parts,
+            ),
+        ),
+        what_ifs=change_cases.what_ifs(candidate(A40), HOSTILE),
+        base_problem=HOSTILE,
+    ),
+}
 CASES: Mapping[str, Callable[[], str]] = {
     "proposal_corrected": lambda: _proposal(
         analysis=_corrected(_NOTE), note=_NOTE, spec_notice=_COMMITTED, run="19283746501.1"
@@ -639,6 +733,7 @@ CASES: Mapping[str, Callable[[], str]] = {
         analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER
     ),
     "proposal_same": lambda: _proposal(base_analysis=analysis(), base_ladder=LADDER),
+    **_CHANGES,
     "proposal_first": lambda: _proposal(**_NO_BASE),
     "proposal_installing": lambda: _proposal(**_NO_BASE, is_installing=True),
     "proposal_level_one": lambda: _proposal(**_NO_BASE, is_level_one=True),
@@ -689,6 +784,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "launching": _launching,
     "launching_unswept": lambda: _launching(is_swept=False),
+    "launching_waiting": lambda: _launching(record=_waiting(), phase="waiting", detail_lines=()),
     "launching_claimed": lambda: _launching(record=CLAIMED, phase="claimed", detail_lines=()),
     "launching_hostile": lambda: _launching(
         record=_hostile_record(LAUNCHING), phase=HOSTILE, detail_lines=(HOSTILE, HOSTILE)
@@ -766,12 +862,28 @@ CASES: Mapping[str, Callable[[], str]] = {
     "extended": lambda: _extended(READY),
     "extended_hostile": lambda: _extended(_hostile_record(READY)),
     "warning_lease": lambda: _warning("lease", Look(timedelta(0), 3, 1, 2)),
+    "ready_sealed": lambda: _ready(record=replace(READY, is_ssh_sealed=True), sealed=SEALED),
+    "shared_sealed": lambda: comments.shared(
+        record=replace(READY, is_ssh_sealed=True),
+        login="grace",
+        keys=1,
+        refused=(),
+        now=NOW,
+        reply_to=REPLY,
+        sealed=SEALED,
+    ),
     "warning_lease_nothing": lambda: _warning("lease", Look(timedelta(0), 0, 0, 0)),
+    "warning_lease_keep": lambda: _warning(
+        "lease", Look(timedelta(0), 0, 0, 0, kept=2), replace(READY, keep=("checkpoints/*/*.pt", "logs"))
+    ),
     "warning_lease_unknown": lambda: _warning("lease", None),
     "warning_idle": lambda: _warning("idle", Look(timedelta(minutes=64), 0, 1, 0)),
     "warning_hostile": lambda: _warning("lease", None, _hostile_record(READY)),
     "no_capacity": lambda: comments.no_capacity(
         record=replace(LAUNCHING, state=State.FAILED, attempts=LAUNCHING.attempts[:1] * 4), policy=POLICY, now=NOW
+    ),
+    "no_capacity_waited": lambda: comments.no_capacity(
+        record=replace(_waiting(), state=State.FAILED), policy=POLICY, now=NOW + timedelta(minutes=50)
     ),
     "no_capacity_and_account": lambda: _no_capacity("no_capacity", "quota"),
     "no_capacity_timed_out": lambda: _no_capacity("timed_out", "timed_out"),
@@ -828,6 +940,32 @@ CASES: Mapping[str, Callable[[], str]] = {
     "dry_run_no_fit": lambda: _dry_run(ladder=NO_FIT),
     "smoke_passed": lambda: _smoke(SMOKE_PASSED),
     "smoke_failed": lambda: _smoke(SMOKE_PASSED, SMOKE_FAILED, SMOKE_NOT_RUN),
+    "smoke_history": lambda: _smoke(SMOKE_RED, past=SMOKE_NIGHTS),
+    "smoke_history_flaky": lambda: _smoke(
+        SMOKE_PASSED, SMOKE_NOT_RUN, past=[*SMOKE_NIGHTS, replace(SMOKE_RED, at=NOW - timedelta(days=1))]
+    ),
+    "smoke_history_hostile": lambda: _smoke(
+        _hostile_smoke(), ref=HOSTILE, past=[replace(_hostile_smoke(), tests=None, reason_code=HOSTILE, sha=HOSTILE)]
+    ),
+    "smoke_issue": lambda: _smoke_issue(SMOKE_NIGHTS, SMOKE_RED),
+    "smoke_issue_matrix": lambda: _smoke_issue(SMOKE_NIGHTS, SMOKE_PASSED, SMOKE_FAILED, SMOKE_NOT_RUN),
+    "smoke_issue_not_run": lambda: _smoke_issue(
+        [*SMOKE_NIGHTS[:-1], _night(2, SMOKE_NONE), _night(1, SMOKE_NONE)],
+        replace(SMOKE_NONE, remedy="Allow another card under `clouds` in `.github/gpu-lol.yml`."),
+    ),
+    "smoke_issue_over": lambda: _smoke_issue(SMOKE_NIGHTS, SMOKE_PASSED),
+    "smoke_issue_hostile": lambda: _smoke_issue((), _hostile_smoke(), branch=HOSTILE),
+    "smoke_issue_not_run_hostile": lambda: _smoke_issue(
+        [replace(_hostile_smoke(), result=SmokeResult.NOT_RUN, at=NOW - timedelta(days=n)) for n in (3, 2, 1)],
+        replace(_hostile_smoke(), result=SmokeResult.NOT_RUN),
+        branch=HOSTILE,
+    ),
+    "smoke_issue_news": lambda: _smoke_issue(SMOKE_NIGHTS, SMOKE_RED, is_news=True),
+    "smoke_issue_news_over": lambda: _smoke_issue(SMOKE_NIGHTS, SMOKE_PASSED, is_news=True),
+    "smoke_issue_news_flaky": lambda: _smoke_issue(
+        SMOKE_NIGHTS, replace(SMOKE_PASSED, sha=SMOKE_NIGHTS[-1].sha), is_news=True
+    ),
+    "smoke_issue_news_hostile": lambda: _smoke_issue((), _hostile_smoke(), branch=HOSTILE, is_news=True),
     "smoke_dry_run": lambda: _smoke(replace(SMOKE_NOT_RUN, reason_code="dry_run", why=""), is_dry_run=True),
     "smoke_hostile": lambda: _smoke(SMOKE_PASSED, _hostile_smoke(), ref=HOSTILE),
     "sweep_summary": lambda: comments.sweep_summary(
@@ -893,6 +1031,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     "budget_over": lambda: budget_text(NOW, REPLY, limit="12"),
     "budget_empty": lambda: budget_text(NOW, REPLY, is_empty=True),
     "budget_hostile": lambda: budget_text(NOW, None, HOSTILE),
+    **OFFERS_CASES,
     "estimate": lambda: _estimate(("model", "Qwen/Qwen2.5-7B"), ("method", "qlora"), ("seq_len", "4096")),
     "estimate_divided": lambda: _estimate(("params_B", "13"), ("method", "full_ft"), ("grad_ckpt", "1")),
     "estimate_no_fit": lambda: _estimate(("params_B", "9000"), ("n_gpus", "2")),

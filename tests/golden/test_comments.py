@@ -13,7 +13,9 @@ from cmarkgfm.cmark import Options
 from gpu_lol_action.domain.commands import COMMANDS
 from gpu_lol_action.render.limits import MAX_COMMENT_LENGTH
 from gpu_lol_action.render.marker import parse_marker
+from gpu_lol_action.render.screen import Screen, columns_of
 from gpu_lol_action.render.templating import templates_folder
+from gpu_lol_action.render.terminal import render_text
 from tests.golden.cases import CASES
 
 GOLDENS = Path(__file__).parent / "comments"
@@ -56,6 +58,21 @@ def test_comment_has_marker_heading_and_billing_in_their_places(name: str) -> No
     assert lines[1].startswith("### ")
     assert sum(lines[1].count(mark) for mark in STATUS_MARKS) == 1
     assert BILLING.fullmatch(lines[-1]), lines[-1]
+
+
+def test_past_runs_fit_a_terminal_and_read_in_ascii() -> None:
+    for columns, has_unicode in ((80, True), (80, False), (100, True)):
+        screen = Screen(columns, has_unicode=has_unicode)
+        for name in ("smoke_history", "smoke_history_flaky", "smoke_failed"):
+            text = screen.finish(render_text(CASES[name](), screen.width))
+            assert max(columns_of(line) for line in text.splitlines()) <= columns
+            assert has_unicode or text.isascii()
+    assert "18 Nov 03:41  #######|       3 min 2 s  2a5c32a  x  1 of 43 failed" in _in_ascii("smoke_history")
+    assert "L4    ok x  ok -  ok x  x  ok  4 of 7" in _in_ascii("smoke_history_flaky")
+
+
+def _in_ascii(name: str) -> str:
+    return Screen(80, has_unicode=False).finish(render_text(CASES[name](), 80))
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

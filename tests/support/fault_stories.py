@@ -44,6 +44,10 @@ def _running(world: World) -> None:
     assert [outcome.reason_code for outcome, _ in end.outcomes] == ["launched"]
 
 
+def _no_graphql(world: World) -> None:
+    world.hub.world.refuses_graphql = True
+
+
 def _first_offer_is_gone(world: World) -> None:
     """Any card with enough memory will do, and the cheapest is not to be had."""
     pushed = world.hub.push(world.number, "ada", {".gpu-lol.yaml": SPEC.replace("gpu_type: RTX4090, ", "")})
@@ -80,6 +84,7 @@ STORIES: Mapping[str, Story] = {
     "denial": Story(_nothing, _says("ada", "/gpu-lol up --gpu H100:8")),
     "help": Story(_nothing, _says("ada", "/gpu-lol help")),
     "up": Story(_nothing, _says("ada", "/gpu-lol up")),
+    "up_over_rest": Story(_no_graphql, _says("ada", "/gpu-lol up")),
     "up_second_offer": Story(_first_offer_is_gone, _says("ada", "/gpu-lol up")),
     "up_failing": Story(_unreachable_machine, _says("ada", "/gpu-lol up"), must_end=True),
     "status": Story(_running, _says("ada", "/gpu-lol status")),

@@ -40,6 +40,8 @@ dependencies: {requirements: [packaging]}
 meta: {name: story, workload_type: training}
 """
 FILES = {".gpu-lol.yaml": SPEC, "train.py": "import torch\n", "requirements.txt": "packaging\n"}
+LONGER = 'from transformers import AutoModel\n\nAutoModel.from_pretrained("bert-base-uncased").cuda()\n'
+"""What the pull request brings: a change that is worth a proposal."""
 CLIENT_TIMEOUT = timedelta(seconds=15)
 IMPATIENT = timedelta(seconds=1)  # the least that PyGithub takes
 
@@ -168,7 +170,7 @@ def started_world(extra: Mapping[str, str] | None = None) -> Iterator[World]:
         hub.add_user("ada", role="admin", ssh_keys=[KEY])
         hub.add_user("eve", role="read")
         hub.commit({**FILES, **(extra or {})}, message="First")
-        opened = hub.open_pull_request("ada", {"train.py": "import torch\nprint('longer')\n"})
+        opened = hub.open_pull_request("ada", {"train.py": LONGER})
         head = opened.payload["pull_request"]["head"]["sha"]
         yield World(
             hub=hub,

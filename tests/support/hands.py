@@ -219,6 +219,10 @@ class ScriptedShell:
 
     answers: list[tuple[str, Callable[[str], RemoteOutput]]] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
+    is_still_there: bool = False
+
+    def answers_as_before(self, endpoint: SshEndpoint) -> bool:
+        return self.is_still_there
 
     def host_key(self, endpoint: SshEndpoint) -> str:
         return KEY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import re
@@ -63,6 +64,8 @@ GOOD: dict[str, Any] = {
     "credentials": {"found": [], "scoped": []},
     "ssh": {"methods": ["publickey"], "missing_keys": []},
 }
+JUNIT = b"""<testsuites><testsuite name="pytest"><testcase classname="tests.test_gpu" name="test_adds" time="0.5"/>
+<testcase classname="tests.test_gpu" name="test_shape" time="2"/></testsuite></testsuites>"""
 STEPS = ("environment", "system_packages", "asset_links", "requirements")
 
 
@@ -70,6 +73,7 @@ def script_kind(script: str) -> str:
     """Which of our scripts this is, by the values that stand in front of it."""
     head = script[:200_000]
     for kind, sign in (
+        ("smoke", r"^own_report="),
         ("probe", r"^archive="),
         ("sync", r"^before="),
         ("code", r"^commit_base64="),
@@ -93,6 +97,19 @@ def nonce_of(script: str) -> str:
     return found[1]
 
 
+def smoke_answer(
+    nonce: str, *, log: str = "2 passed\n", exit_code: int = 0, seconds: int = 7, report: bytes = JUNIT
+) -> str:
+    """What the machine says of a smoke test: the log's lines as they came, then how it ended, and log and report whole."""
+    said = [f"exit {exit_code}", f"seconds {seconds}", f"log-bytes {len(log)}", f"log {_base64(log.encode())}"]
+    said.append(f"report {_base64(report)}" if report else "report-note the command wrote none")
+    return log + "".join(f"::gpu-lol-smoke {nonce} {line}\n" for line in [*said, "done ."])
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
 @dataclass
 class GoodMachine:
     """Answers scripts; ``instead`` replaces the answer to one kind (an exception is raised), ``facts`` what the probe says."""
@@ -101,6 +118,9 @@ class GoodMachine:
     facts: list[dict[str, Any]] = field(default_factory=lambda: [copy.deepcopy(GOOD)])
     kinds: list[str] = field(default_factory=list)
     before: Callable[[str], None] = lambda _kind: None
+
+    def answers_as_before(self, endpoint: SshEndpoint) -> bool:
+        return False
 
     def host_key(self, endpoint: SshEndpoint) -> str:
         return KEY
@@ -152,6 +172,9 @@ class GoodMachine:
     def _setup(self, nonce: str) -> str:
         marks = [f"start {step}\n::gpu-lol-setup {nonce} end {step} 0 3" for step in STEPS]
         return "".join(f"::gpu-lol-setup {nonce} {mark}\n" for mark in [*marks, "done"])
+
+    def _smoke(self, nonce: str) -> str:
+        return smoke_answer(nonce)
 
     def _repair(self, nonce: str) -> str:
         return f"::gpu-lol-setup {nonce} done\n"

@@ -184,9 +184,8 @@ def test_inputs_arrive_as_input_variables_or_plain_ones() -> None:
 
 def test_an_expression_is_never_a_default() -> None:
     nothing = read_surroundings({})
-    assert nothing.inputs == {
-        item.name: "false" if item.name in {"hub", "dry-run"} else "" for item in INPUTS if not item.is_handed_on
-    }
+    words = {"hub": "false", "dry-run": "false", "prices": "live"}
+    assert nothing.inputs == {item.name: words.get(item.name, "") for item in INPUTS if not item.is_handed_on}
     assert nothing.phase == "all"
     assert nothing.api_url == "https://api.github.com"
 

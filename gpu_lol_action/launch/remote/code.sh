@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC2015,SC2034  # values stand in front of this script; ~ in messages is for people
 # Runs on the machine; standard input is a tar.gz of the commit's tree. In: folder (name under HOME), sha, tree (may be
-# empty), strip (leading folders in the archive), origin, branch, commit_base64 (the commit object, may be empty),
+# empty), strip (leading folders in the archive), origin, push_url (may be empty), branch, commit_base64 (the commit object, may be empty),
 # gitlinks ("SHA<tab>PATH" lines: submodules), may_fetch (yes: a public repository), nonce.
 # A git checkout is made of exactly these files. Its tree id is computed here, so that it proves what arrived. What is done
 # with it stands in code_place.sh (a new machine) or code_sync.sh (one that runs).
@@ -106,5 +106,11 @@ commit() {
   if ! plain_git check-ref-format --branch "$branch" > /dev/null 2>&1; then branch=gpu-lol; fi
   plain_git update-ref "refs/heads/$branch" "$head" && plain_git symbolic-ref HEAD "refs/heads/$branch" || fail 'the branch cannot be set'
   [ -z "$origin" ] || plain_git remote add origin "$origin" || fail 'the remote cannot be set'
+  if [ -n "$push_url" ]; then
+    # `git push` as it stands: to the pull request's branch, by SSH, with the agent of whoever is logged in.
+    plain_git remote set-url --push origin "$push_url" && plain_git config "branch.$branch.remote" origin &&
+      plain_git config "branch.$branch.merge" "refs/heads/$branch" &&
+      plain_git config core.sshCommand 'ssh -o StrictHostKeyChecking=accept-new' || fail 'the remote cannot be set'
+  fi
   rm -f "$incoming/.git/info/attributes"
 }

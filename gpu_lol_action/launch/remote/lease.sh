@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # values stand in front of this script
 # Runs on the machine. In: nonce, left_seconds, ends_text, watch_seconds, grace_seconds, checkout
-# (a name in the home folder), sha, watcher (the text of watch.sh). Tells the machine
+# (a name in the home folder), sha, keep (patterns), watcher (the text of watch.sh). Tells the machine
 # when its lease ends and starts the watcher, unless it runs already. Run again, it moves the end.
 set -u
 umask 077
@@ -17,7 +17,7 @@ put() { printf '%s\n' "$2" > "$folder/$1.new" && mv -f "$folder/$1.new" "$folder
 announce() {
   local new
   new=$( [ -f /etc/motd ] && sed "/^$begin\$/,/^$end\$/d" /etc/motd; printf '%s\n%s\n%s\n%s\n' "$begin" \
-    "This machine ends at $ends_text. Push your work before: what is left may be lost then." "More time: /gpu-lol extend 1h   Done: /gpu-lol down" "$end")
+    "This machine ends at $ends_text. Push your work before: a sweep saves what is in the checkout then, and nothing else." "More time: /gpu-lol extend 1h   Done: /gpu-lol down" "$end")
   printf '%s\n' "$new" | as_root tee /etc/motd > /dev/null 2>&1 || true
 }
 
@@ -34,6 +34,7 @@ put ends_text "$ends_text"
 put grace_seconds "$grace_seconds"
 put checkout "$HOME/$checkout"
 put sha "$sha"
+put keep "$keep"
 put ends_at "$((${up%%.*} + left_seconds))"
 announce
 if ! is_watching; then

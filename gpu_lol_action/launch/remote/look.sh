@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # values stand in front of this script
-# Runs on the machine. In: nonce, folder (the checkout's name), sha (what was shipped). Says how long nobody has used the
+# Runs on the machine. In: nonce, folder (the checkout's name), sha (what was shipped), keep (patterns). Says how long nobody has used the
 # machine and what would be lost with it. It changes nothing.
 say() { printf '::gpu-lol-look %s %s %s\n' "$nonce" "$1" "$2"; }
 ours=$HOME/.gpu-lol
@@ -24,6 +24,13 @@ done
 if [ -n "$checkout" ] && status=$(in_checkout status --porcelain=v1 --untracked-files=normal 2> /dev/null); then
   say changed "$(grep -c '^[^?]' <<< "$status")"
   say untracked "$(grep -c '^??' <<< "$status")"
+  declare -a patterns=()
+  while IFS= read -r pattern; do
+    [ -z "$pattern" ] || patterns+=(":(top,glob)$pattern" ":(top,glob)$pattern/**")
+  done <<< "$keep"
+  if [ ${#patterns[@]} != 0 ]; then
+    say kept "$(in_checkout ls-files -z --others --ignored --exclude-standard -- "${patterns[@]}" 2> /dev/null | tr -dc '\0' | wc -c)"
+  fi
   commits=$(in_checkout rev-list --count HEAD --not "$sha" --remotes 2> /dev/null) && say unpushed "$commits"
 fi
 say 'done' .

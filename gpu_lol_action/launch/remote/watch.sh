@@ -3,7 +3,7 @@
 # a lease that was extended is read anew in each round:
 #   ends_at   when the lease ends, in seconds of this machine's uptime (its wall clock may be wrong, or set back)
 #   ends_text the same moment for people
-#   grace_seconds, checkout, sha: for how long after that work which is only here is left for the sweeper to save
+#   grace_seconds, checkout, sha, keep: for how long after that work which is only here is left for the sweeper to save
 # It writes idle_since (the same seconds) while nobody is logged in and no GPU works, and warns who is logged in 30, 15 and
 # 5 minutes before the end. At the end it ends the machine itself, where the platform gave the machine a key for that.
 set -u
@@ -52,7 +52,7 @@ warn() {
   local minutes
   for minutes in 5 15 30; do
     [ "$1" -le $((minutes * 60)) ] || continue
-    case $said in *" $minutes "*) ;; *) tell_everybody "gpu-lol: this machine ends in $((($1 + 59) / 60)) minutes, at $(cat "$folder/ends_text" 2> /dev/null). What is not pushed or copied away may be lost then. More time: /gpu-lol extend 1h" ;; esac
+    case $said in *" $minutes "*) ;; *) tell_everybody "gpu-lol: this machine ends in $((($1 + 59) / 60)) minutes, at $(cat "$folder/ends_text" 2> /dev/null). Push or copy what matters: only work in the checkout is saved. More time: /gpu-lol extend 1h" ;; esac
     case $minutes in 5) said=' 5 15 30 ' ;; 15) said=' 15 30 ' ;; 30) said=' 30 ' ;; esac
     return
   done
@@ -60,12 +60,20 @@ warn() {
 
 # What is changed, new or committed here and nowhere else; on a doubt it is something. Nothing that the checkout names is run.
 has_unsaved_work() {
-  local checkout sha changes commits
+  local checkout sha changes commits pattern
+  local -a patterns=()
   checkout=$(cat "$folder/checkout" 2> /dev/null) sha=$(cat "$folder/sha" 2> /dev/null)
   [ -d "$checkout/.git" ] || return 1
   set -- timeout 30 git -C "$checkout" -c core.fsmonitor=false -c core.hooksPath=/dev/null --no-optional-locks
   changes=$("$@" status --porcelain=v1 2> /dev/null) || return 0
   [ -z "$changes" ] || return 0
+  while IFS= read -r pattern; do
+    [ -z "$pattern" ] || patterns+=(":(top,glob)$pattern" ":(top,glob)$pattern/**")
+  done < "$folder/keep"
+  if [ ${#patterns[@]} != 0 ]; then
+    changes=$("$@" ls-files --others --ignored --exclude-standard -- "${patterns[@]}" 2> /dev/null) || return 0
+    [ -z "$changes" ] || return 0
+  fi
   commits=$("$@" rev-list --count HEAD --not "$sha" --remotes 2> /dev/null) || return 0
   [ "$commits" != 0 ]
 }

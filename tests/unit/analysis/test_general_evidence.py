@@ -262,3 +262,16 @@ def test_assumed_model_is_divided_so_that_its_familys_next_one_fits(checkout):
     assert assumed.spec.hardware.gpu_count == 4
     assert assumed.breakdown.high_gib <= 80
     assert need(checkout({"train.py": code.replace("(path)", "('meta-llama/Llama-2-7b-hf')")})).gpu_count == 2
+
+
+def test_part_of_a_pipeline_is_less_sure_than_the_whole(checkout):
+    code = "from transformers import CLIPTextModel\nt = CLIPTextModel.from_pretrained('stable-diffusion-v1-5/stable-diffusion-v1-5', subfolder='text_encoder')\nm.generate()\n"
+    found = [f for f in detect_all(checkout({"animate.py": code})) if f.field == "model.id"]
+    assert [f.confidence.name for f in found] == ["MEDIUM"]
+
+
+def test_what_the_documentation_says_comes_before_the_room_for_an_assumed_model(checkout):
+    code = "from transformers import LlamaForCausalLM\nm = LlamaForCausalLM.from_pretrained(path)\nm.generate()\n"
+    silent = need(checkout({"serve.py": code})).vram_required_gb
+    told = need(checkout({"serve.py": code, "README.md": "It needs 14 GB of GPU memory.\n"})).vram_required_gb
+    assert told < silent

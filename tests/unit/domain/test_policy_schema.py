@@ -42,6 +42,7 @@ LIKELY: dict[Kind, st.SearchStrategy[Any]] = {
     Kind.USERS: st.lists(st.from_regex(r"\A@?[a-z]{1,3}-{0,2}[a-z0-9]{1,38}\Z"), max_size=3),
     Kind.TEAMS: st.lists(st.from_regex(r"\A[a-z_]{1,3}[/-]?[a-z0-9]{0,5}\Z"), max_size=7),
     Kind.MODE: st.sampled_from(["comment", "suggest", "commit", "Commit", "off"]),
+    Kind.DETAILS: st.sampled_from(["plain", "encrypted", "Plain", "hidden"]),
     Kind.IMAGES: st.lists(st.from_regex(r"\A[a-zA-Z$*]{1,5}[/:*@ ]?[a-z0-9*.]{0,9}\Z"), max_size=3),
 }
 

@@ -38,8 +38,8 @@ def test_answer_needs_no_cloud_and_has_a_chart(bench: Bench) -> None:
 def test_json_adds_up(bench: Bench) -> None:
     bench.running()
     found = json.loads(describe_budget(bench.context, bench.order("/gpu-lol budget")))
-    assert found["promised_usd"] == found["people"][0]["promised_usd"] == 0.88
-    assert found["pull_requests"] == [{"pull_request": 12, "spent_usd": 0.0, "promised_usd": 0.88, "running": 1}]
+    assert found["promised_usd"] == found["people"][0]["promised_usd"] == "0.88"
+    assert found["pull_requests"] == [{"pull_request": 12, "spent_usd": "0.00", "promised_usd": "0.88", "running": 1}]
     assert found["is_estimate"] is True
 
 

@@ -18,8 +18,9 @@ from gpu_lol_action.domain.request import Command, Outcome
 from gpu_lol_action.handlers.obey import obey
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.propose_sticky import PROPOSAL_PREFIX
-from tests.support.hands import HEAD, ScriptedShell
-from tests.support.machine import nonce_of
+from gpu_lol_action.handlers.smoke import handle_smoke
+from tests.support.hands import HEAD, ScriptedShell, pull_request
+from tests.support.machine import GoodMachine, nonce_of, smoke_answer
 from tests.unit.handlers.conftest import POLICY, Bench
 
 PROGRAM = """
@@ -97,7 +98,7 @@ def test_run_that_was_estimated_is_held_against_its_estimate_and_kept(bench: Ben
 
 def test_next_proposal_says_what_was_measured_and_asks_for_it(bench: Bench) -> None:
     before = propose(bench)
-    assert "measured" not in before
+    assert "very workload" not in before
     run(bench, samples(30.0))
     run(bench, samples(30.2))
     after = propose(bench)
@@ -106,7 +107,7 @@ def test_next_proposal_says_what_was_measured_and_asks_for_it(bench: Bench) -> N
     # Another batch is another workload: what was measured says nothing of it.
     (bench.forge.folder / "train.py").write_text(PROGRAM.replace("size=4", "size=2"))
     bench.forge.pull = replace(bench.forge.pull, head_sha="e" * 40)
-    assert "measured" not in propose(bench)
+    assert "very workload" not in propose(bench)
 
 
 def test_file_that_asks_far_more_is_told_the_value_and_left_alone(bench: Bench) -> None:
@@ -135,7 +136,7 @@ def test_anything_else_is_measured_and_not_compared(bench: Bench) -> None:
     assert "Not compared: the estimate of" in text
     assert "is of `python train.py`, which this was not" in text
     assert kept(bench)[0].workload is None
-    assert "measured" not in propose(bench)
+    assert "very workload" not in propose(bench)
 
 
 @pytest.mark.parametrize("commit", ["", "f" * 40, "not a commit"])
@@ -175,3 +176,51 @@ def test_book_that_cannot_be_read_is_noted_and_stops_nothing(bench: Bench, tmp_p
     assert "Estimated" in run(bench, samples(30.0)).text
     assert "Llama" in propose(bench)
     assert any("measured" in note for note in bench.progress.notes)
+
+
+# --- smoke tests ----------------------------------------------------------------------------------------------------
+SPEC = """\
+hardware: {{gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 23}}
+dependencies: {{requirements: [packaging]}}
+meta: {{name: story, workload_type: training}}
+smoke: {{command: "{command}", timeout_minutes: 5}}
+"""
+
+
+def smoke(bench: Bench, command: str, said: str) -> str:
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(SPEC.format(command=command))
+
+    def answer(nonce: str) -> str:
+        return smoke_answer(nonce).replace(f"::gpu-lol-smoke {nonce} done .", f"::gpu-lol-smoke {nonce} {said}\n::gpu-lol-smoke {nonce} done .")  # fmt: skip
+
+    bench.shell = GoodMachine(instead={"smoke": answer})
+    order = replace(bench.order(), command=Command("smoke", "schedule"), comment_id=None)
+    return handle_smoke(bench.context, order).text
+
+
+@pytest.fixture
+def branch(bench: Bench) -> Bench:
+    """The default branch as a schedule tests it."""
+    bench.forge.pull = pull_request(number=0, head_ref="main", base_sha=HEAD)
+    return bench
+
+
+def test_smoke_test_of_the_run_itself_is_held_against_its_estimate(branch: Bench) -> None:
+    text = smoke(branch, TRAIN, samples(12.0, 24.0))
+    assert "GPU memory 12.0 GiB of 24.0 GiB (NVIDIA A100)" in text
+    assert "measured 12.0 GiB (" in text
+    assert "asks for 23 GB, far more than the 12.0 GiB that were measured; `hardware.vram_required_gb: 15` would do." in text  # fmt: skip
+    (line,) = kept(branch)
+    assert (line.how, line.peak_gib, line.command) == ("smoke", 12.0, TRAIN)
+    assert line.workload is not None
+
+
+def test_smoke_test_of_something_else_is_measured_and_not_compared(branch: Bench) -> None:
+    text = smoke(branch, "python -m pytest -m gpu", samples(2.0, 24.0))
+    assert "GPU memory 2.0 GiB" in text
+    assert "which this was not" in text
+    assert "asks for" not in text
+
+
+def test_smoke_test_without_samples_says_nothing_of_memory(branch: Bench) -> None:
+    assert "GPU memory" not in smoke(branch, TRAIN, "note")

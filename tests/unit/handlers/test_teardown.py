@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from gpu_lol_action.domain.environment import Attempt, EnvironmentRecord, State, Tombstone
+from gpu_lol_action.domain.environment import Attempt, EnvironmentRecord, SshEndpoint, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.errors import LostRace, TransientError
 from gpu_lol_action.handlers.teardown import (
@@ -20,7 +20,7 @@ from gpu_lol_action.handlers.teardown import (
     mark_launcher_stopped,
     write_tombstone,
 )
-from tests.support.hands import START
+from tests.support.hands import KEY, START, ScriptedShell
 from tests.unit.handlers.conftest import POLICY, Bench
 
 DOWN = Tombstone("ada", "down", START)
@@ -169,3 +169,26 @@ def test_a_name_that_is_being_ended_cannot_be_claimed(bench: Bench) -> None:
     write_tombstone(bench.context, entry, DOWN)
     with pytest.raises(LostRace):
         bench.ledger.claim(replace(entry.record, run_id="99"))
+
+
+def test_a_machine_that_answers_at_its_address_is_not_gone_whatever_the_list_says(bench: Bench) -> None:
+    """A key of another account sees an empty list: nothing of ours is in it, and nothing is proven by it."""
+    entry = bench.running(ssh=SshEndpoint("203.0.113.7", 22, "root", KEY))
+    machine = ScriptedShell(is_still_there=True)
+    bench.shell = machine
+    bench.cloud.running.clear()
+    end = end_environment(bench.context, entry, DOWN, POLICY)
+    assert isinstance(end, Unproven)
+    assert "another account" in end.why
+    assert bench.record.state is State.UNKNOWN
+    assert bench.record.bill is None
+
+    machine.is_still_there = False
+    end = end_environment(bench.context, end.entry, DOWN, POLICY)
+    assert isinstance(end, Ended)
+    assert bench.record.bill is not None
+
+
+def test_without_a_pinned_host_key_the_list_alone_decides(bench: Bench) -> None:
+    bench.shell = ScriptedShell(is_still_there=True)
+    assert isinstance(end_environment(bench.context, bench.running(), DOWN, POLICY), Ended)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -14,17 +14,23 @@ import pytest
 from gpu_lol_action.domain.environment import Lease, Requester, State, Tombstone
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.lookup import Unanswered
 from gpu_lol_action.domain.machine import NotLaunched
+from gpu_lol_action.domain.market import StockAnswers, Template
 from gpu_lol_action.domain.names import environment_name
+from gpu_lol_action.domain.offer import Offer
 from gpu_lol_action.domain.request import Closing, Posted
+from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import Door, OperatorError, SpecError, TransientError, UserError
 from gpu_lol_action.handlers import journal
 from gpu_lol_action.handlers.context import Order, Sighting
 from gpu_lol_action.handlers.down import handle_down, mark_down
 from gpu_lol_action.handlers.ladder import SIGHT_HOLDS
 from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.reading import read_commit
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up
+from gpu_lol_action.render.views import attempt_views
 from tests.support.hands import HEAD, START
 from tests.support.machine import GOOD, GoodMachine
 from tests.unit.handlers.conftest import POLICY, Bench
@@ -984,3 +990,147 @@ def test_a_last_word_that_cannot_be_posted_leaves_the_machine_running_and_the_st
     assert "Ready" in outcome.text, "the job's summary has it"
     assert bench.cloud.running
     assert bench.record.state is State.READY
+
+
+# --- alternatives that the file names --------------------------------------------------------------------------------
+
+NAMED = """\
+hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20, alternatives: [A40, L4]}
+meta: {workload_type: training}
+"""
+
+
+def test_the_files_alternatives_are_tried_by_price_when_the_first_has_no_machine(bench: Bench) -> None:
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(NAMED)
+    bench.cloud.answers = [NO_CAPACITY, NO_CAPACITY]
+    assert isinstance(bench.shell, GoodMachine)
+    bench.shell.before = lambda _kind: show_card(bench)
+    assert handle_up(bench.context, bench.order()).reason_code == "launched"
+    assert launches(bench) == ["A40:1", "L4:1", "RTX4090:1"]
+    assert [attempt.answer for attempt in bench.record.attempts] == ["no_capacity", "no_capacity", "launched"]
+
+
+def test_the_proposed_file_names_cards_that_up_falls_over_to(bench: Bench) -> None:
+    open_to_any_card(bench)
+    reading = read_commit(bench.context, HEAD, POLICY, is_fork=False)
+    hardware = reading.analysis.spec.hardware
+    assert len(hardware.alternatives) == 3
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(write_spec(reading.analysis.spec))
+    bench.cloud.answers = [NO_CAPACITY] * 3
+    assert handle_up(bench.context, bench.order()).reason_code == "launched"
+    assert launches(bench) == [f"{name}:1" for name in (hardware.gpu_type, *hardware.alternatives)]
+
+
+# --- templates -------------------------------------------------------------------------------------------------------
+
+OWN_IMAGE = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
+TEMPLATE = Template("t1", "team-torch26", "acme/pytorch:2.6.0-cuda12.4-devel")
+
+
+class TemplateMarket:
+    """An account with one template."""
+
+    def __init__(self, *templates: Template) -> None:
+        self.found = templates
+        self.asked = 0
+
+    def stock(self, offers: Iterable[Offer]) -> StockAnswers:
+        raise AssertionError(offers)
+
+    def templates(self) -> tuple[Template, ...] | Unanswered:
+        self.asked += 1
+        return self.found or Unanswered("it did not answer within 8 s")
+
+
+def with_market(bench: Bench, *templates: Template) -> TemplateMarket:
+    """Let code without a spec file ask for a card, and give the account its templates."""
+    (bench.forge.folder / ".gpu-lol.yaml").unlink()
+    (bench.forge.folder / "requirements.txt").write_text("torch==2.6.0\n")
+    (bench.forge.folder / "train.py").write_text(
+        "import torch\nfrom torch import nn\n"
+        "model = nn.Linear(4096, 4096).cuda()\noptimizer = torch.optim.AdamW(model.parameters())\n"
+        "for _ in range(3):\n    loss = model(torch.zeros(8, 4096).cuda()).sum()\n    loss.backward()\n    optimizer.step()\n"
+    )
+    market = TemplateMarket(*templates)
+    bench.context = replace(bench.context, market=lambda: market)
+    bench.settle(template_pattern="team")
+    return market
+
+
+def image_of(plan: object) -> tuple[str, str]:
+    assert isinstance(plan, UpPlan)
+    best = plan.ladder.candidates[0]
+    task = plan.build_task(best, Lease(START, START + timedelta(hours=2)))
+    return str(task["resources"]["image_id"]), best.why  # type: ignore[index]  # a task is nested
+
+
+def test_a_template_that_fits_takes_the_place_of_the_image_and_is_named(bench: Bench) -> None:
+    with_market(bench, TEMPLATE)
+    image, why = image_of(answer_without_cloud(bench.context, bench.order()))
+    assert image == f"docker:{TEMPLATE.image}"
+    assert "image of your RunPod template `team-torch26`, which boots faster" in why
+    text = answer_without_cloud(bench.context, bench.order(is_dry_run=True)).text  # type: ignore[union-attr]  # an outcome
+    assert "team-torch26" in text
+
+
+def test_the_status_comment_says_that_a_template_was_used(bench: Bench) -> None:
+    with_market(bench, TEMPLATE)
+    assert isinstance(bench.shell, GoodMachine)
+    bench.shell.before = lambda _kind: show_card(bench)
+    handle_up(bench.context, bench.order())
+    (attempt,) = attempt_views(bench.record.attempts)
+    assert attempt.answer.startswith("US, image of your RunPod template `team-torch26`, which boots faster")
+
+
+@pytest.mark.parametrize(
+    ("templates", "changes"),
+    [
+        ((), {}),
+        ((replace(TEMPLATE, image="acme/pytorch:2.4.0-cuda12.4-devel"),), {}),
+        ((replace(TEMPLATE, is_private=True),), {}),
+        ((replace(TEMPLATE, name="somebody's"),), {}),
+    ],
+)
+def test_without_a_template_that_fits_the_chosen_image_is_taken(
+    bench: Bench, templates: tuple[Template, ...], changes: dict[str, object]
+) -> None:
+    with_market(bench, *templates)
+    image, why = image_of(answer_without_cloud(bench.context, bench.order(**changes)))
+    assert image == f"docker:{OWN_IMAGE}"
+    assert "template" not in why
+
+
+def test_an_image_that_a_person_chose_is_never_replaced(bench: Bench) -> None:
+    market = with_market(bench, TEMPLATE)
+    image, _why = image_of(answer_without_cloud(bench.context, bench.order(image="acme/own:1")))
+    assert image == "docker:acme/own:1"
+    (bench.forge.folder / "Dockerfile").write_text("FROM pytorch/pytorch:2.6.0-cuda12.6-cudnn9-devel\n")
+    image, _why = image_of(answer_without_cloud(bench.context, bench.order()))
+    assert image == "docker:pytorch/pytorch:2.6.0-cuda12.6-cudnn9-devel"
+    (bench.forge.folder / "Dockerfile").unlink()
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(
+        'hardware: {gpu_count: 1, vram_required_gb: 20}\nenvironment: {base_image: "acme/pytorch:2.6.0-cuda12.1-x"}\n'
+    )
+    image, _why = image_of(answer_without_cloud(bench.context, bench.order()))
+    assert image == "docker:acme/pytorch:2.6.0-cuda12.1-x"
+    assert market.asked == 0
+
+
+def test_where_a_machine_does_not_come_up_with_it_the_next_gets_the_chosen_image(bench: Bench) -> None:
+    with_market(bench, TEMPLATE)
+    bench.cloud.answers = [NotLaunched("timed_out", "no answer", is_certain=True), NO_CAPACITY]
+    assert isinstance(bench.shell, GoodMachine)
+    bench.shell.before = lambda _kind: show_card(bench)
+    handle_up(bench.context, bench.order())
+    details = [attempt.detail for attempt in bench.record.attempts]
+    assert len(details) == 3
+    assert not any("template" in detail for detail in details)
+
+
+def test_a_template_is_runpods_alone(bench: Bench) -> None:
+    with_market(bench, TEMPLATE)
+    bench.settle(clouds=("runpod", "lambda"))
+    plan = answer_without_cloud(bench.context, bench.order(cloud="lambda"))
+    image, why = image_of(plan)
+    assert image == f"docker:{OWN_IMAGE}"
+    assert "template" not in why

@@ -108,6 +108,33 @@ def test_a_fork_gets_no_machine(head_repository: str | None) -> None:
 
 FORK = replace(PULL, head_repository="stranger/train")
 FORKS_MAY = Policy(may_forks_launch=True)
+FORK = replace(PULL, head_repository="stranger/train")
+
+
+@pytest.mark.parametrize(
+    ("role", "sha", "policy", "expected"),
+    [
+        ("maintain", PULL.head_sha, Policy(), "allowed"),
+        ("maintain", "abc1234", Policy(), "fork_sha_required"),
+        ("maintain", None, Policy(), "fork_sha_required"),
+        ("maintain", "d" * 40, Policy(), "ref_changed"),
+        ("write", PULL.head_sha, Policy(), "permission_denied"),
+        ("write", PULL.head_sha, FORKS_MAY, "permission_denied"),
+        ("maintain", PULL.head_sha, Policy(may_forks_smoke=False), "fork_denied"),
+    ],
+)
+def test_a_forks_commit_is_tested_on_a_maintainers_word_about_exactly_that_commit(
+    role: str, sha: str | None, policy: Policy, expected: str
+) -> None:
+    command = Command("smoke", "/gpu-lol smoke", sha=sha)
+    assert reason(identity_gate(identity("smoke", role, pull_request=FORK, command=command, policy=policy))) == expected
+
+
+def test_a_repositorys_own_commit_is_tested_by_whoever_may_command() -> None:
+    assert reason(identity_gate(identity("smoke"))) == "allowed"
+    assert reason(identity_gate(identity("smoke", "read"))) == "permission_denied"
+    closed = replace(PULL, state="closed")
+    assert reason(identity_gate(identity("smoke", pull_request=closed))) == "pull_request_closed"
 
 
 @pytest.mark.parametrize(

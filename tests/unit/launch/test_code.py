@@ -12,6 +12,7 @@ from gpu_lol_action.launch.code import (
     CodeShipped,
     build_code_script,
     build_origin_url,
+    build_push_url,
     folder_name,
     parse_code_output,
 )
@@ -58,6 +59,17 @@ def test_build_origin_url_holds_no_token(server: str, url: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("server", "url"),
+    [
+        ("https://github.com", "ssh://git@github.com/octo/repo.git"),
+        ("https://token@ghe.example.org:8443/", "ssh://git@ghe.example.org/octo/repo.git"),
+    ],
+)
+def test_build_push_url_is_one_for_an_agent(server: str, url: str) -> None:
+    assert build_push_url(server, "octo/repo") == url
+
+
+@pytest.mark.parametrize(
     "request_",
     [
         replace(REQUEST, sha="HEAD"),
@@ -65,6 +77,8 @@ def test_build_origin_url_holds_no_token(server: str, url: str) -> None:
         replace(REQUEST, origin_url="https://user:token@github.com/octo/repo.git"),
         replace(REQUEST, origin_url="ext::sh -c id"),
         replace(REQUEST, origin_url="--upload-pack=x"),
+        replace(REQUEST, push_url="ssh://-oProxyCommand=id/octo/repo.git"),
+        replace(REQUEST, push_url="ssh://git@github.com/octo/repo.git; id"),
         replace(REQUEST, gitlinks={"../x": SHA}),
         replace(REQUEST, gitlinks={"/etc": SHA}),
         replace(REQUEST, gitlinks={"a/.GIT/b": SHA}),

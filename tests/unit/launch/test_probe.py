@@ -6,6 +6,7 @@ import ast
 import copy
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.launch import probe
 from gpu_lol_action.launch.probe import ProbeReading, ProbeRequest, build_probe_script, merge_repair, parse_probe_output
 from gpu_lol_action.launch.probe_facts import shown
-from gpu_lol_action.launch.probe_gpu import _is_rented, _serves
+from gpu_lol_action.launch.probe_gpu import _is_rented, _serves, versions
 
 NONCE = "nonce12345"
 SHA, TREE = "ab" * 20, "cd" * 20
@@ -89,6 +90,13 @@ def test_driver_is_held_against_the_cuda_that_torch_is_built_for(driver: str, cu
     reading = read(gpu__driver__gpus__0__driver_version=driver, gpu__torch__cuda=cuda)
 
     assert one(reading, "driver").status is status
+
+
+def test_versions_are_read_from_our_own_sentences() -> None:
+    driver, cuda, torch = versions(read().checks)
+    assert re.fullmatch(r"[0-9.]+", driver)
+    assert f"torch {torch} (CUDA {cuda})" in one(read(), "torch").sentence
+    assert versions(()) == ("", "", "")
 
 
 def test_old_driver_is_the_one_cause_where_torch_sees_no_gpu() -> None:

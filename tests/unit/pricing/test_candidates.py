@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from gpu_lol_action.domain.gpus import UnknownAccelerator, accelerators
-from gpu_lol_action.domain.offer import Ladder, Offer, OfferTable, Requirement
+from gpu_lol_action.domain.offer import Lack, Ladder, Offer, OfferTable, Requirement
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, Software, WorkloadType
@@ -110,6 +110,82 @@ def test_region_counts_only_where_the_catalog_says_where() -> None:
     assert ladder(need(20, clouds=("runpod",), region="CA"), {"runpod": (here,)}).best is not None
     assert ladder(need(20, clouds=("runpod",), region="RO"), {"runpod": (here,)}).best is None
     assert ladder(need(20, region="RO")).best is not None
+
+
+def test_more_cards_are_taken_where_fewer_lack_something_else() -> None:
+    found = ladder(need(12, 2, cpus=60))
+    assert found.best is not None
+    assert (found.best.offer.label, found.best.offer.vcpus) == ("RTX4000-Ada:8", 64.0)
+    assert reason(ladder(need(12, 2)), "runpod", "RTX4000-Ada:8") == "2 cards are enough"
+
+
+def test_more_cards_are_kept_where_they_cost_less() -> None:
+    one = bundled_offers()["runpod"][0]
+    two = replace(one, accelerator_count=2, instance_type="2x", price_usd_per_hour=one.price_usd_per_hour / 2)
+    found = ladder(need(20, clouds=("runpod",)), {"runpod": (one, two)})
+    assert [c.offer.accelerator_count for c in found.candidates] == [2, 1]
+
+
+def test_a_machine_without_a_spot_price_is_no_spot_machine_where_others_have_one() -> None:
+    found = ladder(need(40, 2, clouds=("nebius",), use_spot=True))
+    assert "on demand only" in reason(found, "nebius", "L40S:2")
+    assert found.best is not None
+    assert found.best.price_usd_per_hour < found.best.offer.price_usd_per_hour
+
+
+def test_what_the_code_computes_in_counts_for_the_card() -> None:
+    assert "no fp8" in reason(ladder(need(20, precision="fp8")), "runpod", "RTXA5000:1")
+    assert all(c.offer.accelerator not in {"A40", "RTXA6000"} for c in ladder(need(20, precision="fp8")).candidates)
+    named = ladder(need(15, 8, accelerator="V100", precision="bf16-mixed"))
+    assert named.best is not None
+    assert "Volta has no bf16, in which the code computes" in named.best.why
+
+
+def test_clouds_without_images_and_with_a_disk_of_their_own_are_told_apart() -> None:
+    assert "no container images" in reason(ladder(need(40, clouds=("verda",))), "verda", "A100-80GB:1")
+    assert ladder(need(70, clouds=("verda",), base_image=None)).best is not None
+    lambda_ = ladder(need(20, clouds=("lambda",), min_disk_gb=800)).best
+    assert lambda_ is not None
+    assert "800 GB cannot be asked for" in lambda_.why
+
+
+def test_the_nearest_is_what_lacks_least() -> None:
+    too_dear = ladder(need(40), cap="0.10").nearest
+    assert too_dear is not None
+    assert (too_dear.offer.label, too_dear.kind) == ("A40:1", Lack.PRICE)
+    too_small = ladder(need(200, 2, base_image=None)).nearest
+    assert too_small is not None
+    assert (too_small.offer.label, too_small.kind) == ("B200:2", Lack.MEMORY)
+    assert ladder(need(20, 32)).nearest is None
+    assert ladder(need(20, accelerator="B300")).nearest is None
+
+
+def test_speeds_are_of_the_cards_that_are_asked_for() -> None:
+    found = ladder(need(70, 3, clouds=("lambda",)))
+    assert found.best is not None
+    assert (found.best.offer.accelerator_count, found.best.relative_speed) == (4, 1.0)
+    assert found.compared_by == "dense bf16 peak"
+
+
+def test_the_cheapest_per_unit_of_work_is_within_the_limit() -> None:
+    found = ladder(need(22))
+    value, within = found.best_value(), found.best_value(Decimal("0.60"))
+    assert value is not None
+    assert within is not None
+    assert within.price_usd_per_hour <= Decimal("0.60")
+    per_work = [c.price_usd_per_hour / Decimal(str(c.relative_speed)) for c in found.candidates if c.relative_speed]
+    assert value.price_usd_per_hour / Decimal(str(value.relative_speed)) == min(per_work)
+    assert ladder(need(900)).best_value() is None
+
+
+def test_without_a_published_speed_nothing_is_compared() -> None:
+    found = ladder(
+        need(20, clouds=("runpod",), base_image=None),
+        {"runpod": tuple(o for o in bundled_offers()["runpod"] if o.accelerator == "RTXPRO4500")},
+    )
+    assert found.best is not None
+    assert found.best.relative_speed is None
+    assert found.best_value() is None
 
 
 def test_ties_and_order_of_offers_do_not_matter() -> None:

@@ -16,6 +16,7 @@ from gpu_lol_action.render import comments
 from gpu_lol_action.render.analysis_text import render_analysis
 from gpu_lol_action.render.screen import PLAIN, Screen, columns_of
 from tests.golden.cases import CPU, LADDER, NO_FIT, NO_NEED, NOW, POLICY, SMALL_LADDER, analysis, spec
+from tests.golden.change_cases import change_of
 from tests.support.analyses import analyses
 
 SGR = re.compile(r"\x1b\[\d*m")
@@ -120,9 +121,10 @@ def test_without_a_model_the_reason_stands_where_the_model_would() -> None:
 
 
 def test_comparison_with_a_base_is_one_line() -> None:
-    text = text_of(analysis(), base_sha="a1b9e02", base_analysis=analysis(1024), base_ladder=SMALL_LADDER)
+    text = text_of(analysis(), base_sha="a1b9e02", base_analysis=analysis(1024), base_ladder=SMALL_LADDER,
+                   change=change_of(analysis(1024), analysis()))  # fmt: skip
     assert "A40 → A100-80GB, +$0.95/h" in text.split("\n")[0]
-    assert "a1b9e02: 24.0 GiB, 1 × A40, $0.44/h; since then sequence_length 1024 → 4096 (train.py:88)" in " ".join(text.split())  # fmt: skip
+    assert "a1b9e02: 24.0 GiB, 1 × A40, $0.44/h; since then max_seq_length 1024 → 4096 (train.py:88)" in " ".join(text.split())  # fmt: skip
 
 
 def test_only_offers_that_matter_are_shown() -> None:

@@ -44,7 +44,7 @@ def test_the_heading_is_the_title_and_the_verdict_concludes(
 def test_the_line_that_raised_the_need_is_annotated_with_from_and_to() -> None:
     (annotation,) = proposal_report(case(), URL).annotations
     assert (annotation.path, annotation.line, annotation.level) == ("train.py", 88, Level.WARNING)
-    assert annotation.title == "sequence_length: 1024 → 4096"
+    assert annotation.title == "max_seq_length: 1024 → 4096"
     assert annotation.message == "memory per GPU 24.0 GiB → 41.2 GiB; 1 x A40 → 1 x A100-80GB, $1.39/h"
 
 

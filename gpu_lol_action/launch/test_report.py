@@ -1,0 +1,40 @@
+"""A smoke test's own report beside its exit status: read, cleaned, and what is said where the two do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gpu_lol_action.domain.smoke import TestCase, TestReport
+from gpu_lol_action.launch.junit import parse_junit
+from gpu_lol_action.launch.smoke import Trial
+
+
+def read_report(tested: Trial | None) -> TestReport | str | None:
+    """Return what the test's report says, why it cannot be read, or None where there is none."""
+    if tested is None:
+        return None
+    if tested.report is not None:
+        return parse_junit(tested.report)
+    return tested.report_note if tested.report_note.startswith("it has ") else None
+
+
+def report_sentence(report: TestReport | str | None, *, is_passed: bool) -> str:
+    """Return what the report says against the exit status, or why it says nothing; empty where the two agree."""
+    if is_passed:
+        failed = report.failed if isinstance(report, TestReport) else 0
+        return f"It ended with status 0 although its report names {failed} failed tests." if failed else ""
+    if isinstance(report, str):
+        return f"Its test report could not be read: {report}."
+    if report is None:
+        return "It left no test report."
+    return "" if report.failed else f"None of the {report.total} tests in its report failed."
+
+
+def redacted_report(report: TestReport, redact: Callable[[str], str]) -> TestReport:
+    """Return a report without what looks like a secret in its names and messages."""
+
+    def clean(cases: Sequence[TestCase]) -> tuple[TestCase, ...]:
+        return tuple(replace(case, name=redact(case.name), message=redact(case.message)) for case in cases)
+
+    return replace(report, failures=clean(report.failures), slowest=clean(report.slowest))
