@@ -97,7 +97,8 @@ class Order:
     """A command that passed the identity gates, with who gave it and where.
 
     ``pull_request`` stands at the commit that was pinned; ``seen`` is how this process saw it, None where it did not look.
-    ``closes`` is the comment that this order's answer closes; None where it holds more, or there is none.
+    ``closes`` is the comment that this order's answer closes; None where it holds more, or there is none. ``spec_text`` takes
+    the place of the spec file at the commit; only a terminal's own user can give one.
     """
 
     command: Command
@@ -110,6 +111,7 @@ class Order:
     confirmation: Confirmation | None = None
     seen: Sighting | None = None
     closes: int | None = None
+    spec_text: str | None = None
 
     @property
     def reply_to(self) -> ReplyTo | None:

@@ -24,6 +24,7 @@ from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import keep_answers, remembering
 from gpu_lol_action.handlers.measured import measured_runs
 from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
+from gpu_lol_action.handlers.propose_smoke import smoke_cost
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
 from gpu_lol_action.handlers.reading import Compared, Fetched, Reading, conclude_change, fetch, fetch_base, read_note
@@ -211,6 +212,7 @@ def _case(context: Context, scene: _Scene, compared: Compared) -> ProposalCase:
         base_problem=compared.problem,
         what_ifs=head.what_ifs,
         spot=head.spot,
+        smoke=smoke_cost(compared, scene.policy, scene.lookups, now, context.settings.smoke_cron),
     )
 
 

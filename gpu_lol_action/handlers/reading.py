@@ -53,7 +53,7 @@ class Reading:
 
     ``asked`` is the spec before a card was chosen for it: where neither file nor command names one, every card that
     fits is a candidate. ``what_ifs`` are configurations of the same run that would do with a cheaper machine;
-    ``spot`` is a machine that costs less because it may be taken away.
+    ``spot`` is a machine that costs less because it may be taken away. ``spec_text`` is the file's, None without one.
     """
 
     sha: str
@@ -62,6 +62,7 @@ class Reading:
     ladder: Ladder
     what_ifs: tuple[WhatIf, ...] = ()
     spot: Candidate | None = None
+    spec_text: str | None = None
 
 
 def read_note(context: Context, number: int) -> ProposalNote:
@@ -103,22 +104,31 @@ def read_folder(folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LO
 
 
 def read_change(
-    context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool, note: ProposalNote
+    context: Context,
+    pull_request: PullRequest,
+    policy: Policy,
+    *,
+    is_fork: bool,
+    note: ProposalNote,
+    spec_text: str | None = None,
 ) -> Reading:
     """Read a pull request's head as its proposal does: where documentation is weighed, beside what the change started from.
 
-    ``note``: what people have set for it, and what a language model answered when the proposal was made.
+    ``note``: what people have set for it, and what a language model answered when the proposal was made. ``spec_text``
+    takes the place of the file at the head.
     """
     sha = pull_request.head_sha
     lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), note.answers.at(sha))
     head = fetch(context, sha)
+    if spec_text is not None:
+        head = replace(head, spec_text=spec_text)
     analysis = consult(head, lookups)
     if analysis.breakdown is not None and analysis.breakdown.weighed is not None:
         base = fetch_base(context, pull_request, head)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
     analysis = calibrated(analysis, measured_runs(context), head.spec_text)
-    return _concluded(sha, analysis, policy, note.corrections, lookups)
+    return replace(_concluded(sha, analysis, policy, note.corrections, lookups), spec_text=head.spec_text)
 
 
 def fetch_base(context: Context, pull_request: PullRequest, head: Checkout) -> Fetched | None:

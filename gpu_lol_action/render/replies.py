@@ -35,6 +35,7 @@ from gpu_lol_action.render.views_output import NOTHING_SAID, Said, output_view
 from gpu_lol_action.render.views_sealed import Sealed, sealed_view
 from gpu_lol_action.render.views_smoke import SmokeCase, smoke_view
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase, smoke_issue_view
+from gpu_lol_action.render.views_snapshot import SnapshotCase, snapshot_view
 from gpu_lol_action.render.views_synced import synced_view
 from gpu_lol_action.render.views_validated import validated_view
 
@@ -128,6 +129,11 @@ def validated(
 def synced(*, record: EnvironmentRecord, before: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
     """Return which commit a running machine has now."""
     return render_comment("synced", synced_view(record, before, now, reply_to))
+
+
+def snapshot(case: SnapshotCase) -> str:
+    """Return a running machine as a spec: what is new of it, and the file."""
+    return render_comment("snapshot", snapshot_view(case))
 
 
 def denied(
