@@ -8,17 +8,18 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_lol_action.analysis.confidence import decision_confidence
+from gpu_lol_action.analysis.priced_json import Priced, place_json, priced_json
 from gpu_lol_action.analysis.stated import Stated, stated_figures
 from gpu_lol_action.domain.analysis import Analysis, Override, Profile
-from gpu_lol_action.domain.finding import Evidence, Finding
+from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec_text import spec_mapping
 
 SCHEMA_VERSION = 1
 
 
-def analysis_json(analysis: Analysis) -> dict[str, Any]:
-    """Return the analysis as mappings, lists, texts and numbers, in a fixed order."""
+def analysis_json(analysis: Analysis, priced: Priced | None = None) -> dict[str, Any]:
+    """Return the analysis as mappings, lists, texts and numbers, in a fixed order; ``priced`` is what it costs."""
     spec = analysis.spec
     hardware = spec.hardware
     return {
@@ -41,6 +42,7 @@ def analysis_json(analysis: Analysis) -> dict[str, Any]:
             {"key": item.key, "in_file": item.in_file, "in_code": item.in_code, "why": item.why}
             for item in analysis.differences
         ],
+        **priced_json(priced),
         **_override(analysis.override),
         "not_understood": list(analysis.not_understood),
         "files_read": analysis.files_read,
@@ -65,7 +67,7 @@ def _breakdown(breakdown: MemoryBreakdown | None) -> dict[str, Any] | None:
             "gib": round(term.gib, 2),
             "basis": term.basis,
             "where": str(term.evidence) if term.evidence else None,
-            **_place(term.evidence),
+            **place_json(term.evidence),
         }
         for term in breakdown.terms
     ]
@@ -98,7 +100,7 @@ def _stated(stated: Stated) -> dict[str, Any]:
         "is_weighed": stated.is_weighed,
         "why": stated.finding.why,
         "confidence": stated.finding.confidence.name.lower(),
-        **_place(stated.finding.evidence),
+        **place_json(stated.finding.evidence),
     }
 
 
@@ -108,7 +110,7 @@ def _profile(profile: Profile) -> dict[str, Any]:
         "name": profile.name,
         "command": profile.command,
         "where": str(profile.evidence),
-        **_place(profile.evidence),
+        **place_json(profile.evidence),
         "why": profile.why,
         "workload_type": profile.workload.value,
         "vram_required_gb": profile.vram_required_gb or 0,
@@ -125,12 +127,5 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "why": finding.why,
         "confidence": finding.confidence.name.lower(),
         "where": str(finding.evidence),
-        **_place(finding.evidence),
+        **place_json(finding.evidence),
     }
-
-
-def _place(evidence: Evidence | None) -> dict[str, Any]:
-    """Return path and line; None for a whole file's line, and for what stands in no file."""
-    if evidence is None or not evidence.path:
-        return {"path": None, "line": None}
-    return {"path": evidence.path, "line": evidence.line or None}

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.priced_json import Against, Priced
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.reading import Fetched, conclude_change
+from gpu_lol_action.handlers.propose_smoke import smoke_cost
+from gpu_lol_action.handlers.reading import Compared, Fetched, conclude_change
 from gpu_lol_action.render.screen import PLAIN, Screen
 
 
@@ -50,7 +52,7 @@ def describe_folder(
     compared = conclude_change(read, before, policy, lookups)
     head, old = compared.head, compared.base
     if printing.form == "json":
-        return json.dumps(analysis_json(head.analysis), indent=2, ensure_ascii=False)
+        return json.dumps(analysis_json(head.analysis, _priced(compared, before)), indent=2, ensure_ascii=False)
     spec_yaml = write_spec(head.analysis.spec)
     if printing.form == "yaml":
         return spec_yaml.rstrip("\n")
@@ -71,7 +73,17 @@ def describe_folder(
         base_problem=compared.problem,
         what_ifs=head.what_ifs,
         spot=head.spot,
+        smoke=smoke_cost(compared, policy, lookups, now),
     )
     if printing.form == "markdown":
         return comments.analysis_report(case)
     return render_analysis(case, printing.screen, is_verbose=printing.is_verbose)
+
+
+def _priced(compared: Compared, before: Fetched | None) -> Priced:
+    """Return what programs read beside the analysis."""
+    head, base = compared.head, compared.base
+    if before is None:
+        return Priced(head.ladder, head.what_ifs)
+    against = Against(before.sha, base.ladder if base else None, compared.change, compared.problem)
+    return Priced(head.ladder, head.what_ifs, against)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, Tombstone
+from gpu_lol_action.domain.measurement import Measurement
 from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest, TestReport
 from gpu_lol_action.errors import Explanation, GpuLolError, TransientError
 from gpu_lol_action.handlers.compensate import buried, compensate
@@ -65,12 +66,13 @@ class Verdict:
 class CellEnd:
     """How a cell ended: the run for the books, and the JUnit report as the machine sent it.
 
-    ``record`` as it was closed; None where nothing was rented.
+    ``record`` as it was closed; None where nothing was rented. ``measured`` is what the test used.
     """
 
     run: SmokeRun
     record: EnvironmentRecord | None
     report: bytes | None = None
+    measured: Measurement | None = None
 
 
 def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
@@ -108,7 +110,9 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
     end = compensate(journal, OVER)
     journal.entry = end.entry
     run = _run(journal, plan, verdict, tested)
-    return CellEnd(replace(run, is_clean=isinstance(end, Ended)), journal.record, tested.report if tested else None)
+    run = replace(run, is_clean=isinstance(end, Ended))
+    report, measured = (tested.report, tested.measured) if tested else (None, None)
+    return CellEnd(run, journal.record, report, measured)
 
 
 def _stopped(tombstone: Tombstone) -> Verdict:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.adapters.ssh import MAX_STREAM_BYTES, OpenSsh, fingerprint
+from gpu_lol_action.adapters.ssh import OpenSsh, fingerprint
+from gpu_lol_action.adapters.ssh_streams import MAX_STREAM_BYTES
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.errors import OperatorError, TransientError
 from gpu_lol_action.launch.access import Access, build_access_script, decide_access, parse_access_output

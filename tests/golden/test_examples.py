@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.domain.spec_yaml import parse_spec
+from gpu_lol_action.handlers.analyze import Printing, describe_folder
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+NOW = datetime(2026, 11, 20, 15, 0, tzinfo=timezone.utc)
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
 
 # What examples/README.md promises: workload, cards, card, and bounds of the memory in GiB.
@@ -40,7 +43,7 @@ def look_at(name: str) -> Analysis:
 def test_example_equals_its_golden(name: str, assert_golden: Callable[[str, str], None]) -> None:
     found = look_at(name)
     assert_golden(f"examples/{name}.yaml", write_spec(found.spec))
-    assert_golden(f"examples/{name}.json", json.dumps(analysis_json(found), indent=2, ensure_ascii=False) + "\n")
+    assert_golden(f"examples/{name}.json", describe_folder(EXAMPLES / name, Printing("json"), NOW) + "\n")
 
 
 @pytest.mark.parametrize("name", sorted(PROMISED))

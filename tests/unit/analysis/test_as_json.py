@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.confidence import decision_confidence
+from gpu_lol_action.analysis.priced_json import priced_json
 from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.domain.spec_schema import build_schema
@@ -59,19 +60,22 @@ def test_any_analysis_fits_the_published_schema(analysis: Analysis) -> None:
 
 
 def test_every_key_of_the_schema_says_what_it_means() -> None:
-    undescribed = [name for name, key in _properties(SCHEMA, "") if not ({"description", "$ref", "const"} & set(key))]
+    undescribed = [name for name, key in properties_of(SCHEMA, "") if not ({"description", "$ref", "const"} & set(key))]
     assert undescribed == []
 
 
 def test_schema_knows_no_key_that_nothing_writes(checkout: Build) -> None:
     found = analyze(checkout(TRAINING))
     assert found.breakdown is not None
-    written = set(_keys(analysis_json(found)))
-    rest = {key for path in EXAMPLES for key in _keys(json.loads(path.read_text(encoding="utf-8")))}
+    written = set(keys_of(analysis_json(found)))
+    rest = {key for path in EXAMPLES for key in keys_of(json.loads(path.read_text(encoding="utf-8")))}
     override = set(
-        _keys(analysis_json(replace(found, override=Override("m", "c", (("hardware.gpu_count", "1", "2"),)))))
+        keys_of(analysis_json(replace(found, override=Override("m", "c", (("hardware.gpu_count", "1", "2"),)))))
     )
-    named = {name.rpartition(".")[2] for name, _ in _properties(SCHEMA, "")}
+    # What stands beside the analysis is held to the same in test_priced_json.py.
+    own = {name: key for name, key in SCHEMA["properties"].items() if name not in priced_json(None)}
+    shapes = {name: key for name, key in SCHEMA["$defs"].items() if name not in {"offer", "cause"}}
+    named = {name.rpartition(".")[2] for name, _ in properties_of({"properties": own, "$defs": shapes}, "")}
     assert named - {"spec"} <= written | rest | override
 
 
@@ -111,21 +115,21 @@ def test_what_the_file_says_otherwise_is_sure(checkout: Build) -> None:
     assert decision_confidence(analyze(tree, tree.spec_text))["base_image"] is Confidence.HIGH
 
 
-def _properties(schema: dict[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def properties_of(schema: dict[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, key in schema.get("properties", {}).items():
         yield f"{prefix}{name}", key
-        yield from _properties(key, f"{prefix}{name}.")
+        yield from properties_of(key, f"{prefix}{name}.")
     for part in [*schema.get("oneOf", []), *([schema["items"]] if "items" in schema else [])]:
-        yield from _properties(part, prefix)
+        yield from properties_of(part, prefix)
     for name, part in schema.get("$defs", {}).items():
-        yield from _properties(part, f"{name}.")
+        yield from properties_of(part, f"{name}.")
 
 
-def _keys(value: object) -> Iterator[str]:
+def keys_of(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key
-            yield from _keys(inner)
+            yield from keys_of(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _keys(inner)
+            yield from keys_of(inner)
