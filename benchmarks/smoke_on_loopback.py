@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -32,6 +32,7 @@ from gpu_lol_action.rehearsal.stage import RunningStep, Stage, StepRun
 
 CRON = "41 3 * * *"
 SCHEDULE = {"GPU_LOL_SMOKE_SCHEDULE": CRON}
+BEGUN = "the test has begun"
 NO_CAPACITY = (
     "There are no longer any instances available with the requested specifications. Please refresh and try again."
 )
@@ -46,7 +47,6 @@ dependencies: {{requirements: [packaging]}}
 meta: {{name: smoke, workload_type: training}}
 smoke: {{command: sh tests/gpu.sh, timeout_minutes: {minutes}}}
 """
-BEGUN = "the test has begun"
 # What a runner of tests does, in a few lines of shell: no package is fetched for it.
 REPORTED = """\
 cat > "$GPU_LOL_JUNIT" <<END
@@ -66,9 +66,9 @@ RUNNERS_PATIENCE = ((signal.SIGINT, 7.5), (signal.SIGTERM, 2.5))
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What has to be said of an ending. ``result`` and ``why`` stand in the run's own line, `remedy` beside them.
+    """What has to be said of an ending. ``result``, ``why`` and ``remedy`` stand in the run's own line, ``log`` in the job's.
 
-    ``exit_code`` None: the step was killed, and has none of its own.
+    ``exit_code`` None: the step was cancelled or killed, and has no word of its own.
     """
 
     exit_code: int | None
@@ -79,6 +79,7 @@ class Told:
     conclusion: str = ""
     finish: str = ""
     sweep: str = ""
+    log: str = BEGUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ ENDINGS = {
     ),
     "no capacity": Ending(
         PASSING,
-        Told(0, "smoke_not_run", "not run", ("offers",), "smoke.retry_within", "neutral"),
+        Told(0, "smoke_not_run", "not run", ("offers",), "smoke.retry_within", "neutral", log="tried again in"),
         retry_within="15m",
         before=refuse,
     ),
@@ -279,6 +280,7 @@ def wrongs(stage: Stage, told: Told, played: Played) -> list[str]:
         ("result", not told.result or run.get("result") == told.result, run.get("result")),
         ("why", all(each in why for each in told.why), why),
         ("remedy", told.remedy in remedy, remedy),
+        ("log", told.log in act.log, told.log),
         ("check run", conclusions == ([told.conclusion] if told.conclusion else []), conclusions),
         ("pods are left", played.pods == 0, played.pods),
         ("records are open", not open_records, open_records),
@@ -335,9 +337,9 @@ def main() -> int:
     chosen = options.only or list(ENDINGS)
     ends: list[Played] = []
     with ThreadPoolExecutor(options.jobs) as pool:
-        for played in pool.map(lambda name: play(name, ENDINGS[name], image), chosen):
-            ends.append(played)
-            print(row(played), flush=True)
+        for coming in as_completed(pool.submit(play, name, ENDINGS[name], image) for name in chosen):
+            ends.append(coming.result())
+            print(row(ends[-1]), flush=True)
     load = os.getloadavg()[0]
     print(f"load average at the end {load:.1f} on {os.cpu_count()} processors")
     wrong = sum(bool(each.wrong) for each in ends)

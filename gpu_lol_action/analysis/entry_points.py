@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
@@ -224,7 +224,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.NEITHER
     if service_of(checkout, script) is not None:
         return Behavior.INFERS
-    closure: Sequence[Source] = import_closure(checkout, script)
+    closure = import_closure(checkout, script)
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)

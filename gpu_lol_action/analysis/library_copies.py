@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 
 
-def without_copies(checkout: Checkout, closure: Sequence[Source]) -> Sequence[Source]:
+def without_copies(checkout: Checkout, closure: tuple[Source, ...]) -> tuple[Source, ...]:
     """Return a program's modules without a known library's copy beside the project's own packages.
 
     Such a copy (``ultralytics/``) can do whatever the library can; installed by pip it would say nothing of the program either.
@@ -16,7 +14,7 @@ def without_copies(checkout: Checkout, closure: Sequence[Source]) -> Sequence[So
     own = {top for source in closure if (top := _top(source)) and top not in GPU_MODULES}
     if not any(checkout.find(f"{top}/__init__.py") for top in own):
         return closure
-    return [source for source in closure if source is closure[0] or _top(source) not in GPU_MODULES]
+    return tuple(source for source in closure if source is closure[0] or _top(source) not in GPU_MODULES)
 
 
 def _top(source: Source) -> str:

@@ -102,7 +102,7 @@ def _requirements(stated: Sequence[str], state: MachineState) -> tuple[tuple[str
     if len(new) > MOST_NEW:
         sentences.append(f"{len(new) - MOST_NEW} more packages than the {MOST_NEW} that a snapshot adds.")
     if state.now.refused:
-        sentences.append(f"{state.now.refused} entries of the machine's lists are no names of packages.")
+        sentences.append(f"Entries of the machine's lists that name no package: {state.now.refused}.")
     return (*kept, *new[:MOST_NEW]), sentences
 
 

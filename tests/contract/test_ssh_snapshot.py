@@ -140,6 +140,7 @@ def test_what_came_later_becomes_the_spec_and_makes_the_machine_again(
         "P=$(python3 -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))'); mkdir -p $P/mine-1.dist-info; "
         "printf 'Metadata-Version: 2.1\\nName: mine\\nVersion: 1\\n' > $P/mine-1.dist-info/METADATA; "
         'printf \'{"url": "file:///root/mine", "dir_info": {"editable": true}}\' > $P/mine-1.dist-info/direct_url.json; '
+        "mkdir -p $P/broken-1.dist-info; printf '\\377\\376' > $P/broken-1.dist-info/METADATA; "
         "mkdir -p $P/wheel_of_mine-1.dist-info; "
         "printf 'Metadata-Version: 2.1\\nName: wheel-of-mine\\nVersion: 1\\n' > $P/wheel_of_mine-1.dist-info/METADATA; "
         'printf \'{"url": "https://ada:hunter2hunter2@example.org/w.whl"}\' > $P/wheel_of_mine-1.dist-info/direct_url.json',
@@ -161,7 +162,8 @@ def test_what_came_later_becomes_the_spec_and_makes_the_machine_again(
     text = write_spec(taken.spec) + "\n".join(taken.left_out)
     assert "hunter2" not in text
     assert "/root/mine" not in text
-    assert len(taken.left_out) == 2
+    assert len(taken.left_out) == 3
+    assert taken.left_out[-1].endswith("name no package: 1.")
 
     folder = tmp_path_factory.mktemp("again")
     shutil.copytree(Path(machine.log).parent / "laid_over", folder / "laid_over")

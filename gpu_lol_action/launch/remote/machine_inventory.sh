@@ -62,15 +62,20 @@ say("python", "%d.%d.%d" % sys.version_info[:3])
 say("cuda", cuda())
 seen = set()
 for found in metadata.distributions():
-    name = found.metadata["Name"]
-    key = re.sub(r"[-_.]+", "-", str(name)).lower()
-    if name and key not in seen:  # the first on the path is the one that is imported
+    try:
+        about = found.metadata  # read and parsed anew each time that it is asked for
+        name, version = about["Name"], about["Version"]
+        key = re.sub(r"[-_.]+", "-", name).lower()
+    except Exception:  # somebody's broken folder: the others count all the same
+        say("package", "?", "", "")
+        continue
+    if key not in seen:  # the first on the path is the one that is imported
         seen.add(key)
         try:
             where = origin(found)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except Exception:
             where = "private"
-        say("package", name, found.version, where)
+        say("package", name, version, where)
 say("told", "packages")
 PYTHON
   )
