@@ -5,6 +5,7 @@ It lives in a process of its own, so that nothing that is killed takes it along,
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import http.server
 import json
@@ -169,7 +170,9 @@ def serve(pipe: Connection, seed: int, scale: float) -> None:
 
     server = Server(("127.0.0.1", 0), Handler)
     pipe.send(server.server_address[1])
-    server.serve_forever()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with contextlib.suppress(EOFError):
+        pipe.recv()  # nothing comes; it ends with who started it, however that went
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,11 @@ def main() -> None:
         print(f"  {name:<14} median {statistics.median(p.get(name, 0.0) for p in phases):.1f} s")
     for mine, bare_name, name in (("up", "sky launch", "up"), ("down until gone", "sky down until gone", "gone")):
         own, other = (statistics.median(getattr(each, name) for each in side) for side in (ours, theirs))
-        print(f"{mine} {own:.1f} s, {bare_name} {other:.1f} s, ratio {own / other:.2f} (medians of {pairs} pairs)")
+        # What else the machine does meanwhile is the same for both of a pair, and not for two pairs.
+        ratio = statistics.median(getattr(o, name) / getattr(t, name) for o, t in zip(ours, theirs, strict=True))
+        print(
+            f"{mine} {own:.1f} s, {bare_name} {other:.1f} s (medians of {pairs} pairs), median of their ratios {ratio:.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -8,31 +8,23 @@ from __future__ import annotations
 
 import base64
 import binascii
-import contextlib
 import hashlib
 import math
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import IO
 
+from gpu_lol_action.adapters.ssh_streams import Call, converse, kill
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.errors import OperatorError, TransientError
 
-MAX_STREAM_BYTES = 1 << 20
-MAX_FILE_BYTES = 64 << 20
-MAX_LINE_BYTES = 16 << 10
-_CHUNK_BYTES = 64 << 10
 _HOST_ALIAS = "gpu-lol-machine"
 _HOST = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9.:_%\[\]-]{0,252}")
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}")
@@ -92,7 +84,7 @@ class OpenSsh:
             known_hosts = Path(folder, "known_hosts")
             self._write_pin(known_hosts, pin)
             output = self._run(
-                _Call(endpoint, _READ_HOST_KEYS, None, timedelta(minutes=1), None),
+                Call(endpoint, _READ_HOST_KEYS, None, timedelta(minutes=1), None),
                 known_hosts,
                 checking="yes" if pin else "accept-new",
             )
@@ -132,7 +124,7 @@ class OpenSsh:
         with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
             known_hosts = Path(folder, "known_hosts")
             self._write_pin(known_hosts, pin)
-            return self._run(_Call(endpoint, script, stdin, timeout, on_line, into), known_hosts, checking="yes")
+            return self._run(Call(endpoint, script, stdin, timeout, on_line, into), known_hosts, checking="yes")
 
     def answers_as_before(self, endpoint: SshEndpoint) -> bool:
         """Whether the address still shows the host key that was pinned; no login is tried. False where none was pinned."""
@@ -156,7 +148,7 @@ class OpenSsh:
             )
         known_hosts.write_text(f"{_HOST_ALIAS} {pin}\n" if pin else "", "ascii")
 
-    def _run(self, call: _Call, known_hosts: Path, *, checking: str) -> RemoteOutput:
+    def _run(self, call: Call, known_hosts: Path, *, checking: str) -> RemoteOutput:
         log = known_hosts.with_name("log")
         arguments = [self._program, *self._options(call.endpoint, known_hosts, checking), "-E", str(log)]
         seconds = max(1, math.ceil(call.timeout.total_seconds()))
@@ -170,7 +162,7 @@ class OpenSsh:
             start_new_session=True,
         )
         try:
-            stdout, stderr = _converse(process, call)
+            stdout, stderr = converse(process, call)
         except subprocess.TimeoutExpired:
             raise TransientError(
                 "machine_timed_out",
@@ -179,7 +171,7 @@ class OpenSsh:
                 fix="Raise the timeout in the policy file, or do less in set-up.",
             ) from None
         finally:
-            _kill(process)
+            kill(process)
         said = log.read_text("utf-8", "replace") if log.exists() else ""
         if process.returncode == 255 and not _REMOTE_ENDED.search(said):
             raise _explain(call.endpoint, said)
@@ -219,18 +211,6 @@ class OpenSsh:
         return ["-F", "/dev/null", "-T", "-x", "-a", "-p", str(endpoint.port), "-l", endpoint.user, *flags]
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """What one run carries; kept together because every step of it needs all."""
-
-    endpoint: SshEndpoint
-    script: str
-    stdin: Path | bytes | None
-    timeout: timedelta
-    on_line: Callable[[str], None] | None
-    into: Path | None = None
-
-
 def fingerprint(host_key: str) -> str:
     """Return the SHA256 fingerprint of a key ``type base64`` as ``ssh-keygen -l`` prints it."""
     try:
@@ -240,74 +220,9 @@ def fingerprint(host_key: str) -> str:
     return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode("ascii").rstrip("=")
 
 
-def _converse(process: subprocess.Popen[bytes], call: _Call) -> tuple[str, str]:
-    """Feed the script and its data, collect both streams, and wait; raises ``TimeoutExpired``."""
-    if process.stdin is None or process.stdout is None or process.stderr is None:
-        raise AssertionError("the pipes are asked for where the process is started")
-    tails = (bytearray(), bytearray())
-    guard = threading.Lock()
-    threads = [threading.Thread(target=_feed, args=(process.stdin, call), daemon=True)]
-    for stream, tail in zip((process.stdout, process.stderr), tails, strict=True):
-        if stream is process.stdout and call.into is not None:
-            threads.append(threading.Thread(target=_save, args=(stream, call.into), daemon=True))
-        else:
-            threads.append(threading.Thread(target=_collect, args=(stream, tail, call.on_line, guard), daemon=True))
-    for thread in threads:
-        thread.start()
-    try:
-        process.wait(call.timeout.total_seconds())
-    finally:
-        _kill(process)
-        for thread in threads:
-            thread.join(5)
-    stdout, stderr = (tail.decode("utf-8", "replace") for tail in tails)
-    return stdout, stderr
-
-
-def _feed(pipe: IO[bytes], call: _Call) -> None:
-    script = call.script.encode("utf-8", "replace").replace(b"\0", b"")
-    try:
-        with pipe:
-            pipe.write(b"%d\n" % len(script) + script)
-            if isinstance(call.stdin, bytes):
-                pipe.write(call.stdin)
-            elif call.stdin is not None:
-                with call.stdin.open("rb") as file:
-                    shutil.copyfileobj(file, pipe, _CHUNK_BYTES)
-    except (BrokenPipeError, ConnectionResetError):
-        return  # the other side ended without reading everything; its exit status says why
-
-
-def _collect(pipe: IO[bytes], tail: bytearray, on_line: Callable[[str], None] | None, guard: threading.Lock) -> None:
-    """Keep the end of a stream, and show each line; a line without an end is cut, never waited for."""
-    with pipe:
-        while line := pipe.readline(MAX_LINE_BYTES):
-            tail += line
-            if len(tail) > 2 * MAX_STREAM_BYTES:
-                del tail[:-MAX_STREAM_BYTES]
-            if on_line is not None:
-                text = redact(line.decode("utf-8", "replace"))
-                with guard:
-                    for part in text.splitlines():
-                        on_line(part)
-    if len(tail) > MAX_STREAM_BYTES:
-        del tail[:-MAX_STREAM_BYTES]
-
-
-def _save(pipe: IO[bytes], into: Path) -> None:
-    """Write a stream to a file; what is over the limit is read and dropped, so that the other side can end."""
-    left = MAX_FILE_BYTES
-    with pipe, into.open("wb") as file:
-        while chunk := pipe.read(_CHUNK_BYTES):
-            file.write(chunk[:left])
-            left = max(left - len(chunk), 0)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+# What ssh writes of any connection that was open (OpenSSH, sshconnect2.c and clientloop.c).
+_OPENED = "Authenticated to "
+_NO_REASONS = ("debug", _OPENED, "Transferred: sent ", "Bytes per second: sent ")
 
 
 def _explain(endpoint: SshEndpoint, said: str) -> OperatorError | TransientError:
@@ -315,8 +230,9 @@ def _explain(endpoint: SshEndpoint, said: str) -> OperatorError | TransientError
 
     Comments show it, and whoever reads them need not learn where the machine is.
     """
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("debug")]
-    last = lines[-1] if lines else "ssh gave no reason."
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(_NO_REASONS)]
+    nothing = "The connection broke off." if f"\n{_OPENED}" in f"\n{said}" else "ssh gave no reason."
+    last = lines[-1] if lines else nothing
     address = rf"\[?{re.escape(endpoint.host)}\]?(?:[: ](?:port )?{endpoint.port})?"
     why = redact(re.sub(address, "the machine", last))[:300]
     text = "\n".join(lines)

@@ -147,9 +147,9 @@ def _remarked(line: str, where: Evidence) -> Iterator[Finding]:
         why = f"a remark in the run's file says {size} GB on each of {count} cards"
         yield Finding("documented.memory_gb", size, why, Confidence.MEDIUM, where)
         return
-    for size, _ in memory_phrases(text):
-        why = f"a remark in the code speaks of {size:g} GB of GPU memory"
-        yield Finding("documented.memory_gb", f"{size:g}", why, Confidence.LOW, where)
+    for amount in memory_phrases(text):
+        why = f"a remark in the code speaks of {amount.size_gb:g} GB of GPU memory"
+        yield Finding("documented.memory_gb", f"{amount.size_gb:g}", why, Confidence.LOW, where)
     for phrase in card_phrases(text):
         if phrase.is_run and (phrase.count or phrase.is_sized):
             named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card

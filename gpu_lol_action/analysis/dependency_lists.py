@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_deve
 from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.setup_py import read_setup_py
+from gpu_lol_action.analysis.workspace_projects import workspace_projects
 
 _BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",
                    "gpu", "cuda", "full", "all", "pip", "torch", "min", "minimal"})  # fmt: skip
@@ -121,7 +122,8 @@ def _projects(checkout: Checkout, folders: Sequence[str]) -> list[tuple[Source, 
     near = [item for item in every if item[0].folder in folders]
     if any(project.files or any(not item.is_optional for item in project.declared) for _, project in near):
         return near
-    return near + [item for item in every if item[0].depth <= 1 and item not in near]
+    upper = [item for item in every if item[0].depth <= 1 and item not in near]
+    return near + (upper or (workspace_projects(every) if not near else []))
 
 
 def read_any_project(source: Source) -> Project | None:

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented_phrases import (
     card_phrases,
     gpu_number,
+    is_offloaded,
     is_quantized,
     memory_phrases,
     purpose,
@@ -17,6 +18,7 @@ from gpu_lol_action.analysis.documented_tables import table_figures
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.project_descriptions import project_descriptions
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 MAX_LINES = 4000
@@ -28,7 +30,7 @@ _NOT_HARDWARE = re.compile(
 _ABOUT_RUNNING = re.compile(
     r"readme|train|tun|infer|demo|install|start|usage|hardware|require|gpu|model|run|reproduc|recipe", re.IGNORECASE
 )
-_SENTENCE_END = re.compile(r"(?<=[A-Za-z)])[.;!?]\s+|。")
+_SENTENCE_END = re.compile(r"(?<=[A-Za-z)*`])[.;!?]\s+|。")
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = re.compile(r"\d|GPU", re.IGNORECASE)
 
@@ -38,9 +40,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
     Fields: ``documented.memory_gb``, ``documented.card``, ``documented.gpu_count``; the first two also as
     ``documented.training.…`` and ``documented.inference.…`` where sentence or heading says what they are for, and as
-    ``documented.quantized.…`` where they hold for quantized weights.
+    ``documented.quantized.…`` where they hold for quantized weights, as ``documented.offloaded.…`` for weights in main memory.
     """
-    return [finding for source in _documents(checkout, run) for finding in _of_document(source)]
+    found = [finding for source in _documents(checkout, run) for finding in _of_document(source)]
+    for text, where in project_descriptions(checkout):
+        found += [finding for finding in statements_of(text, "", where) if finding.field.endswith("memory_gb")]
+    return found
 
 
 @remembered
@@ -62,6 +67,8 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
 
 
 def _table_use(label: str, heading: str) -> str:
+    if is_offloaded(label):
+        return "offloaded"
     return "quantized" if is_quantized(label) else purpose(label) or purpose(heading)
 
 
@@ -113,21 +120,23 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
-        for size, is_demanded in memory_phrases(sentence):
-            why = f"the documentation {'asks for' if is_demanded else 'speaks of'} {size:g} GB of GPU memory"
-            confidence = Confidence.HIGH if is_demanded else Confidence.MEDIUM
-            yield Finding(_field("memory_gb", own), f"{size:g}", why, confidence, where)
+        for phrase in memory_phrases(sentence):
+            size = phrase.size_gb
+            why = f"the documentation {'asks for' if phrase.is_demanded else 'speaks of'} {size:g} GB of GPU memory"
+            confidence = Confidence.HIGH if phrase.is_demanded else Confidence.MEDIUM
+            field = _field("memory_gb", "offloaded" if phrase.is_offloaded else own)
+            yield Finding(field, f"{size:g}", why, confidence, where)
     is_counted = False
-    for phrase in card_phrases(line):
-        named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card
+    for card in card_phrases(line):
+        named = f"{card.count} × {card.card}" if card.count else card.card
         why = f"the documentation names {named}"
-        confidence = Confidence.MEDIUM if phrase.is_run and (phrase.count or phrase.is_sized) else Confidence.LOW
-        if phrase.is_demanded and confidence is Confidence.MEDIUM:
+        confidence = Confidence.MEDIUM if card.is_run and (card.count or card.is_sized) else Confidence.LOW
+        if card.is_demanded and confidence is Confidence.MEDIUM:
             confidence = Confidence.HIGH
-        yield Finding(_field("card", use), phrase.card, why, confidence, where)
-        if phrase.count:
+        yield Finding(_field("card", use), card.card, why, confidence, where)
+        if card.count:
             is_counted = True
-            yield Finding("documented.gpu_count", str(phrase.count), why, Confidence.MEDIUM, where)
+            yield Finding("documented.gpu_count", str(card.count), why, Confidence.MEDIUM, where)
     count = None if is_counted else gpu_number(line)
     if count is not None:
         yield Finding(

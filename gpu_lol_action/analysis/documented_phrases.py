@@ -24,8 +24,14 @@ _MEMORY = (
     # "consumer GPUs (24GB+)"
     re.compile(rf"\bGPUs?\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
     re.compile(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
+    # "a GPU with a significant amount of memory (24GB)"
+    re.compile(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
+    # "9 GB of GPU memory, compared to 27 GB without offloading"
+    re.compile(
+        rf"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\b", re.IGNORECASE
+    ),
 )
-_ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|using|only|consum\w*|takes?|"
+_ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|only|consum\w*|takes?|"
                    r"occup\w*|fits?|less than|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约", re.IGNORECASE)  # fmt: skip
 _DEMANDS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
 _MAIN_MEMORY = re.compile(
@@ -34,7 +40,7 @@ _MAIN_MEMORY = re.compile(
 )
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
          r"A10G?|A30|L40S?|L4|T4|P100|P40|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|Titan\s?RTX)")  # fmt: skip
-_CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(\d{2,3})\s?GB?\b)?"
+_CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:GPUs?\s+with\s+\*{0,2})?(\d{2,3})\s?GB?\b)?"
 _COUNTED = re.compile(
     rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?\s+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
@@ -68,6 +74,27 @@ _QUANTIZED = re.compile(
 )
 
 
+_NOT_QUANTIZED = re.compile(r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*", re.IGNORECASE)
+_COMPARED = _MEMORY[-1]
+_COMPARED_WORDS = re.compile(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
+_CARD_MEMORY = re.compile(r"VRAM|GPU[- ]memory|RAM on (?:the |a )?GPU|显存", re.IGNORECASE)
+_ANY_SIZE = re.compile(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)
+_OFFLOADS = re.compile(r"off-?load", re.IGNORECASE)
+_NOT_OFFLOADS = re.compile(
+    r"\b(?:without|no|not|disabl\w+)\b[^,;]{0,30}off-?load|off-?load\w*\b[^,;.]{0,20}\b(?:not|disabled|off)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPhrase:
+    """An amount in GB that a sentence asks for. ``is_demanded``: with a word such as "requires"; ``is_offloaded``: it holds where weights wait in main memory."""
+
+    size_gb: float
+    is_demanded: bool
+    is_offloaded: bool
+
+
 @dataclass(frozen=True, slots=True)
 class CardPhrase:
     """A card that a sentence names. ``count`` None: no number stands with it; ``is_run``: it is said to have run this; ``is_demanded``: it is asked for."""
@@ -81,7 +108,7 @@ class CardPhrase:
 
 def is_quantized(text: str) -> bool:
     """Whether a sentence speaks of quantized weights."""
-    return bool(_QUANTIZED.search(text))
+    return bool(_QUANTIZED.search(text)) and not _NOT_QUANTIZED.search(text)
 
 
 def purpose(text: str) -> str:
@@ -92,22 +119,44 @@ def purpose(text: str) -> str:
     return "inference" if infers and not trains else ""
 
 
-def memory_phrases(line: str) -> Iterator[tuple[float, bool]]:
-    """Yield amounts of GPU memory in GB that a sentence asks for, and whether it demands them.
+def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
+    """Yield the amounts of GPU memory that a sentence asks for.
 
     None where it speaks of main memory or disks, or of no more than a card's size.
     """
-    if _MAIN_MEMORY.search(line) and not re.search(r"VRAM|GPU[- ]memory|显存", line, re.IGNORECASE):
+    if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
         return
     seen: set[float] = set()
     for pattern in _MEMORY:
+        if pattern is _COMPARED and not _CARD_MEMORY.search(line):
+            continue
         for match in pattern.finditer(line):
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
-            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4]
+            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4] or pattern is _COMPARED
             if asks and 1 <= size <= 400 and size not in seen:
                 seen.add(size)
-                yield size, bool(_DEMANDS.search(around))
+                is_demanded = bool(_DEMANDS.search(around)) and pattern is not _COMPARED
+                yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
+
+
+def _is_offloaded(line: str, begin: int, end: int) -> bool:
+    """Whether an amount in a sentence is that of a run whose weights wait in main memory.
+
+    The words that belong to it stand between the amount before it and the one behind it.
+    """
+    sizes = [found.span(1) for found in _ANY_SIZE.finditer(line)]
+    before = max((there for _, there in sizes if there <= begin), default=0)
+    behind = min((there for there, _ in sizes if there >= end), default=len(line))
+    near = line[before:behind]
+    if _COMPARED_WORDS.search(line[before:begin]):
+        near = line[begin:behind]  # what stands before it is of the amount that it is compared with
+    return bool(_OFFLOADS.search(near)) and not _NOT_OFFLOADS.search(near)
+
+
+def is_offloaded(text: str) -> bool:
+    """Whether a row or heading speaks of weights that wait in main memory."""
+    return bool(_OFFLOADS.search(text)) and not _NOT_OFFLOADS.search(text)
 
 
 def card_phrases(line: str) -> Iterator[CardPhrase]:

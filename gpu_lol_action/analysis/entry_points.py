@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.import_graph import import_closure, local_imports, 
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.launcher_configs import family_of
+from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
@@ -225,6 +226,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.INFERS
     closure = import_closure(checkout, script)
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
+    closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS:
         return own

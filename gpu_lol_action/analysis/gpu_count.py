@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
@@ -65,7 +66,13 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = _configured(checkout, run) or _listed(run) or _meshed(checkout, run) or _asserted(checkout, run)
     said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)
-    said = said or _of_others(checkout, run) or _prepared(checkout, run) or _submitted(checkout, run)
+    said = (
+        said
+        or _shown_on(checkout, run)
+        or _of_others(checkout, run)
+        or _prepared(checkout, run)
+        or _submitted(checkout, run)
+    )
     return [*said, *found]
 
 
@@ -163,6 +170,31 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
         checkout, run, is_free=is_divided or run.command is None or _spreads(checkout, run, alone=True)
     )
     return [statement] if statement is not None else []
+
+
+def _shown_on(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the number of cards that documentation demands of a run that infers with layers spread over all that it sees."""
+    if run.behavior is not Behavior.INFERS or (where := _placed_over_all(checkout, run)) is None:
+        return []
+    found = documented.detect(checkout, run)
+    asked = {f.evidence for f in found if f.field.endswith(".card") and f.confidence >= Confidence.MEDIUM}
+    asked |= {f.evidence for f in found if f.field.endswith("memory_gb") and f.confidence is Confidence.HIGH}
+    for said in found:
+        is_count = said.field == "documented.gpu_count" and said.confidence is Confidence.MEDIUM
+        if is_count and said.evidence in asked and 1 < int(said.value) <= 8:
+            why = f"{said.why}, and `{where}` spreads the model's layers over them"
+            return [Finding(_FIELD, said.value, why, Confidence.LOW, said.evidence)]
+    return []
+
+
+def _placed_over_all(checkout: Checkout, run: Run) -> str | None:
+    """Return the words with which the run's program spreads a model's layers over all GPUs that it sees; None without."""
+    for source in _sources(checkout, run):
+        for call in source.code.calls_named("from_pretrained") if source.code else ():
+            placed = call.keyword("device_map")
+            if placed is not None and placed.text in {"auto", "balanced", "balanced_low_0", "sequential"}:
+                return f"device_map={placed.text}"
+    return None
 
 
 def _of_others(checkout: Checkout, run: Run) -> list[Finding]:

@@ -25,7 +25,7 @@ _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = re.compile(r"^[=\-~^*\"]{3,}\s*$")
 _INLINE = re.compile(r"`{1,2}([^`\n]{6,300})`{1,2}")
 _STARTS = re.compile(
-    r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)\s?"
+    r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
 )
 _VARIABLE = re.compile(
     r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?(?::|\?)?=\s?(\"[^\"]*\"|'[^']*'|[^\s;#(]*)\s*(?:;|#.*)?$"

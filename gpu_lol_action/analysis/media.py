@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.network_values import Named
+from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -41,7 +42,6 @@ _KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densene
 _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",
                          "SegResNet", "DynUNet", "UNETR", "SwinUNETR", "BasicUNet"})  # fmt: skip
 _VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
-_OFFLOAD = ("offload_model", "cpu_offload", "enable_model_cpu_offload", "use_cpu_offload", "model_cpu_offload")
 _PARTS = (
     (
         r"controlnet",
@@ -70,7 +70,14 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     scope = scope_of(checkout, run)
     sources = import_closure(checkout, run.script) if run.script is not None else ()
     found = size_findings(scope, sources)
-    found += [*_offload(scope, sources), *_text_encoder(scope), *_trained_part(run, sources), *_runtime(sources)]
+    found += [
+        *offload_findings(scope, sources),
+        *_text_encoder(scope),
+        *_trained_part(run, sources),
+        *_runtime(sources),
+    ]
+    managed = managed_finding(scope, sources) if run.behavior is Behavior.INFERS else None
+    found += [managed] if managed is not None else []
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     networks = list(_networks(scope, sources))
@@ -91,19 +98,6 @@ def _calls(sources: Sequence[Source], *names: str) -> Iterator[tuple[Source, Cal
     for source in sources:
         for call in source.code.calls_named(*names) if source.code else ():
             yield source, call
-
-
-def _offload(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
-    """Yield that parts of a pipeline wait in main memory: the call, or a switch that is on."""
-    for source, call in _calls(sources, "enable_model_cpu_offload", "enable_sequential_cpu_offload"):
-        kind = {"enable_model_cpu_offload": "parts", "enable_sequential_cpu_offload": "layers"}.get(call.last)
-        if kind is not None:
-            where = Evidence(source.path, call.line)
-            yield Finding("media.offload", kind, f"`{call.last}` is called", Confidence.MEDIUM, where)
-    switch = look_up(scope, _OFFLOAD)
-    if switch is not None and is_on(switch):
-        why = f"`{switch.setting.key}` is on"
-        yield Finding("media.offload", "parts", why, switch.confidence, switch.evidence)
 
 
 def _text_encoder(scope: Scope) -> Iterator[Finding]:

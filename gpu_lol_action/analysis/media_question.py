@@ -82,7 +82,8 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,
         audio_seconds=float(_text(known, "media.audio_seconds") or 0),
         trained_part=_text(known, "media.trained_part") if question.method.trains else "",
-        is_one_part_at_a_time=_text(known, "media.offload") == "parts" and not question.method.trains,
+        is_one_part_at_a_time=(_text(known, "media.offload") == "parts" or bool(_text(known, "memory.managed")))
+        and not question.method.trains,
         is_parameters_offloaded=question.is_parameters_offloaded
         or (_text(known, "media.offload") == "layers" and not question.method.trains),
         is_text_encoder_elsewhere=_text(known, "media.text_encoder") == "elsewhere",

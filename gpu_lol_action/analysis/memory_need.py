@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import (
@@ -86,19 +87,26 @@ def memory_need(
         question, count = spread_for_family(question, count)
     estimated = with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings)
     breakdown = with_share(estimated, best(findings, SHARE_FIELD))
-    breakdown = replace(breakdown, required_gib=need_of(breakdown))
+    breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
     gaps = (*_gaps(findings, question), *relaxed)
-    said = statements(findings, trains=question.method.trains, is_quantized=question.weight_bits < 16)
+    is_managed = best(findings, "memory.managed") is not None
+    said = statements(
+        findings,
+        trains=question.method.trains,
+        is_quantized=question.weight_bits < 16,
+        is_offloaded=is_managed or _is_offloaded(question),
+    )
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
     said = at_the_command(said, best(findings, "entry_point"))
-    said = (*on_the_same_count(said, findings, count), *_card_of_model(model, where))
-    agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough)
+    # What stands for a family is usually not the model whose authors published a figure.
+    said = (*on_the_same_count(said, findings, count), *(() if is_assumed else _card_of_model(model, where)))
+    agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
     if agreed is not None:
         agreed_gib, why, where = float(agreed.required_gib), f"{why}; {agreed.why}", agreed.evidence
         breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
@@ -132,6 +140,11 @@ def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
     is_sure = model.source == "shape" or is_told
     is_sized = has_batch(findings) or not question.method.trains
     return not ((model.has_shape or is_counted(question)) and is_sure and is_sized)
+
+
+def _is_offloaded(question: VramQuestion) -> bool:
+    """Whether weights or the optimizer wait in main memory."""
+    return question.is_parameters_offloaded or question.is_optimizer_offloaded or question.is_one_part_at_a_time
 
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:

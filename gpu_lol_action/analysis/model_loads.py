@@ -32,6 +32,9 @@ _HELPER_PLACE = re.compile(
 )
 # Models too small to be meant: what a program that takes any model starts with so that it can be tried.
 PLACEHOLDER = re.compile(r"(?:^|/)opt-125m$|(?:^|[/-])tiny-(?:random|gpt2|llama-random)|-internal-testing/")
+# OpenAI's package and faster-whisper know their models by size alone.
+_WHISPER = frozenset({"whisper.load_model", "WhisperModel", "faster_whisper.WhisperModel"})
+_WHISPER_SIZES = frozenset({"tiny", "base", "small", "medium", "large", "tiny.en", "base.en", "small.en", "medium.en"})
 MAX_LOADING = 20  # modules of a run that are asked what they load by a key of its configuration
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
@@ -100,7 +103,10 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
         return []
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
     told = (value for value in values if value.reference is None or value.reference not in given)
-    return [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
+    texts = [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
+    if call.name in _WHISPER:
+        return [f"openai/whisper-{text.removesuffix('.en')}" if text in _WHISPER_SIZES else text for text in texts]
+    return texts
 
 
 def model_name(text: str) -> str | None:

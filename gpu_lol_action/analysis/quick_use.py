@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
 
 _SHOWS = re.compile(
-    r"\b(?:quick|demos?|get(?:ting)? started|usage|try|play|inference|infer|web ?ui|gradio|app|generat\w*|how to (?:use|run)|"
+    r"\b(?:quick|demos?|get(?:ting)? started|us(?:e|ing|age)|try|play|inference|infer|web ?ui|gradio|app|generat\w*|how to (?:use|run)|"
     r"run(?:ning)?\b(?! train)|command[- ]line|cli|pre-?trained|predict\w*|animat\w*|image|video|audio|speech|text)\b"
     r"|快速|推理|演示|使用",
     re.IGNORECASE,
@@ -24,6 +24,8 @@ _NOT_THE_OPENING = re.compile(
     r"train|tun(?:e|ing)\b|\bstep\s*\d|stage\s*\d|optional|可选|训练|data(?:set)?s?\b|eval|annotat|prepar|benchmark|CPU|Colab",
     re.IGNORECASE,
 )
+
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.{1,200})")
 
 
 def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str | None:
@@ -36,8 +38,11 @@ def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str |
     first = next((run for run in told if not is_variant(run)), None)
     if first is None or first.command is None or first.script is None or first.behavior is not Behavior.INFERS:
         return None
-    section = first.command.section
-    if not _SHOWS.search(section) or _NOT_THE_OPENING.search(section):
+    chapters = [first.command.section, *_chapters_above(first)]
+    # A section may carry but the model's name, under a chapter that says what is done with it.
+    if not any(_SHOWS.search(chapter) for chapter in chapters[:2]) or any(
+        _NOT_THE_OPENING.search(chapter) for chapter in chapters
+    ):
         return None
     said = first.command.said
     trained = [
@@ -48,3 +53,19 @@ def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str |
     if not lines or min(lines) < said.line or any(level < level_of(first.script.path) for level in levels):
         return None
     return said.path
+
+
+def _chapters_above(run: Run) -> list[str]:
+    """Return the headings above that of a command's own section, the nearest first; the document's title is none."""
+    command = run.command
+    if command is None or command.said.path != command.source.path:
+        return []
+    found: list[tuple[int, str]] = []
+    is_fenced = False
+    for line in command.source.text.split("\n")[: command.said.line]:
+        if line.lstrip().startswith(("```", "~~~")):
+            is_fenced = not is_fenced
+        elif not is_fenced and (heading := _HEADING.match(line)):
+            depth = len(heading[1])
+            found = [each for each in found if each[0] < depth] + [(depth, heading[2])]
+    return [text for depth, text in reversed(found[:-1]) if depth > 1]

@@ -59,15 +59,20 @@ class Agreement:
     finding: Finding
 
 
-def statements(findings: Iterable[Finding], *, trains: bool, is_quantized: bool = False) -> tuple[Statement, ...]:
-    """Return everything that is stated of memory per GPU, in the documents' order."""
+def statements(
+    findings: Iterable[Finding], *, trains: bool, is_quantized: bool = False, is_offloaded: bool = False
+) -> tuple[Statement, ...]:
+    """Return everything that is stated of memory per GPU, in the documents' order.
+
+    What holds for quantized weights, or for weights in main memory, is said of this run only where its are so.
+    """
     mine, other = ("training", "inference") if trains else ("inference", "training")
     found: list[Statement] = []
     for finding in findings:
         prefix, _, kind = finding.field.rpartition(".")
         if prefix.startswith("documented") and kind in {"memory_gb", "card"}:
-            is_other = prefix.endswith(other) or (prefix.endswith("quantized") and not is_quantized)
-            rank = 2 if is_other else 0 if prefix.endswith((mine, "quantized")) else 1
+            holds = {other: False, "quantized": is_quantized, "offloaded": is_offloaded}.get(prefix.rpartition(".")[2])
+            rank = 2 if holds is False else 0 if holds or prefix.endswith(mine) else 1
             found.append(_statement(finding, rank, is_card=kind == "card"))
     return tuple(found)
 
@@ -83,11 +88,9 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
 
 
 def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], count: int) -> tuple[Statement, ...]:
-    """Return the statements, those on cards marked that stand beside the very count of GPUs that the run takes."""
+    """Return the statements, those marked that stand beside the very count of GPUs that the run takes."""
     counted = {f.evidence for f in findings if f.field == "documented.gpu_count" and f.value == str(count)}
-    return tuple(
-        replace(s, is_counted=True) if count > 1 and s.is_card and s.finding.evidence in counted else s for s in stated
-    )
+    return tuple(replace(s, is_counted=True) if count > 1 and s.finding.evidence in counted else s for s in stated)
 
 
 def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tuple[Statement, ...]:
@@ -103,9 +106,20 @@ def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tupl
     )
 
 
-def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: bool) -> Agreement | None:
-    """Return what sum and documentation ask for together; None where no statement is near enough to be about this run."""
+def reconcile(
+    computed_gib: float, stated: Iterable[Statement], *, is_rough: bool, is_managed: bool = False
+) -> Agreement | None:
+    """Return what sum and documentation ask for together; None where no statement is near enough to be about this run.
+
+    ``is_managed``: the program keeps its weights in main memory by means of its own, so the sum is only a bound: what its
+    documentation demands is the need, however far below.
+    """
     stated = _without_totals(stated)
+    demanded = _demand_below(computed_gib, stated) if is_managed else None
+    if demanded is not None:
+        where = demanded.finding.evidence
+        why = f"the program moves its weights, so {computed_gib:.3g} GiB are a bound, and {where} asks for {demanded.memory_gib:g} GB"
+        return Agreement(max(1, math.ceil(demanded.memory_gib)), why, where, demanded.finding)
     near = [s for s in stated if s.rank < 2 and _is_near(s, computed_gib, is_rough=is_rough)]
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
@@ -126,6 +140,12 @@ def reconcile(computed_gib: float, stated: Iterable[Statement], *, is_rough: boo
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
+
+
+def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement | None:
+    """Return the largest amount below the sum that documentation demands of this run; None where it demands none."""
+    asked = [s for s in stated if not s.is_card and s.rank < 2 and s.finding.confidence is Confidence.HIGH]
+    return max((s for s in asked if s.memory_gib < computed_gib), key=lambda s: s.memory_gib, default=None)
 
 
 def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
@@ -168,6 +188,8 @@ def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bo
     factor = statement.memory_gib / computed_gib
     if not statement.is_card:
         furthest = FURTHEST_FROM_ROUGH if is_rough or statement.is_at_command else FURTHEST
+        # A guessed model's sum is divided by the count; the amount said with that count is of one of these cards.
+        furthest = FURTHEST_CARD_FROM_ROUGH if is_rough and statement.is_counted else furthest
         return 1 / furthest <= factor <= furthest
     if statement.is_counted and computed_gib > LARGEST_CARD_GIB:
         return True  # no card holds the sum, and the authors' did: the sum is wrong

@@ -28,6 +28,8 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if lora is not None:
         four = four_bit_switch(scope)
         bits = look_up_number(scope, ("quantization_bit", "bits"), 4, 4)
+        # A quantizer that the program could use has a width of its own; this run's is said by what is started.
+        bits = bits if bits is not None and bits.confidence is Confidence.HIGH else None
         adapter = look_up(scope, ("adapter",))
         if is_on(four) or bits is not None or (adapter is not None and adapter.text.lower() == "qlora"):
             return Finding(
@@ -82,6 +84,8 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             if rank
             else None
         )
+    if (frozen := _frozen_but_adapters(run)) is not None:
+        return frozen
     prefix = look_up_number(scope, _PREFIX, 1, 4096)
     if prefix is not None:
         why = f"`{prefix.setting.key}` is {prefix.text}: only a prefix of so many virtual tokens is trained"
@@ -97,6 +101,16 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if where is None:
         return None
     return Finding("training.method", "lora", "adapters are put on the model", Confidence.HIGH, where)
+
+
+def _frozen_but_adapters(run: Run) -> Finding | None:
+    """Return that the program freezes all but adapters in loralib's words and those made after it (``mark_only_lora_as_trainable``)."""
+    script = run.script
+    for call in script.code.calls_named("*_as_trainable") if script is not None and script.code is not None else ():
+        if script is not None and re.fullmatch(r"mark_only_\w+_as_trainable", call.last):
+            why, where = f"`{call.last}` freezes everything else", Evidence(script.path, call.line)
+            return Finding("training.method", "lora", why, Confidence.HIGH, where)
+    return None
 
 
 def weight_bits_of(scope: Scope) -> Finding | None:

@@ -59,11 +59,16 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     """Return the finding that a GPU is used at all, or None."""
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
+    # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs.
+    hard = [item for item in hard if run is not None or not item.group]
     if hard:
         name = package_name(hard[0].requirement)
         return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
     is_library = any(item.is_library and not item.is_optional for item in declared)
     imports = _gpu_imports(checkout, is_library=is_library)
+    if run is None:
+        extras = {package_name(item.requirement) for item in declared if item.group or item.is_optional}
+        imports = [found for found in imports if package_name(found[1].split(".")[0]) not in extras]
     if imports:
         source, module, line = imports[0]
         return Finding("gpu.use", "yes", f"`{module}` is imported", Confidence.HIGH, Evidence(source.path, line))

@@ -17,6 +17,7 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import Door, GpuLolError, LostRace
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
+from gpu_lol_action.handlers.measured import Ran, Scene, tell_measured
 from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
 from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted, plan_machine
 from gpu_lol_action.handlers.reading import fetch, read_change, read_note
@@ -36,12 +37,13 @@ BUSY = "too_many_environments"
 
 @dataclass(frozen=True, slots=True)
 class Smoke:
-    """What one run of smoke tests is about: the commit's test, its cells, and who asked for it."""
+    """What one run of smoke tests is about: the commit's test, its cells, and who asked for it; ``scene`` is the code."""
 
     order: Order
     test: SmokeTest
     cells: tuple[SmokeCell, ...]
     lease: timedelta
+    scene: Scene
 
 
 def handle_smoke(context: Context, order: Order) -> Outcome:
@@ -56,7 +58,16 @@ def handle_smoke(context: Context, order: Order) -> Outcome:
         context.clock.sleep(RETRY_PAUSE)
         again = tuple(cell for cell in smoke.cells if _is_retried(ends[cell.name].run))
         ends |= {end.run.cell: end for end in _play(context, smoke, again)}
-    return report_smoke(context, order, smoke.test, [ends[cell.name] for cell in smoke.cells])
+    told = [_with_measured(context, smoke, ends[cell.name]) for cell in smoke.cells]
+    return report_smoke(context, order, smoke.test, told)
+
+
+def _with_measured(context: Context, smoke: Smoke, end: CellEnd) -> CellEnd:
+    """Say in a run what its test used, against the estimate where the test is the run that was estimated."""
+    if end.measured is None or end.run.exit_code is None:
+        return end
+    ran = Ran("smoke", smoke.test.command, end.run.sha, end.run.at, end.run.exit_code, end.measured)
+    return replace(end, run=replace(end.run, memory_note=tell_measured(context, ran, smoke.scene)))
 
 
 def cells_of(spec: EnvironmentSpec, order: Order) -> tuple[SmokeCell, ...]:
@@ -71,10 +82,10 @@ def _smoke_of(context: Context, order: Order) -> Smoke:
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     note = read_note(context, order.pull_request.number)
     reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
-    test = smoke_test(
-        fetch(context, order.pull_request.head_sha), reading.asked, _besides(context, order, reading.asked)
-    )
-    return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test.time_box, order.policy))
+    checkout = fetch(context, order.pull_request.head_sha)
+    test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked))
+    scene = Scene(checkout, reading.analysis, is_kept=not is_fork)
+    return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test.time_box, order.policy), scene)
 
 
 def _besides(context: Context, order: Order, spec: EnvironmentSpec) -> dict[str, str]:

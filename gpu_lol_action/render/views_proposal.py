@@ -125,6 +125,7 @@ class ProposalView:
     taken_back: str
     example: Safe
     is_memory_corrected: bool
+    is_measured: bool
     muted_by: str
     spec_notice: str
     session: Safe
@@ -206,6 +207,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         taken_back=" ".join(["/gpu-lol set", *(f"{word.partition('=')[0]}=auto" for word, _ in case.note.words)]),
         example=Safe("vram=24") if head.is_cpu_only else Safe("vram=48"),
         is_memory_corrected=is_memory_corrected,
+        is_measured=breakdown is not None and breakdown.unmeasured is not None,
         muted_by=case.note.muted_by,
         spec_notice=case.spec_notice,
         session=formats.hours_label(case.policy.lease),

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.adapters.ssh import MAX_STREAM_BYTES, OpenSsh, fingerprint
+from gpu_lol_action.adapters.ssh import OpenSsh, fingerprint
+from gpu_lol_action.adapters.ssh_streams import MAX_STREAM_BYTES
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.errors import OperatorError, TransientError
 from gpu_lol_action.launch.access import Access, build_access_script, decide_access, parse_access_output
@@ -94,6 +95,15 @@ def test_run_says_when_nobody_listens(shell: OpenSsh) -> None:
 
     assert caught.value.reason_code == "machine_unreachable"
     assert "refused" in caught.value.explanation.why
+
+
+def test_run_says_that_a_connection_broke_off(machine: Machine, shell: OpenSsh) -> None:
+    find = "pid=$$; until grep -q ^sshd /proc/$pid/comm; do pid=$(awk '/^PPid/{print $2}' /proc/$pid/status); done"
+    with pytest.raises(TransientError) as caught:
+        shell.run(machine.endpoint, f"{find}; echo begun; kill -9 $pid")
+
+    assert caught.value.reason_code == "machine_unreachable"
+    assert "broke off" in caught.value.explanation.why or "reset" in caught.value.explanation.why
 
 
 def test_run_says_when_what_listens_is_no_sshd(shell: OpenSsh) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.adapters import age
-from gpu_lol_action.adapters.ssh import MAX_FILE_BYTES, OpenSsh
+from gpu_lol_action.adapters.ssh import OpenSsh
+from gpu_lol_action.adapters.ssh_streams import MAX_FILE_BYTES
 from gpu_lol_action.adapters.vault_files import FileVault
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.launch.keys import derive_key_pair

@@ -44,6 +44,7 @@ from gpu_lol_action.domain.smoke import (
     TestStatus,
 )
 from gpu_lol_action.domain.smoke_issue import StandingIssue, stand
+from gpu_lol_action.domain.snapshot import Change, Snapshot
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.domain.waiting import Waiting
 from gpu_lol_action.errors import Explanation, SpecError
@@ -58,6 +59,7 @@ from gpu_lol_action.render.views_proposal import ProposalCase
 from gpu_lol_action.render.views_sealed import Sealed
 from gpu_lol_action.render.views_smoke import SmokeCase
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase
+from gpu_lol_action.render.views_snapshot import SnapshotCase
 from tests.golden import change_cases
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
@@ -694,6 +696,29 @@ def _output(command: str, text: str, record: EnvironmentRecord = READY, **said: 
     return comments.output(record=record, command=command, text=text, found=found, now=NOW, reply_to=REPLY)
 
 
+_NEW_ON_MACHINE = (
+    Change("hardware.gpu_type", "RTX4090", "A100-80GB"),
+    Change("dependencies.requirements", "peft", ""),
+    Change("dependencies.requirements", "", "wandb==0.17.0"),
+    Change("dependencies.system_packages", "", "tmux"),
+)
+
+
+def _snapshot(
+    *,
+    changes: tuple[Change, ...] = _NEW_ON_MACHINE,
+    left_out: tuple[str, ...] = (
+        "`mine` 1.0: it is installed from a folder that can be edited, which comes with the code.",
+    ),
+    text: str = "hardware:\n  gpu_type: A100-80GB\ndependencies:\n  requirements:\n  - wandb==0.17.0\n",
+    has_file: bool = True,
+    notice: str = "The review has it as a suggestion at `.gpu-lol.yaml:4`.",
+    record: EnvironmentRecord = READY,
+) -> str:
+    taken = Snapshot(EnvironmentSpec(), changes, left_out)
+    return comments.snapshot(SnapshotCase(record, taken, text, has_file, notice, NOW, REPLY))
+
+
 _SAME: dict[str, object] = {"base_analysis": analysis(), "base_ladder": LADDER}
 _CHANGES: Mapping[str, Callable[[], str]] = {
     "proposal_what_ifs": lambda: _proposal(
@@ -883,7 +908,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "warning_lease_nothing": lambda: _warning("lease", Look(timedelta(0), 0, 0, 0)),
     "warning_lease_keep": lambda: _warning(
-        "lease", Look(timedelta(0), 0, 0, 0, kept=2), replace(READY, keep=("checkpoints/**/*.pt", "logs"))
+        "lease", Look(timedelta(0), 0, 0, 0, kept=2), replace(READY, keep=("checkpoints/*/*.pt", "logs"))
     ),
     "warning_lease_unknown": lambda: _warning("lease", None),
     "warning_idle": lambda: _warning("idle", Look(timedelta(minutes=64), 0, 1, 0)),
@@ -1025,6 +1050,19 @@ CASES: Mapping[str, Callable[[], str]] = {
         checks=_hostile_record(READY).checks,
         before=(Check(HOSTILE, CheckStatus.PASSED, HOSTILE),),
         now=NOW,
+    ),
+    "snapshot": _snapshot,
+    "snapshot_new_file": lambda: _snapshot(has_file=False, changes=(), left_out=(), notice=""),
+    "snapshot_nothing_new": lambda: _snapshot(changes=(), left_out=(), notice=""),
+    "snapshot_many": lambda: _snapshot(
+        changes=tuple(Change("dependencies.requirements", "", f"package-{number}==1.0") for number in range(40)),
+    ),
+    "snapshot_hostile": lambda: _snapshot(
+        changes=(Change(HOSTILE, HOSTILE, HOSTILE), Change(HOSTILE, "", HOSTILE)),
+        left_out=(HOSTILE,),
+        notice=HOSTILE,
+        text=HOSTILE,
+        record=_hostile_record(READY),
     ),
     "synced": lambda: comments.synced(record=READY, before="c" * 40, now=NOW, reply_to=REPLY),
     "synced_already": lambda: comments.synced(record=READY, before=READY.sha, now=NOW, reply_to=REPLY),

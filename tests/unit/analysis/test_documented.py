@@ -29,10 +29,12 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("requires 900 GB of GPU memory", []),
         ("Finetune Llama-2 70B on Dual 24GB GPUs", [(24, False)]),
         ("a 65B model on a single 48 GB GPU", [(48, False)]),
+        ("so you will need a GPU with plenty of memory (24GB).", [(24, True)]),
+        ("we recommend 8GB+ RAM on GPU for the small checkpoint", [(8, True)]),
     ],
 )
 def test_amount_that_a_sentence_asks_for(line, expected):
-    assert list(memory_phrases(line)) == expected
+    assert [(phrase.size_gb, phrase.is_demanded) for phrase in memory_phrases(line)] == expected
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,7 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("runs on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
         ("a V100 is enough", [CardPhrase("V100", None, False, False)]),
         ("speed on A100: 3 ms", [CardPhrase("A100", None, False, False)]),
+        ("trains on A100 GPUs with **80 GB** of memory", [CardPhrase("A100-80GB", None, True, True)]),
         ("trained with two 24GB RTX3090", [CardPhrase("RTX3090", 2, True, True)]),
         ("set --num-workers 8", []),
         ("BA100X", []),
@@ -155,6 +158,24 @@ def test_figure_for_quantized_weights_says_nothing_of_others(checkout):
     assert reconcile(7, statements([finding], trains=False, is_quantized=True), is_rough=False).required_gib == 7
 
 
+def test_what_is_not_quantized_is_no_quantized_figure(checkout):
+    tree = checkout(
+        {"README.md": "We do not support quantization, so it needs a GPU with 24GB of memory.\n", "train.py": TRAIN}
+    )
+    assert found(tree, "memory_gb") == [("documented.memory_gb", "24", 1)]
+
+
+def test_a_project_says_its_memory_where_it_describes_itself(checkout):
+    setup = "import setuptools\nsetuptools.setup(name='thin', description='Runs large models '\n    'on a single 4GB GPU')\n"
+    assert found(checkout({"setup.py": setup, "train.py": TRAIN}), "memory_gb") == [("documented.memory_gb", "4", 2)]
+
+
+def test_a_pyproject_says_it_too_and_deeper_ones_say_nothing(checkout):
+    said = '[project]\nname = "thin"\ndescription = "Needs 6GB of VRAM."\n'
+    tree = checkout({"pyproject.toml": said, "other/pyproject.toml": said.replace("6GB", "9GB"), "train.py": TRAIN})
+    assert [value for _, value, _ in found(tree, "memory_gb")] == ["6"]
+
+
 def test_quantized_weights_of_the_next_sentence_are_its_own(checkout):
     readme = "# M\nIt needs about 13GB of GPU memory. If yours is limited, load it quantized in INT4, which needs 6GB of GPU memory.\n"
     tree = checkout({"README.md": readme, "train.py": TRAIN})
@@ -221,6 +242,20 @@ def test_card_beside_the_count_of_the_run_is_the_one_it_took():
     # The sum of a run that its authors fitted there cannot be over what any card holds.
     assert reconcile(400, on_the_same_count(stated, findings, 4), is_rough=False).required_gib == 79
     assert reconcile(400, on_the_same_count(stated, findings, 8), is_rough=False) is None
+
+
+def test_an_amount_beside_the_count_of_the_run_is_that_of_each_card():
+    line = Evidence("README.md", 6)
+    count = Finding("documented.gpu_count", "4", "", Confidence.MEDIUM, line)
+    asked = Finding("documented.memory_gb", "80", "", Confidence.HIGH, line)
+    other = Finding("documented.memory_gb", "8", "", Confidence.MEDIUM, Evidence("README.md", 2))
+    stated = on_the_same_count(statements([asked, other], trains=False), [count], 4)
+    four = reconcile(6, stated, is_rough=True)
+    assert four is not None
+    assert four.finding is asked
+    one = reconcile(6, on_the_same_count(statements([asked, other], trains=False), [count], 1), is_rough=True)
+    assert one is not None
+    assert one.finding is other
 
 
 def test_rough_sum_gives_way_to_what_is_asked_for():

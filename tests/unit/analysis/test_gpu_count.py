@@ -92,3 +92,23 @@ def test_a_documented_count_weighs_least(checkout: Build) -> None:
         {"train.py": DDP, "README.md": "# Train\nOn 4 A100 GPUs:\n" + shell("torchrun --nproc_per_node=N train.py")}
     )
     assert counted(tree) == ("4", Confidence.LOW)
+
+
+LARGE = "from transformers import AutoModelForCausalLM\nif __name__ == '__main__':\n    model = AutoModelForCausalLM.from_pretrained(path{})\n    model.generate(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "placed", "value"),
+    [
+        ("We recommend using 4 x A100 GPU with 80GB memory.", ", device_map='auto'", "4"),
+        # The program keeps to one card, or nobody demands several.
+        ("We recommend using 4 x A100 GPU with 80GB memory.", "", None),
+        ("See also the 4 x A100 results.", ", device_map='auto'", None),
+    ],
+)
+def test_cards_that_are_demanded_count_where_layers_are_spread(
+    checkout: Build, text: str, placed: str, value: str | None
+) -> None:
+    tree = checkout({"README.md": f"{text}\n" + shell("python infer.py"), "infer.py": LARGE.format(placed)})
+    said = counted(tree)
+    assert (said and said[0]) == value

@@ -86,3 +86,9 @@ def test_a_console_script_is_the_module_behind_it(checkout: Build) -> None:
         }
     )
     assert started(tree) == [("README.md:2", "speak.cli", None)]
+
+
+def test_a_file_whose_name_begins_like_a_launcher_is_only_mentioned(checkout: Build) -> None:
+    text = "`torchrun_main.py` is the program.\n```\ntorchrun --nproc_per_node 2 torchrun_main.py --rank 8\n```\n"
+    tree = checkout({"README.md": text, "torchrun_main.py": "import torch\nloss.cuda().backward()\n"})
+    assert [(command.target, command.processes) for command in launch_commands(tree)] == [("torchrun_main.py", 2)]

@@ -128,3 +128,17 @@ def test_train_type_names_qlora(checkout):
         "README.md": "```\npython train.py --train_type qlora\n```\n",
     })  # fmt: skip
     assert values(tree, "training.method") == ["qlora"]
+
+
+@pytest.mark.parametrize(
+    ("call", "model"),
+    [
+        ("whisper.load_model('medium', download_root='w')", ["openai/whisper-medium"]),
+        ("whisper.load_model('base.en')", ["openai/whisper-base"]),
+        ("whisper.load_model(path)", []),
+        ("other.load_model('medium')", []),
+    ],
+)
+def test_whisper_is_loaded_by_its_size(checkout, call, model):
+    tree = checkout({"main.py": f"import whisper, other\nm = {call}\nm.cuda().transcribe('a')\n"})
+    assert values(tree, "model.id") == model

@@ -128,6 +128,20 @@ def test_a_project_beside_its_script_needs_no_installation(checkout: Build) -> N
     assert found(checkout(files), "dependencies.setup_commands") == []
 
 
+def test_a_repository_of_packages_has_the_lists_of_those_that_others_build_on(checkout: Build) -> None:
+    def project(name: str, *needs: str) -> str:
+        return f'[project]\nname = "{name}"\ndependencies = {list(needs)}\n'
+
+    files = {
+        "packages/core/pyproject.toml": project("core", "magika"),
+        "packages/core/src/core/__init__.py": "import magika\n",
+        "packages/server/pyproject.toml": project("server", "core[all]>=1", "mcp"),
+    }
+    assert found(checkout(files)) == ["magika"]
+    files["pyproject.toml"] = project("whole", "numpy")
+    assert "numpy" in found(checkout(files))
+
+
 def test_a_local_project_with_an_extension_is_built_with_the_installed_torch(checkout: Build) -> None:
     files = {
         "requirements.txt": "torch\n-e ./ops\n-e ../outside\n",

@@ -24,6 +24,10 @@ def readme(*chapters: tuple[str, str]) -> str:
         (readme(("Quick start", "infer.py"), ("Training", "train.py")), "python infer.py"),
         (readme(("🎮 Web Demo", "infer.py"), ("🏋️ Training", "train.py")), "python infer.py"),
         (readme(("推理", "infer.py"), ("训练", "train.py")), "python infer.py"),
+        (readme(("Use the model", "infer.py"), ("Finetune the model", "train.py")), "python infer.py"),
+        # The section has the model's name, the chapter above it says what is done.
+        ("## Quick start\n### Small\n```\npython infer.py\n```\n## Training\n### Small\n```\npython train.py\n```\n", "python infer.py"),
+        ("## Training\n### Demo\n```\npython infer.py\n```\n### Large\n```\npython train.py\n```\n", "python train.py"),
         # Training is shown first: that is what most readers come for.
         (readme(("Training", "train.py"), ("Inference", "infer.py")), "python train.py"),
         # A step of a way that ends in training, what may be left out, and what is only looked at.

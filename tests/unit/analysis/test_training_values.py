@@ -167,3 +167,24 @@ def test_a_figure_right_above_the_command_is_about_it_even_far_from_the_sum(chec
     assert with_far.breakdown is not None
     assert with_far.breakdown.weighed is None
     assert with_near.breakdown.required_gib > 1.5 * with_far.breakdown.required_gib
+
+
+LORALIB = """
+import torch
+from net import Net, lora, mark_only_lora_as_trainable
+with lora(r=8):
+    model = Net.from_pretrained("meta-llama/Llama-2-7b-hf")
+mark_only_lora_as_trainable(model)
+model.cuda()(x).backward()
+"""
+
+
+def test_freezing_all_but_adapters_is_training_adapters(checkout: Build) -> None:
+    net = "class Net: pass\ndef lora(r): ...\ndef mark_only_lora_as_trainable(model): ...\n"
+    files = {"train.py": LORALIB, "net.py": net}
+    assert said(analyzed(checkout, files), "training.method") == "lora"
+    # The width of a quantizer that the network could use is not this run's.
+    files["net.py"] += "class Quantized:\n    def __init__(self, bits: int = 4): ...\n"
+    assert said(analyzed(checkout, files), "training.method") == "lora"
+    files["train.py"] = LORALIB.replace("mark_only_lora_as_trainable(model)\n", "")
+    assert said(analyzed(checkout, files), "training.method") == "full"

@@ -105,3 +105,36 @@ def test_a_library_whose_list_leaves_out_what_users_install_needs_one(checkout: 
     many = {f"lib/m{number}.py": "import torch\n" for number in range(4)} | {"lib/__init__.py": "import numpy\n"}
     program = {"tools/train.py": "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"}
     assert analyze(checkout({"pyproject.toml": project, **many, **program})).spec.meta.workload_type is TRAINING
+
+
+def test_extras_of_a_library_without_a_learner_need_no_gpu(checkout: Build) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "envs"\ndependencies = ["numpy"]\n[project.optional-dependencies]\n'
+        'jax = ["jax"]\nall = ["envs[jax]"]\n',
+        "README.md": 'Install all with `pip install "envs[all]"`.\n',
+        "envs/__init__.py": "import numpy\n",
+        "envs/arrays.py": "import jax\n\ndef convert(x):\n    return jax.numpy.asarray(x)\n",
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type is CPU_ONLY
+    # The same list, and a program that trains with what the extra brings.
+    files["train.py"] = (
+        "import jax\nfrom envs import arrays\ngrads = jax.grad(loss)(w)\nif __name__ == '__main__':\n    pass\n"
+    )
+    assert analyze(checkout(files)).spec.meta.workload_type is TRAINING
+
+
+def test_a_copy_of_a_library_beside_ones_own_package_says_nothing(checkout: Build) -> None:
+    files = {
+        "segment.py": "from mine import Model\nmodel = Model('a.pt')\nprint(model('a.jpg'))\n",
+        "mine/__init__.py": "from ultralytics import YOLO\nimport torch\n\nclass Model(YOLO):\n    def see(self, x):\n        return self.cuda().predict(x)\n",
+        "ultralytics/__init__.py": "import torch\n\nclass YOLO:\n    def fit(self, loss):\n        loss.backward()\n",
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type is INFERENCE
+
+
+def test_a_library_that_is_the_project_itself_is_no_copy(checkout: Build) -> None:
+    files = {
+        "start.py": "from ultralytics import fit\nfit()\nif __name__ == '__main__':\n    pass\n",
+        "ultralytics/__init__.py": "import torch\n\ndef fit():\n    loss.cuda().backward()\n",
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type is TRAINING

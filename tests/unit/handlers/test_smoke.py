@@ -13,13 +13,16 @@ import pytest
 
 from gpu_lol_action.adapters.ledger_files import FileStore
 from gpu_lol_action.adapters.smoke_book import StoredSmokeBook
-from gpu_lol_action.domain.environment import State, Tombstone
+from gpu_lol_action.domain.environment import Requester, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.machine import NotLaunched
-from gpu_lol_action.domain.request import Command, Outcome
+from gpu_lol_action.domain.request import Command, Outcome, Scheduled
 from gpu_lol_action.domain.smoke import SmokeResult, SmokeRun
 from gpu_lol_action.errors import Door, TransientError
+from gpu_lol_action.handlers.finish import DeadJob, tie_up
+from gpu_lol_action.handlers.obey import DEFERRED
 from gpu_lol_action.handlers.smoke import RETRY_PAUSE, handle_smoke
+from gpu_lol_action.handlers.sweep import reason_to_end
 from gpu_lol_action.handlers.teardown import write_tombstone
 from tests.support.hands import HEAD, START, pull_request
 from tests.support.machine import GOOD, GoodMachine, smoke_answer
@@ -73,6 +76,10 @@ def booked(bench: Bench) -> list[SmokeRun]:
 def said(bench: Bench, **changes: object) -> SmokeRun:
     smoke(bench, **changes)  # type: ignore[arg-type]  # keyword bag
     return booked(bench)[-1]
+
+
+def entry_of(bench: Bench) -> Entry:
+    return next(entry for entry in bench.ledger.entries() if isinstance(entry, Entry))
 
 
 def launches(bench: Bench) -> int:
@@ -205,6 +212,24 @@ def test_machine_that_is_lost_during_the_test_is_not_run(bench: Bench, machine: 
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "machine_unreachable")
 
 
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_machine_that_the_cloud_took_during_the_test_is_told_as_that(
+    bench: Bench, machine: GoodMachine, is_stopped: bool
+) -> None:
+    def take(_nonce: str) -> str:
+        if is_stopped:
+            bench.cloud.stopped = set(bench.cloud.running)
+        else:
+            bench.cloud.running.clear()
+        raise TransientError("machine_unreachable", "The machine cannot be reached.")
+
+    machine.instead["smoke"] = take
+    run = said(bench)
+    assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "machine_lost")
+    assert "while the test ran" in run.why
+    assert "another machine" in run.remedy
+
+
 def test_connection_that_ends_before_the_test_is_done_is_not_run(bench: Bench, machine: GoodMachine) -> None:
     machine.instead["smoke"] = lambda _nonce: "collected 2 items\n"
     run = said(bench)
@@ -227,6 +252,39 @@ def test_down_during_the_test_stops_it(bench: Bench, machine: GoodMachine) -> No
     machine.instead["setup"] = stop
     run = said(bench)
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "stopped")
+
+
+def test_down_while_the_command_runs_is_told_as_that_and_nothing_is_rented_again(
+    bench: Bench, machine: GoodMachine
+) -> None:
+    def end(_nonce: str) -> str:
+        write_tombstone(bench.context, entry_of(bench), Tombstone("ada", "down", bench.clock.now()))
+        raise TransientError("ssh_failed", "The machine does not answer.")
+
+    machine.instead["smoke"] = end
+    smoke(bench, retries_for=timedelta(hours=1))
+    (run,) = booked(bench)
+    assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "stopped")
+    assert launches(bench) == 1
+
+
+def test_job_that_dies_while_the_command_runs_leaves_its_machine_to_whoever_comes_next(
+    bench: Bench, machine: GoodMachine
+) -> None:
+    """Nobody was handed this machine, so it is nobody's when its run is gone; its lease would go on for an hour."""
+    seen: list[object] = []
+
+    def look(nonce: str) -> str:
+        record = entry_of(bench).record
+        bench.forge.dead_runs.add(record.run_id)
+        seen.append(reason_to_end(bench.context, record))
+        night = Scheduled(bench.forge.repo, Requester("schedule"), is_manual=False)
+        seen.append(tie_up(bench.context, night, POLICY, DeadJob()))
+        return smoke_answer(nonce)
+
+    machine.instead["smoke"] = look
+    smoke(bench)
+    assert seen == ["run_died", DEFERRED]
 
 
 @pytest.mark.parametrize("kind", ["access", "code", "setup", "probe", "smoke"])

@@ -1,0 +1,139 @@
+"""Weights that wait in main memory: what switches say, what programs do by themselves, and what documentation then means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis import documented, media
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.documented_phrases import memory_phrases
+from gpu_lol_action.analysis.reconcile import reconcile, statements
+from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+Build = Callable[[Mapping[str, str]], Checkout]
+HEAD = """import argparse
+from diffusers import FluxPipeline
+
+def main(args):
+    pipe = FluxPipeline.from_pretrained('black-forest-labs/FLUX.1-dev')
+"""
+TAIL = """    image = pipe('a').images[0]
+
+if __name__ == '__main__':
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--save_memory', action='store_true')
+    parser.add_argument('--keep_on_gpu', type=bool, default=True)
+    main(parser.parse_args())
+"""
+SWITCHED = """    if args.save_memory:
+        pipe.enable_sequential_cpu_offload()
+    elif args.keep_on_gpu:
+        pipe.to('cuda')
+"""
+OWN = """
+def unload_models(models):
+    for model in models:
+        model.to('cpu')
+
+def offload_model_from_device(model):
+    model.to('cpu')
+"""
+
+
+def values(tree: Checkout) -> dict[str, str]:
+    return {finding.field: finding.value for finding in media.detect(tree, primary_run(tree))}
+
+
+@pytest.mark.parametrize(
+    ("lines", "command", "kind"),
+    [
+        ("    pipe.enable_model_cpu_offload()\n", "", "parts"),
+        (SWITCHED, "", None),
+        (SWITCHED, " --save_memory", "layers"),
+        ("    if args.keep_on_gpu:\n        pass\n    else:\n        pipe.enable_model_cpu_offload()\n", "", "parts"),
+        ("    if not args.keep_on_gpu:\n        pipe.enable_model_cpu_offload()\n", "", None),
+        # What nothing tells is as if it were done.
+        ("    if low_on_memory():\n        pipe.enable_model_cpu_offload()\n", "", "parts"),
+        ("    with quiet():\n        if args.save_memory:\n            pipe.enable_model_cpu_offload()\n", "", None),
+    ],
+)
+def test_an_offload_that_an_option_leaves_off_is_none(checkout: Build, lines: str, command: str, kind: str) -> None:
+    tree = checkout({"infer.py": HEAD + lines + TAIL, "README.md": f"```\npython infer.py{command}\n```\n"})
+    assert values(tree).get("media.offload") == kind
+
+
+def test_helpers_that_move_models_are_memory_management(checkout: Build) -> None:
+    moves = "    unload_models([pipe])\n    offload_model_from_device(pipe)\n"
+    assert values(checkout({"infer.py": OWN + HEAD + moves + TAIL}))["memory.managed"] == "yes"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "    unload_models([pipe])\n",
+        "    if args.save_memory:\n        unload_models([pipe])\n        offload_model_from_device(pipe)\n",
+    ],
+)
+def test_cleaning_up_once_or_when_told_is_none(checkout: Build, lines: str) -> None:
+    assert "memory.managed" not in values(checkout({"infer.py": OWN + HEAD + lines + TAIL}))
+
+
+def test_what_the_documentation_demands_is_the_need_of_a_program_that_moves_its_weights(checkout: Build) -> None:
+    moves = "    unload_models([pipe])\n    offload_model_from_device(pipe)\n"
+    text = "## Requirements\n- At least 8GB GPU memory.\n"
+    managed = analyze(checkout({"infer.py": OWN + HEAD + moves + TAIL, "README.md": text}))
+    assert managed.spec.hardware.vram_required_gb == 8
+    plain = analyze(checkout({"infer.py": OWN + HEAD + TAIL, "README.md": text}))
+    assert (plain.spec.hardware.vram_required_gb or 0) > 16
+
+
+def test_parts_that_a_program_moves_by_itself_do_not_lie_side_by_side(checkout: Build) -> None:
+    moves = "    unload_models([pipe])\n    offload_model_from_device(pipe)\n"
+    plain = analyze(checkout({"infer.py": OWN + HEAD + TAIL})).spec.hardware.vram_required_gb or 0
+    assert 0 < (analyze(checkout({"infer.py": OWN + HEAD + moves + TAIL})).spec.hardware.vram_required_gb or 0) < plain
+
+
+def test_a_demand_above_the_sum_is_weighed_as_ever() -> None:
+    demand = Finding("documented.memory_gb", "30", "", Confidence.HIGH, Evidence("README.md", 3))
+    stated = statements([demand], trains=False)
+    plain = reconcile(20, stated, is_rough=False)
+    assert plain is not None
+    assert reconcile(20, stated, is_rough=False, is_managed=True) == plain
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("`--offload` runs it with about 9G of GPU memory, compared to 27.5G if offload is not enabled.", [(9, True), (27.5, False)]),
+        ("6GB of VRAM is enough without offloading.", [(6, False)]),
+        ("Sequential offload needs less than 3GB of VRAM.", [(3, True)]),
+        ("It needs 24GB of VRAM.", [(24, False)]),
+        ("It has 2 parts, compared to 3G of files.", []),
+    ],
+)  # fmt: skip
+def test_each_amount_has_the_words_on_offloading_that_stand_with_it(
+    line: str, expected: list[tuple[float, bool]]
+) -> None:
+    assert [(phrase.size_gb, phrase.is_offloaded) for phrase in memory_phrases(line)] == expected
+
+
+def test_what_holds_with_offloading_is_not_said_of_a_run_without(checkout: Build) -> None:
+    text = (
+        "```\npython infer.py\n```\n\nNeeds **17GB of VRAM**. With **CPU offload** at least 3GB of VRAM are needed.\n"
+    )
+    tree = checkout({"infer.py": HEAD + TAIL, "README.md": text})
+    found = {(f.field, f.value) for f in documented.detect(tree, primary_run(tree))}
+    assert found == {("documented.memory_gb", "17"), ("documented.offloaded.memory_gb", "3")}
+    three = [
+        Finding("documented.offloaded.memory_gb", "3", "", Confidence.HIGH, Evidence("README.md", 1)),
+        Finding("documented.memory_gb", "8", "", Confidence.HIGH, Evidence("README.md", 2)),
+    ]
+    kept = reconcile(5, statements(three, trains=False), is_rough=False)
+    moved = reconcile(4, statements(three, trains=False, is_offloaded=True), is_rough=False)
+    assert kept is not None
+    assert moved is not None
+    assert (kept.finding.value, moved.finding.value) == ("8", "3")
