@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -32,6 +32,7 @@ from gpu_lol_action.rehearsal.stage import RunningStep, Stage, StepRun
 
 CRON = "41 3 * * *"
 SCHEDULE = {"GPU_LOL_SMOKE_SCHEDULE": CRON}
+BEGUN = "the test has begun"
 NO_CAPACITY = (
     "There are no longer any instances available with the requested specifications. Please refresh and try again."
 )
@@ -46,7 +47,6 @@ dependencies: {{requirements: [packaging]}}
 meta: {{name: smoke, workload_type: training}}
 smoke: {{command: sh tests/gpu.sh, timeout_minutes: {minutes}}}
 """
-BEGUN = "the test has begun"
 # What a runner of tests does, in a few lines of shell: no package is fetched for it.
 REPORTED = """\
 cat > "$GPU_LOL_JUNIT" <<END
@@ -66,9 +66,9 @@ RUNNERS_PATIENCE = ((signal.SIGINT, 7.5), (signal.SIGTERM, 2.5))
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What has to be said of an ending. ``result`` and ``why`` stand in the run's own line, `remedy` beside them.
+    """What has to be said of an ending. ``result``, ``why`` and ``remedy`` stand in the run's own line, ``log`` in the job's.
 
-    ``exit_code`` None: the step was killed, and has none of its own.
+    ``exit_code`` None: the step was cancelled or killed, and has no word of its own.
     """
 
     exit_code: int | None
@@ -78,6 +78,8 @@ class Told:
     remedy: str = ""
     conclusion: str = ""
     finish: str = ""
+    sweep: str = ""
+    log: str = BEGUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class Ending:
     retry_within: str = "1m"
     before: Callable[[Stage], None] = lambda _stage: None
     meanwhile: Callable[[Stage, RunningStep], None] = lambda _stage, _step: None
+    is_swept_beside: bool = False
+    is_finished: bool = True
 
 
 @dataclass(slots=True)
@@ -100,6 +104,7 @@ class Played:
     decide: StepRun
     act: StepRun
     finish: StepRun | None
+    sweep: StepRun | None
     pods: int
     records: list[EnvironmentRecord]
     run: Mapping[str, object]
@@ -160,12 +165,23 @@ ENDINGS = {
         f"echo '{OUT_OF_MEMORY}' >&2; exit 1\n",
         Told(1, "smoke_failed", "failed", ("ran out of memory",), "batch", "failure"),
     ),
-    "machine lost": Ending(NEVER_ENDING, Told(0, "smoke_not_run", "not_run", conclusion="neutral"), meanwhile=lose),
+    "machine lost": Ending(
+        NEVER_ENDING,
+        Told(0, "smoke_not_run", "not run", ("while the test ran",), "another machine", "neutral"),
+        meanwhile=lose,
+    ),
     "cancelled": Ending(NEVER_ENDING, Told(None), meanwhile=cancel),
     "runner lost": Ending(NEVER_ENDING, Told(None, finish="left_over_ended"), meanwhile=die),
+    "no finishing job": Ending(NEVER_ENDING, Told(None, sweep="swept"), meanwhile=die, is_finished=False),
+    "swept beside": Ending(
+        NEVER_ENDING,
+        Told(1, "smoke_failed", "failed", ("2 minutes",), "timeout_minutes", "failure", sweep="swept"),
+        minutes=2,
+        is_swept_beside=True,
+    ),
     "no capacity": Ending(
         PASSING,
-        Told(0, "smoke_not_run", "not_run", ("offers",), "smoke.retry_within", "neutral"),
+        Told(0, "smoke_not_run", "not run", ("offers",), "smoke.retry_within", "neutral", log="tried again in"),
         retry_within="15m",
         before=refuse,
     ),
@@ -188,30 +204,39 @@ def play(name: str, ending: Ending, image: Path) -> Played:
         if decide.outputs.get("lane") != "smoke":
             raise SystemExit(f"{name}: the clock started no smoke test\n{decide.log}")
         deferred = {"GPU_LOL_DEFERRED": decide.outputs["deferred"]}
-        act = acted(stage, ending, stage.start_step(event, run_id, {"GPU_LOL_PHASE": "act", **deferred, **SCHEDULE}))
-        runs = runs_of(act)
+        with ThreadPoolExecutor(1) as beside:
+            act, sweeping = acted(stage, ending, stage.start_step(event, run_id, {"GPU_LOL_PHASE": "act", **deferred, **SCHEDULE}), beside)  # fmt: skip
+        sweep, finish, runs = sweeping.result() if sweeping else None, None, runs_of(act)
+        if act.exit_code != 0 and ending.is_finished:
+            # The run is alive meanwhile: this job is of it.
+            handed_on = {**deferred, "GPU_LOL_ACT_DECISION": act.outputs.get("decision", "")}
+            finish = finished(stage, event, run_id, handed_on)
         stage.hub.finish_run(run_id, "cancelled" if ending.told.exit_code is None else "success")
-        finish = None
-        if act.exit_code != 0:
-            finish = finished(
-                stage, event, run_id, {**deferred, "GPU_LOL_ACT_DECISION": act.outputs.get("decision", "")}
-            )
-        played = Played(name, decide, act, finish, len(stage.open_cloud().pods()), records_of(stage), runs)
+        if not ending.is_finished:
+            sweep = swept(stage)
+        pods = len(stage.open_cloud().pods())
+        played = Played(name, decide, act, finish, sweep, pods, records_of(stage), runs)
         played.wrong = wrongs(stage, ending.told, played)
         return played
 
 
-def acted(stage: Stage, ending: Ending, step: RunningStep) -> StepRun:
+def acted(
+    stage: Stage, ending: Ending, step: RunningStep, beside: ThreadPoolExecutor
+) -> tuple[StepRun, Future[StepRun] | None]:
     """Read the step's log to its end; what befalls the night does so at the test's first line."""
-    is_begun = False
+    sweeping: list[Future[StepRun] | None] = []
 
     def watch(line: str) -> None:
-        nonlocal is_begun
-        if BEGUN in line and not is_begun:
-            is_begun = True
+        if BEGUN in line and not sweeping:
+            sweeping.append(beside.submit(swept, stage) if ending.is_swept_beside else None)
             ending.meanwhile(stage, step)
 
-    return step.wait(watch)
+    return step.wait(watch), next(iter(sweeping), None)
+
+
+def swept(stage: Stage) -> StepRun:
+    """Let the clock strike for a sweep, of which nobody is told what is going on."""
+    return stage.run_action(stage.hub.schedule(cron="17 * * * *")).last
 
 
 def finished(stage: Stage, event: Webhook, run_id: str, handed_on: Mapping[str, str]) -> StepRun:
@@ -246,6 +271,7 @@ def wrongs(stage: Stage, told: Told, played: Played) -> list[str]:
     open_records = [record.name for record in played.records if record.is_open]
     billed = sum((Decimal(str(bill["usd"])) for bill in stage.open_cloud().bills()), Decimal(0))
     said = sum((record.bill.usd for record in played.records if record.bill is not None), Decimal(0))
+    swept_code = played.sweep.outputs.get("reason_code", "") if played.sweep is not None else ""
     finish_code = played.finish.outputs.get("reason_code", "") if played.finish is not None else ""
     wants = (
         ("exit status", told.exit_code is None or act.exit_code == told.exit_code, act.exit_code),
@@ -254,12 +280,14 @@ def wrongs(stage: Stage, told: Told, played: Played) -> list[str]:
         ("result", not told.result or run.get("result") == told.result, run.get("result")),
         ("why", all(each in why for each in told.why), why),
         ("remedy", told.remedy in remedy, remedy),
+        ("log", told.log in act.log, told.log),
         ("check run", conclusions == ([told.conclusion] if told.conclusion else []), conclusions),
         ("pods are left", played.pods == 0, played.pods),
         ("records are open", not open_records, open_records),
         ("billed less than the provider does", said >= billed, (said, billed)),
         ("asked what the cloud does not know", not stage.open_cloud().unexpected(), stage.open_cloud().unexpected()),
         ("asked what GitHub does not know", not stage.hub.problems(), stage.hub.problems()),
+        ("the sweep", not told.sweep or swept_code == told.sweep, swept_code),
         ("the finishing job is red", played.finish is None or played.finish.exit_code == 0, played.finish),
         ("the finishing job", not told.finish or finish_code == told.finish, finish_code),
     )
@@ -275,6 +303,8 @@ def row(played: Played) -> str:
     phases["act in all"] = played.act.seconds
     if played.finish is not None:
         phases["finish"] = played.finish.seconds
+    if played.sweep is not None:
+        phases["sweep"] = played.sweep.seconds
     offers = "; ".join(f"{each.accelerator}: {each.answer}" for record in played.records for each in record.attempts)
     finish = f", finish: {played.finish.outputs.get('reason_code')}" if played.finish is not None else ""
     said = f"exit {played.act.exit_code}, {played.act.outputs.get('reason_code') or 'no word'}"
@@ -307,9 +337,9 @@ def main() -> int:
     chosen = options.only or list(ENDINGS)
     ends: list[Played] = []
     with ThreadPoolExecutor(options.jobs) as pool:
-        for played in pool.map(lambda name: play(name, ENDINGS[name], image), chosen):
-            ends.append(played)
-            print(row(played), flush=True)
+        for coming in as_completed(pool.submit(play, name, ENDINGS[name], image) for name in chosen):
+            ends.append(coming.result())
+            print(row(ends[-1]), flush=True)
     load = os.getloadavg()[0]
     print(f"load average at the end {load:.1f} on {os.cpu_count()} processors")
     wrong = sum(bool(each.wrong) for each in ends)

@@ -22,6 +22,8 @@ from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
 from gpu_lol_action.render.terminal_help import explain, filled, overview
 
 if TYPE_CHECKING:
+    from gpu_lol_action.domain.request import Outcome
+    from gpu_lol_action.handlers.context import Context, Order
     from gpu_lol_action.render.screen import Screen
 
 _MAX_GUESSES = 3
@@ -138,7 +140,6 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.domain.environment import Requester
     from gpu_lol_action.domain.policy import Policy
     from gpu_lol_action.handlers.context import Order
-    from gpu_lol_action.handlers.obey import obey
 
     with terminal.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
         order = Order(
@@ -154,10 +155,38 @@ def _carry_out(command: Command) -> Ending:
             _write_utf8()
             _print(describe_budget(context, order))
             return Ending.ANSWERED
-        outcome = obey(context, order, may_use_cloud=True)
+        outcome = _obey(context, order)
         if command.name == "sweep":
             _show(outcome.text)
         return ending_of(outcome)
+
+
+def _obey(context: Context, order: Order) -> Outcome:
+    """Carry out an order; a spec comes from a file of this computer, or goes into one."""
+    from gpu_lol_action.handlers.obey import obey
+
+    if order.command.name == "resume":
+        from gpu_lol_action.wiring.snapshots import resumed
+
+        order = resumed(order)
+    outcome = obey(context, order, may_use_cloud=True)
+    if outcome.reason_code == "snapshot_taken":
+        _show_snapshot(outcome, order)
+    return outcome
+
+
+def _show_snapshot(outcome: Outcome, order: Order) -> None:
+    """Print the spec alone where no file was asked for, so that it can be piped on; else what is new, and where it is."""
+    from gpu_lol_action.wiring.snapshots import keep_snapshot
+
+    written = keep_snapshot(outcome, order)
+    if written is None:
+        _write_utf8()
+        _print(outcome.details["spec"].removesuffix("\n"))
+        print("gpu-lol: gpu-lol resume " + outcome.details["environment"] + " rents the same again.", file=sys.stderr)
+        return
+    _show(outcome.text)
+    _print(f"Written to {written}.")
 
 
 def _market(command: Command) -> Ending:

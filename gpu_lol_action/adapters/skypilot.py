@@ -21,6 +21,7 @@ from gpu_lol_action.adapters.skypilot_answers import (
     describe_progress,
     find_answer,
     parse_machine,
+    parse_price,
     shorten,
 )
 from gpu_lol_action.adapters.skypilot_home import SkyPilotSettings, forget_secrets, prepare_home, worker_environment
@@ -244,4 +245,6 @@ def _launched(answer: object) -> Launched:
         raise TransientError("cloud_unreachable", "SkyPilot's answer to a launch cannot be read")
     endpoint = SshEndpoint(host=str(answer["host"]), port=int(answer["port"]), user=str(answer["user"]))
     provider_config = {str(key): str(value) for key, value in dict(answer["provider_config"]).items()}
-    return Launched(str(answer["name_on_cloud"]), answer["region"], endpoint, provider_config)
+    return Launched(
+        str(answer["name_on_cloud"]), answer["region"], endpoint, provider_config, parse_price(answer.get("price"))
+    )

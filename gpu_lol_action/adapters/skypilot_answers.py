@@ -171,7 +171,7 @@ def parse_machine(cloud: str, listed: Mapping[str, object]) -> Machine:
         status=shorten(clean_line(str(listed.get("status") or "UNKNOWN")), 40),
         machine_id=shorten(clean_line(str(listed.get("id") or "")), 80),
         created_at=_parse_since(listed),
-        price_usd_per_hour=_parse_price(listed.get("price")),
+        price_usd_per_hour=parse_price(listed.get("price")),
     )
 
 
@@ -191,7 +191,8 @@ def _parse_since(listed: Mapping[str, object]) -> datetime | None:
         return None
 
 
-def _parse_price(value: object) -> Decimal | None:
+def parse_price(value: object) -> Decimal | None:
+    """Return dollars an hour; None for what is no amount."""
     try:
         price = Decimal(str(value))
     except InvalidOperation:

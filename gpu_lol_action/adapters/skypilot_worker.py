@@ -17,7 +17,8 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import IO
+from decimal import Decimal
+from typing import IO, Protocol
 
 from gpu_lol_action.adapters.skypilot_process import OWNER_VARIABLE, started_at
 
@@ -128,6 +129,7 @@ class Worker:
             "port": (handle.cached_external_ssh_ports or [22])[0],
             "user": handle.ssh_user or config["auth"]["ssh_user"],
             "provider_config": flatten_provider_config(config.get("provider") or {}),
+            "price": catalog_price(resources),
         }
 
     def _whole_log(self, request: object) -> list[str]:
@@ -183,6 +185,19 @@ def unheard(logged: Iterable[str], streamed: Iterable[str]) -> list[str]:
     return lines
 
 
+class _Costed(Protocol):
+    def get_cost(self, seconds: float) -> float: ...
+
+
+def catalog_price(resources: _Costed) -> float | None:
+    """Return the dollars an hour of launched resources by SkyPilot's catalog; None where it has no price for them."""
+    try:
+        return float(resources.get_cost(3600))
+    except Exception as problem:  # noqa: BLE001 -- the machine runs; what it costs may be told by its provider
+        print(f"price: {problem!r}", file=sys.stderr)
+        return None
+
+
 class LineStream(io.TextIOBase):
     """A text stream that calls back for each whole line; SkyPilot's spinners use a bare return as a line end."""
 
@@ -231,13 +246,24 @@ def list_runpod() -> list[dict[str, object]]:
 
 
 def list_lambda() -> list[dict[str, object]]:
-    """List Lambda's instances; its API tells neither creation time nor (for sure) the price."""
+    """List Lambda's instances; its API tells no creation time, and the price with the type where it tells the type."""
     from sky.provision.lambda_cloud import lambda_utils
 
     return [
-        {"name": item.get("name") or "", "status": item.get("status") or "unknown", "id": item.get("id") or ""}
+        {
+            "name": item.get("name") or "",
+            "status": item.get("status") or "unknown",
+            "id": item.get("id") or "",
+            "price": dollars_of_type(item.get("instance_type")),
+        }
         for item in lambda_utils.LambdaCloudClient().list_instances()
     ]
+
+
+def dollars_of_type(instance_type: object) -> str | None:
+    """Return Lambda's ``price_cents_per_hour`` in dollars, as text; None where it is not there or no number."""
+    cents = instance_type.get("price_cents_per_hour") if isinstance(instance_type, Mapping) else None
+    return str(Decimal(cents) / 100) if isinstance(cents, int) and not isinstance(cents, bool) else None
 
 
 def list_vast() -> list[dict[str, object]]:

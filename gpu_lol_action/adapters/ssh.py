@@ -220,13 +220,19 @@ def fingerprint(host_key: str) -> str:
     return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode("ascii").rstrip("=")
 
 
+# What ssh writes of any connection that was open (OpenSSH, sshconnect2.c and clientloop.c).
+_OPENED = "Authenticated to "
+_NO_REASONS = ("debug", _OPENED, "Transferred: sent ", "Bytes per second: sent ")
+
+
 def _explain(endpoint: SshEndpoint, said: str) -> OperatorError | TransientError:
     """Say in our words what ssh's log says; its last line stays as the reason, because it tells most.
 
     Comments show it, and whoever reads them need not learn where the machine is.
     """
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("debug")]
-    last = lines[-1] if lines else "ssh gave no reason."
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(_NO_REASONS)]
+    nothing = "The connection broke off." if f"\n{_OPENED}" in f"\n{said}" else "ssh gave no reason."
+    last = lines[-1] if lines else nothing
     address = rf"\[?{re.escape(endpoint.host)}\]?(?:[: ](?:port )?{endpoint.port})?"
     why = redact(re.sub(address, "the machine", last))[:300]
     text = "\n".join(lines)

@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import (
@@ -86,7 +87,7 @@ def memory_need(
         question, count = spread_for_family(question, count)
     estimated = with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings)
     breakdown = with_share(estimated, best(findings, SHARE_FIELD))
-    breakdown = replace(breakdown, required_gib=need_of(breakdown))
+    breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"

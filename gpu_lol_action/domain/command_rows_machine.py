@@ -154,6 +154,32 @@ MACHINE_COMMANDS: tuple[CommandSpec, ...] = (
         needs_cloud=True,
     ),
     CommandSpec(
+        "snapshot",
+        "Write down what the running machine has become, as a spec that makes it again",
+        Permission.COMMAND_ROLES,
+        options=(
+            WHICH,
+            Option("--output", OptionKind.FILE, "where it is written; standard output else", "FILE", TERMINAL),
+        ),
+        examples=("snapshot",),
+        needs_cloud=True,
+    ),
+    CommandSpec(
+        "resume",
+        "Rent a machine from a spec file, or from the last snapshot of an environment",
+        Permission.COMMAND_ROLES,
+        doors=TERMINAL,
+        positional="file-or-environment",
+        options=(
+            Option("--profile", OptionKind.PROFILE, "which profile of the spec", "NAME"),
+            *(option for option in UP_OPTIONS if option.door is DoorKind.BOTH and option.name != "--restore"),
+        ),
+        examples=("resume snapshot.yaml", "resume gl-ahreaa-128 --hours 4"),
+        needs_cloud=True,
+        is_spending=True,
+        is_positional_needed=True,
+    ),
+    CommandSpec(
         "down",
         "Tear the machine down and post the bill",
         Permission.COMMAND_ROLES,

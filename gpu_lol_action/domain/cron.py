@@ -81,7 +81,7 @@ def parse_cron(text: str) -> Cron | Unreadable:
         return Unreadable("it is too long for a schedule")
     words = text.split()
     if len(words) == 1 and text.strip().startswith("@"):
-        return Unreadable("GitHub knows no names such as @daily, only five fields")
+        return Unreadable("GitHub knows no such names, only five fields")
     if len(words) != len(_FIELDS):
         return Unreadable(f"a schedule has five fields, this one has {len(words)}")
     found: list[frozenset[int]] = []
@@ -94,8 +94,8 @@ def parse_cron(text: str) -> Cron | Unreadable:
             values |= read
         found.append(frozenset(values))
     # A step of all days restricts them too; where a reader of cron counts it as `*`, it strikes less often than said here.
-    is_either = words[2] != "*" and words[4] != "*"
-    return Cron(*found, is_either_day=is_either)
+    minutes, hours, days, months, weekdays = found
+    return Cron(minutes, hours, days, months, weekdays, is_either_day=words[2] != "*" and words[4] != "*")
 
 
 def month_after(moment: datetime) -> datetime:

@@ -22,12 +22,13 @@ class LaunchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """A machine that answers on SSH."""
+    """A machine that answers on SSH. ``price_usd_per_hour`` is what SkyPilot's own catalog says of it; None: not told."""
 
     name_on_cloud: str
     region: str | None
     ssh: SshEndpoint
     provider_config: Mapping[str, str]
+    price_usd_per_hour: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

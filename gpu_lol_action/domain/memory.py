@@ -18,11 +18,24 @@ class MemoryTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class Workload:
+    """What an estimate is of: two that are equal need the same memory. ``rest`` is a digest of all else that was asked."""
+
+    model: str
+    method: str
+    precision: str
+    batch_size: int
+    sequence_length: int
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryBreakdown:
     """Terms and the range around their sum; ``required_gib`` is what a GPU must offer so that a run does not die.
 
     ``computed_gib`` is what the terms alone would ask for and ``weighed`` the statement of the documentation that was
     weighed against it; both are None where nothing was stated: then ``required_gib`` is what was computed.
+    ``workload`` is what it is of, for whoever measures the same; ``unmeasured`` is the range before measurements narrowed it.
     """
 
     terms: tuple[MemoryTerm, ...]
@@ -34,3 +47,10 @@ class MemoryBreakdown:
     notes: tuple[str, ...] = ()
     computed_gib: float | None = None
     weighed: Finding | None = None
+    workload: Workload | None = None
+    unmeasured: tuple[float, float, float] | None = None
+
+    @property
+    def estimated(self) -> tuple[float, float, float]:
+        """Low, expected and high GiB as they were estimated, whatever was measured since."""
+        return self.unmeasured or (self.low_gib, self.expected_gib, self.high_gib)

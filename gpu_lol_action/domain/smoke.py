@@ -104,7 +104,8 @@ class SmokeRun:
     """One cell of one run. ``reason_code`` and ``why`` tell what kept it from running, or what failed; ``remedy`` the fix.
 
     ``took`` is the command's own time; ``cost_usd`` an estimate, None where nothing was rented or the end is not proven.
-    ``offers`` are the answers of the offers that were tried. ``peak_memory_gib`` per card, None where nobody measured.
+    ``offers`` are the answers of the offers that were tried. ``peak_memory_gib`` per card, None where nobody measured;
+    ``memory_note`` says it in words, beside what was estimated.
     ``report_note``: why the test's own report could not be read, where there was one.
     """
 
@@ -121,6 +122,7 @@ class SmokeRun:
     machine: SmokeMachine = SmokeMachine()
     cost_usd: Decimal | None = None
     peak_memory_gib: tuple[float, ...] = ()
+    memory_note: str = ""
     offers: tuple[str, ...] = ()
     log_tail: str = ""
     run_url: str = ""

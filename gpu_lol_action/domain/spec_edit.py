@@ -20,16 +20,35 @@ _WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null", "y", "n"}
 
 @dataclass(frozen=True, slots=True)
 class SpecEdit:
-    """The file's new text, and the lines that differ: 1-based, inclusive, the same in the old text and the new one."""
+    """The file's new text, and the old lines that differ: 1-based, inclusive.
+
+    ``new_last_line``: where they end in the new text, if there are more or fewer of them.
+    """
 
     text: str
     first_line: int
     last_line: int
+    new_last_line: int | None = None
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What those lines say now."""
-        return tuple(self.text.split("\n")[self.first_line - 1 : self.last_line])
+        last = self.last_line if self.new_last_line is None else self.new_last_line
+        return tuple(self.text.split("\n")[self.first_line - 1 : last])
+
+
+def replace_lines(before: str, after: str) -> SpecEdit | None:
+    """Return the edit that makes one text of the other: the lines between what both begin and end with.
+
+    One line at least, as a suggestion has to stand somewhere. None where they are the same.
+    """
+    old, new = (text.removesuffix("\n").split("\n") for text in (before, after))
+    if old == new:
+        return None
+    most = min(len(old), len(new)) - 1
+    first = next((at for at in range(most) if old[at] != new[at]), most)
+    tail = next((at for at in range(most - first) if old[-1 - at] != new[-1 - at]), most - first)
+    return SpecEdit(after, first + 1, len(old) - tail, len(new) - tail)
 
 
 def edit_spec(text: str, changes: Mapping[str, str | int]) -> SpecEdit | None:

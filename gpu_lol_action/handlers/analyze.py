@@ -14,6 +14,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
+from gpu_lol_action.handlers.propose_smoke import smoke_cost
 from gpu_lol_action.handlers.reading import Compared, Fetched, conclude_change
 from gpu_lol_action.render.screen import PLAIN, Screen
 
@@ -72,6 +73,7 @@ def describe_folder(
         base_problem=compared.problem,
         what_ifs=head.what_ifs,
         spot=head.spot,
+        smoke=smoke_cost(compared, policy, lookups, now),
     )
     if printing.form == "markdown":
         return comments.analysis_report(case)

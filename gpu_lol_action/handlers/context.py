@@ -14,7 +14,7 @@ from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Market, Progress, Shell, Vault
-from gpu_lol_action.handlers.ports_smoke import Issues, ReportFiles, SmokeBook
+from gpu_lol_action.handlers.ports_smoke import Issues, MeasuredRuns, ReportFiles, SmokeBook
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Context:
 
     ``vault`` keeps what is saved from machines; None where nothing can be kept. ``surfaces`` are what GitHub shows beside comments; None in a terminal.
     ``another_cloud`` makes a hand of its own for a launch that runs beside others. ``smoke_book`` has the past smoke tests,
+    ``measured`` what runs were measured to use,
     ``issues`` the one about them, ``reports`` takes their logs and reports as files. ``seal`` encrypts a text to SSH keys,
     as lines that can be pasted.
     """
@@ -78,6 +79,7 @@ class Context:
     market: Callable[[], Market] | None = None
     another_cloud: Callable[[], Callable[[], Cloud]] | None = None
     smoke_book: Callable[[], SmokeBook] | None = None
+    measured: Callable[[], MeasuredRuns] | None = None
     issues: Issues | None = None
     reports: ReportFiles | None = None
 
@@ -95,7 +97,8 @@ class Order:
     """A command that passed the identity gates, with who gave it and where.
 
     ``pull_request`` stands at the commit that was pinned; ``seen`` is how this process saw it, None where it did not look.
-    ``closes`` is the comment that this order's answer closes; None where it holds more, or there is none.
+    ``closes`` is the comment that this order's answer closes; None where it holds more, or there is none. ``spec_text`` takes
+    the place of the spec file at the commit; only a terminal's own user can give one.
     """
 
     command: Command
@@ -108,6 +111,7 @@ class Order:
     confirmation: Confirmation | None = None
     seen: Sighting | None = None
     closes: int | None = None
+    spec_text: str | None = None
 
     @property
     def reply_to(self) -> ReplyTo | None:

@@ -10,10 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from gpu_lol_action.domain.environment import SshEndpoint
-from gpu_lol_action.domain.machine import find_loss
-from gpu_lol_action.errors import GpuLolError, OperatorError, TransientError, UserError
+from gpu_lol_action.errors import OperatorError, TransientError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
+from gpu_lol_action.handlers.loss import explain_loss
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.restore import restore_work
 from gpu_lol_action.handlers.tell_machine import tell_lease
@@ -62,8 +62,11 @@ def install_and_validate(journal: Journal, plan: UpPlan, access: Access) -> None
     try:
         site, reading = _bring_up(journal, plan, access)
     except TransientError as error:
-        _raise_if_lost(journal, error)
-        raise
+        again = (
+            "Give the command again, without `--spot` for one that stays." if journal.record.use_spot else "/gpu-lol up"
+        )
+        lost = explain_loss(journal, during="while it was being set up", again=again)
+        raise (lost or error) from error
     restored = restore_work(journal.context, site.endpoint, site.code.folder, plan.restore)
     journal.note(checks=(*reading.checks, *restored), packages=reading.packages)
 
@@ -81,27 +84,6 @@ def _bring_up(journal: Journal, plan: UpPlan, access: Access) -> tuple[_Site, Pr
     with journal.phase("validation"):
         site = _Site(endpoint, code, access)
         return site, _validate(journal, plan, site)
-
-
-def _raise_if_lost(journal: Journal, error: TransientError) -> None:
-    """Raise TransientError where the provider has taken back, or stopped, the machine that does not answer."""
-    record = journal.record
-    if record.cloud is None or record.name_on_cloud is None:
-        return
-    try:
-        loss = find_loss(journal.context.cloud().machines(record.cloud, record.name_on_cloud), record.name_on_cloud)
-    except GpuLolError as silence:
-        journal.context.progress.line(f"could not look for the machine: {silence.explanation.what}")
-        return
-    if loss is not None:
-        raise TransientError(
-            "machine_lost",
-            f"The cloud {'took back' if record.use_spot else 'ended or stopped'} the machine while it was being set up.",
-            why="A spot machine is taken back when somebody pays more."
-            if record.use_spot
-            else "Somebody ended it there, its host failed, or the account's balance was used up.",
-            fix="Give the command again, without `--spot` for one that stays." if record.use_spot else "/gpu-lol up",
-        ) from error
 
 
 def _pin(journal: Journal) -> SshEndpoint:

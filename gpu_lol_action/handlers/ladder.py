@@ -13,6 +13,7 @@ from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.errors import Explanation, LostRace, OperatorError, UserError
 from gpu_lol_action.handlers.journal import Journal
+from gpu_lol_action.handlers.launched_price import hold_to_limit
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import prove_absence
 from gpu_lol_action.handlers.templates import template_words
@@ -108,6 +109,8 @@ def _try_offer(journal: Journal, plan: UpPlan, candidate: Candidate) -> Launched
     )
     with journal.watching_for_tombstone():
         answer = cloud.launch(request, _reporter(journal))
+        if isinstance(answer, Launched):
+            answer = hold_to_limit(context, candidate, answer)
     seconds = (context.clock.now() - started).total_seconds()
     template = plan.template_on(offer.cloud)
     attempt = _attempt(candidate, answer, seconds, _detail(answer, template, context.redact))

@@ -19,6 +19,7 @@ from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.remote import handle_logs, handle_run
 from gpu_lol_action.handlers.share import handle_share, handle_unshare
 from gpu_lol_action.handlers.smoke import handle_smoke
+from gpu_lol_action.handlers.snapshot import handle_snapshot
 from gpu_lol_action.handlers.status import handle_help, handle_status
 from gpu_lol_action.handlers.sweep import handle_sweep
 from gpu_lol_action.handlers.sync import handle_sync
@@ -36,6 +37,7 @@ ON_MACHINE: Mapping[str, Callable[[Context, Order], Outcome]] = {
     "validate": handle_validate,
     "run": handle_run,
     "logs": handle_logs,
+    "snapshot": handle_snapshot,
 }
 
 

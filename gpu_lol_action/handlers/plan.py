@@ -135,7 +135,9 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     note = read_note(context, order.pull_request.number)
-    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
+    reading = read_change(
+        context, order.pull_request, order.policy, is_fork=is_fork, note=note, spec_text=order.spec_text
+    )
     spec = _with_profile(reading.asked, wanted.profile)
     if isinstance(spec, Deny):
         return spec
@@ -151,9 +153,8 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     best = ladder.best
     if best is None:
         return nothing_fits(ladder)
-    setup = SetupRequest(
-        spec.dependencies, folder_name(order.repository.full_name), spec.env, {**_identity(order), "environment": name}
-    )
+    facts = {**_identity(order), "environment": name, "image": spec.environment.base_image or ""}
+    setup = SetupRequest(spec.dependencies, folder_name(order.repository.full_name), spec.env, facts)
     refused = check_setup(setup)
     if refused is not None:
         return refused

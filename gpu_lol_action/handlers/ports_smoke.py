@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from gpu_lol_action.domain.measured import MeasuredBook
 from gpu_lol_action.domain.smoke import SmokeHistory
 from gpu_lol_action.domain.smoke_issue import IssueDraft, StandingIssue
 
@@ -18,6 +19,18 @@ class SmokeBook(Protocol):
 
     def change(self, branch: str, edit: Callable[[SmokeHistory], SmokeHistory]) -> SmokeHistory:
         """Write the edited history, again over whatever was written meanwhile, and return it."""
+        ...
+
+
+class MeasuredRuns(Protocol):
+    """What runs of this repository were measured to use, kept with the ledger."""
+
+    def read(self) -> MeasuredBook:
+        """Return the runs; none where nothing was measured yet. Raises TransientError for a broken book."""
+        ...
+
+    def change(self, edit: Callable[[MeasuredBook], MeasuredBook]) -> MeasuredBook:
+        """Write the edited book, again over whatever was written meanwhile, and return it."""
         ...
 
 

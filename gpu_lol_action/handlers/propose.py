@@ -6,13 +6,14 @@ computed, so that no newer commit's proposal can come between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from gpu_lol_action.analysis.installing import is_installing
 from gpu_lol_action.domain.change import is_worth_saying
 from gpu_lol_action.domain.ledger import Survey
+from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
@@ -21,7 +22,9 @@ from gpu_lol_action.errors import SpecError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import keep_answers, remembering
+from gpu_lol_action.handlers.measured import measured_runs
 from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
+from gpu_lol_action.handlers.propose_smoke import smoke_cost
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
 from gpu_lol_action.handlers.reading import Compared, Fetched, Reading, conclude_change, fetch, fetch_base, read_note
@@ -63,6 +66,7 @@ class _Scene:
     policy: Policy
     note: ProposalNote
     lookups: Lookups
+    measured: Sequence[MeasuredRun]
 
     @property
     def pull_request(self) -> PullRequest:
@@ -104,7 +108,7 @@ def _gather(context: Context, occasion: Occasion) -> _Scene:
     is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)
     kept = note.answers.at(head.sha)
     lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), kept, is_proposing=True)
-    return _Scene(occasion, trees, seen, policy, note, lookups)
+    return _Scene(occasion, trees, seen, policy, note, lookups, measured_runs(context))
 
 
 def _quiet_after_looking(scene: _Scene) -> Outcome | None:
@@ -156,7 +160,8 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
 
 
 def _conclude(context: Context, scene: _Scene) -> Compared:
-    compared = conclude_change(scene.trees.head, scene.trees.base, scene.policy, scene.lookups, scene.note.corrections)
+    trees, policy, corrections = scene.trees, scene.policy, scene.note.corrections
+    compared = conclude_change(trees.head, trees.base, policy, scene.lookups, corrections, scene.measured)
     if compared.problem:
         context.progress.line(f"no comparison with the base: {compared.problem}")
     return compared
@@ -207,6 +212,7 @@ def _case(context: Context, scene: _Scene, compared: Compared) -> ProposalCase:
         base_problem=compared.problem,
         what_ifs=head.what_ifs,
         spot=head.spot,
+        smoke=smoke_cost(compared, scene.policy, scene.lookups, now, context.settings.smoke_cron),
     )
 
 

@@ -8,7 +8,8 @@ from functools import partial
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Posted, PullRequest, Repository
-from gpu_lol_action.domain.spec_edit import SpecEdit, edit_spec
+from gpu_lol_action.domain.spec import SpecDifference
+from gpu_lol_action.domain.spec_edit import SpecEdit, edit_spec, replace_lines
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.domain.surfaces import FileCommit, Standing, Suggestion
 from gpu_lol_action.handlers.context import Context
@@ -26,6 +27,15 @@ TRAILER = "Proposed-by: gpu-lol"
 
 
 @dataclass(frozen=True, slots=True)
+class Wording:
+    """A whole file that is proposed instead of the analysis' values, why, and as what (for the commit's message)."""
+
+    text: str
+    reasons: tuple[SpecDifference, ...]
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
 class Offering:
     """What is proposed, and the file as it stands at the head (None: there is none). ``mode`` is the policy's."""
 
@@ -35,6 +45,12 @@ class Offering:
     analysis: Analysis
     spec_text: str | None
     mode: str
+    wording: Wording | None = None
+
+    @property
+    def reasons(self) -> tuple[SpecDifference, ...]:
+        """What differs from the file, and why."""
+        return self.wording.reasons if self.wording is not None else tuple(self.analysis.differences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +91,13 @@ def _changes(analysis: Analysis) -> dict[str, str | int]:
 def _suggest(surfaces: Surfaces, offering: Offering) -> Offered:
     """Suggest the differing lines where they are in the diff, once; withdraw what is wanted no more."""
     number = offering.pull_request.number
-    edit = edit_spec(offering.spec_text, _changes(offering.analysis)) if offering.spec_text else None
+    edit = _edit(offering)
     patch = surfaces.suggestions.patch_of(number, SPEC_PATH) if offering.spec_text else None
     if patch is None:
         # The file is not in the diff: nothing can be suggested there, nor ever was on this pull request.
         return Offered()
     standing = surfaces.suggestions.standing(number, suggestion_prefix(number), offering.standing.me)
-    text = suggestion_text(number, edit, offering.analysis.differences) if edit and is_in_diff(patch, edit) else None
+    text = suggestion_text(number, edit, offering.reasons) if edit and is_in_diff(patch, edit) else None
     same = [each for each in standing if edit is not None and text and _is_same(each, edit)]
     for outdated in standing:
         if outdated not in same:
@@ -118,7 +134,8 @@ def _commit(surfaces: Surfaces, offering: Offering) -> Offered:
     if refusal:
         return Offered(refusal)
     verb = "Update" if offering.spec_text else "Add"
-    message = f"{verb} {SPEC_PATH} for the code at {pull_request.head_sha[:7]}\n\n{TRAILER}\n"
+    purpose = offering.wording.purpose if offering.wording else f"for the code at {pull_request.head_sha[:7]}"
+    message = f"{verb} {SPEC_PATH} {purpose}\n\n{TRAILER}\n"
     made = surfaces.commits.commit(
         FileCommit(
             pull_request.head_repository,
@@ -136,10 +153,20 @@ def _commit(surfaces: Surfaces, offering: Offering) -> Offered:
 
 def _content(offering: Offering) -> str | None:
     """Return the file as it should be: a new one where there is none, else the differing values in place."""
+    if offering.wording is not None:
+        return offering.wording.text
     if offering.spec_text is None:
         return write_spec(offering.analysis.proposed)
-    edit = edit_spec(offering.spec_text, _changes(offering.analysis))
+    edit = _edit(offering)
     return edit.text if edit else None
+
+
+def _edit(offering: Offering) -> SpecEdit | None:
+    if not offering.spec_text:
+        return None
+    if offering.wording is not None:
+        return replace_lines(offering.spec_text, offering.wording.text)
+    return edit_spec(offering.spec_text, _changes(offering.analysis))
 
 
 def _refusal(offering: Offering) -> str:

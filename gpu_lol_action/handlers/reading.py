@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gpu_lol_action.analysis.calibrated import calibrated
 from gpu_lol_action.analysis.change import Side, compare
 from gpu_lol_action.analysis.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.lagging import carried
@@ -14,6 +15,7 @@ from gpu_lol_action.domain.change import Change, RunNeed
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.gpus import UnknownAccelerator
+from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.offer import Candidate, Ladder, PriceList
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.priced_change import PricedChange, PricedRun
@@ -26,6 +28,7 @@ from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import remembering
 from gpu_lol_action.handlers.lookups import consult
+from gpu_lol_action.handlers.measured import measured_runs
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, requirement_from
 from gpu_lol_action.pricing.proposal import with_cheapest_card
 from gpu_lol_action.pricing.snapshot import bundled_prices
@@ -50,7 +53,7 @@ class Reading:
 
     ``asked`` is the spec before a card was chosen for it: where neither file nor command names one, every card that
     fits is a candidate. ``what_ifs`` are configurations of the same run that would do with a cheaper machine;
-    ``spot`` is a machine that costs less because it may be taken away.
+    ``spot`` is a machine that costs less because it may be taken away. ``spec_text`` is the file's, None without one.
     """
 
     sha: str
@@ -59,6 +62,7 @@ class Reading:
     ladder: Ladder
     what_ifs: tuple[WhatIf, ...] = ()
     spot: Candidate | None = None
+    spec_text: str | None = None
 
 
 def read_note(context: Context, number: int) -> ProposalNote:
@@ -80,7 +84,7 @@ def read_commit(
     ``is_fork``: a stranger wrote it, or chose what it is compared with; then less is asked from outside.
     """
     lookups = context.lookups.allowed(policy, is_fork=is_fork)
-    return conclude(Fetched(sha, fetch(context, sha)), policy, lookups, corrections)
+    return conclude(Fetched(sha, fetch(context, sha)), policy, lookups, corrections, measured=measured_runs(context))
 
 
 def fetch(context: Context, sha: str, like: Checkout | None = None) -> Checkout:
@@ -100,21 +104,31 @@ def read_folder(folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LO
 
 
 def read_change(
-    context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool, note: ProposalNote
+    context: Context,
+    pull_request: PullRequest,
+    policy: Policy,
+    *,
+    is_fork: bool,
+    note: ProposalNote,
+    spec_text: str | None = None,
 ) -> Reading:
     """Read a pull request's head as its proposal does: where documentation is weighed, beside what the change started from.
 
-    ``note``: what people have set for it, and what a language model answered when the proposal was made.
+    ``note``: what people have set for it, and what a language model answered when the proposal was made. ``spec_text``
+    takes the place of the file at the head.
     """
     sha = pull_request.head_sha
     lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), note.answers.at(sha))
     head = fetch(context, sha)
+    if spec_text is not None:
+        head = replace(head, spec_text=spec_text)
     analysis = consult(head, lookups)
     if analysis.breakdown is not None and analysis.breakdown.weighed is not None:
         base = fetch_base(context, pull_request, head)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
-    return _concluded(sha, analysis, policy, note.corrections, lookups)
+    analysis = calibrated(analysis, measured_runs(context), head.spec_text)
+    return replace(_concluded(sha, analysis, policy, note.corrections, lookups), spec_text=head.spec_text)
 
 
 def fetch_base(context: Context, pull_request: PullRequest, head: Checkout) -> Fetched | None:
@@ -136,10 +150,18 @@ def _consulted(context: Context, fetched: Fetched, lookups: Lookups) -> Analysis
 
 
 def conclude(
-    fetched: Fetched, policy: Policy, lookups: Lookups = NO_LOOKUPS, corrections: Corrections = NO_CORRECTIONS
+    fetched: Fetched,
+    policy: Policy,
+    lookups: Lookups = NO_LOOKUPS,
+    corrections: Corrections = NO_CORRECTIONS,
+    measured: Sequence[MeasuredRun] = (),
 ) -> Reading:
-    """Return what a tree needs, with a person's corrections over it, and what that costs."""
-    return _concluded(fetched.sha, consult(fetched.checkout, lookups), policy, corrections)
+    """Return what a tree needs, with a person's corrections over it, and what that costs.
+
+    ``measured`` is what runs of this repository used.
+    """
+    analysis = calibrated(consult(fetched.checkout, lookups), measured, fetched.checkout.spec_text)
+    return _concluded(fetched.sha, analysis, policy, corrections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,22 +183,26 @@ def conclude_change(
     policy: Policy,
     lookups: Lookups = NO_LOOKUPS,
     corrections: Corrections = NO_CORRECTIONS,
+    measured: Sequence[MeasuredRun] = (),
 ) -> Compared:
     """Return what the head needs, and what of it is the change's doing. Raises SpecError where the head's spec is invalid.
 
     The head is looked into first, as if it were alone; the base then finds answered what both have in common. Corrections
-    are for the head alone: they were made for what it is.
+    are for the head alone: they were made for what it is. ``measured`` is what runs of this repository used.
     """
     analysis = consult(head.checkout, lookups)
+    text = head.checkout.spec_text
     if base is None:
-        return Compared(_concluded(head.sha, analysis, policy, corrections, lookups))
+        return Compared(_concluded(head.sha, calibrated(analysis, measured, text), policy, corrections, lookups))
     try:
         before = consult(base.checkout, lookups)
-        old = _priced_alone(base.sha, before, policy, lookups)
+        known = calibrated(before, measured, base.checkout.spec_text)
+        old = _priced_alone(base.sha, known, policy, lookups)
     except GpuLolError as error:
-        new = _concluded(head.sha, analysis, policy, corrections, lookups)
+        new = _concluded(head.sha, calibrated(analysis, measured, text), policy, corrections, lookups)
         return Compared(new, problem=error.explanation.what)
-    new = _concluded(head.sha, carried(analysis, before), policy, corrections, lookups)
+    after = calibrated(carried(analysis, before), measured, text)
+    new = _concluded(head.sha, after, policy, corrections, lookups)
     change = compare(Side(base.checkout, old.analysis), Side(head.checkout, new.analysis))
     return Compared(new, old, _priced(change, new, policy, lookups))
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from datetime import timedelta
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.request import Deny, Outcome
-from gpu_lol_action.errors import TransientError
+from gpu_lol_action.errors import GpuLolError, TransientError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
+from gpu_lol_action.handlers.measured import Ran, Scene, is_gpu_used, tell_measured
+from gpu_lol_action.handlers.reading import Fetched, conclude, fetch
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.command import Output, build_logs_script, build_run_script, parse_command_output
+from gpu_lol_action.launch.failures import recognize
 from gpu_lol_action.render import comments
+from gpu_lol_action.render.measured_text import usage_line
+from gpu_lol_action.render.views_output import NOTHING_SAID, Said
 
 CONNECTING = timedelta(minutes=1)
 LOGS_TIMEOUT = timedelta(minutes=1)
@@ -41,7 +47,7 @@ def handle_run(context: Context, order: Order) -> Outcome:
     found = _ask(context, endpoint, script, nonce, box)
     if isinstance(found, str):
         raise _failed(context, "The command could not be run.", found)
-    text = _say(context, order, record, found)
+    text = _say(context, order, record, found, Said(_measured(context, order, record, found), *_cause(context, found)))
     return Outcome("done", "ran", {"environment": record.name, "exit_code": str(found.exit_code)}, text=text)
 
 
@@ -67,7 +73,32 @@ def _ask(context: Context, endpoint: SshEndpoint, script: str, nonce: str, box: 
     return parse_command_output(output.stdout, box, nonce)
 
 
-def _say(context: Context, order: Order, record: EnvironmentRecord, found: Output) -> str:
+def _cause(context: Context, found: Output) -> tuple[str, str]:
+    """Return what its own words say of why it died, and the remedy; nothing where it did not, or where no rule knows."""
+    told = recognize(context.redact(found.text)) if found.exit_code else None
+    return (told.what, told.remedy) if told is not None else ("", "")
+
+
+def _measured(context: Context, order: Order, record: EnvironmentRecord, found: Output) -> str:
+    """Return what the command used, against the estimate where it is the run that was estimated."""
+    if found.measured is None or found.exit_code is None:
+        return ""
+    if not is_gpu_used(found.measured) or found.commit != record.sha:
+        return usage_line(found.measured)
+    is_fork = order.pull_request.is_fork(order.repository.full_name)
+    # A language model is not paid for a comparison.
+    lookups = replace(context.lookups.allowed(order.policy, is_fork=is_fork), llm=None)
+    ran = Ran("run", order.command.script, record.sha, context.clock.now(), found.exit_code, found.measured)
+    try:
+        checkout = fetch(context, record.sha)
+        analysis = conclude(Fetched(record.sha, checkout), order.policy, lookups).analysis
+    except GpuLolError as error:
+        context.progress.line(f"not compared with the estimate: {error.explanation.what}")
+        return usage_line(found.measured)
+    return tell_measured(context, ran, Scene(checkout, analysis, is_kept=not is_fork))
+
+
+def _say(context: Context, order: Order, record: EnvironmentRecord, found: Output, said: Said = NOTHING_SAID) -> str:
     body = comments.output(
         record=record,
         command=context.redact(order.command.script) or order.command.topic or "setup",
@@ -76,6 +107,7 @@ def _say(context: Context, order: Order, record: EnvironmentRecord, found: Outpu
         found=found,
         now=context.clock.now(),
         reply_to=order.reply_to,
+        said=said,
     )
     answers.reply(context, order.pull_request.number, body)
     return body

@@ -7,23 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from gpu_lol_action.analysis.smoke_matrix import matrix
 from gpu_lol_action.analysis.smoke_test import BESIDES, smoke_test
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, Tombstone
-from gpu_lol_action.domain.gpus import UnknownAccelerator, parse_accelerator
 from gpu_lol_action.domain.names import environment_name, user_hash
-from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Outcome
 from gpu_lol_action.domain.smoke import SmokeCell, SmokeResult, SmokeRun, SmokeTest
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import Door, GpuLolError, LostRace
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
+from gpu_lol_action.handlers.measured import Ran, Scene, tell_measured
 from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
 from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted, plan_machine
 from gpu_lol_action.handlers.reading import fetch, read_change, read_note
 from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell
 from gpu_lol_action.handlers.smoke_report import report_smoke
 from gpu_lol_action.handlers.teardown import write_tombstone
+from gpu_lol_action.pricing.smoke_cost import smoke_lease
 
 RETRY_PAUSE = timedelta(minutes=10)
 # What another hour may bring: everything else says the same again, or waits for a person.
@@ -36,12 +37,13 @@ BUSY = "too_many_environments"
 
 @dataclass(frozen=True, slots=True)
 class Smoke:
-    """What one run of smoke tests is about: the commit's test, its cells, and who asked for it."""
+    """What one run of smoke tests is about: the commit's test, its cells, and who asked for it; ``scene`` is the code."""
 
     order: Order
     test: SmokeTest
     cells: tuple[SmokeCell, ...]
     lease: timedelta
+    scene: Scene
 
 
 def handle_smoke(context: Context, order: Order) -> Outcome:
@@ -56,7 +58,16 @@ def handle_smoke(context: Context, order: Order) -> Outcome:
         context.clock.sleep(RETRY_PAUSE)
         again = tuple(cell for cell in smoke.cells if _is_retried(ends[cell.name].run))
         ends |= {end.run.cell: end for end in _play(context, smoke, again)}
-    return report_smoke(context, order, smoke.test, [ends[cell.name] for cell in smoke.cells])
+    told = [_with_measured(context, smoke, ends[cell.name]) for cell in smoke.cells]
+    return report_smoke(context, order, smoke.test, told)
+
+
+def _with_measured(context: Context, smoke: Smoke, end: CellEnd) -> CellEnd:
+    """Say in a run what its test used, against the estimate where the test is the run that was estimated."""
+    if end.measured is None or end.run.exit_code is None:
+        return end
+    ran = Ran("smoke", smoke.test.command, end.run.sha, end.run.at, end.run.exit_code, end.measured)
+    return replace(end, run=replace(end.run, memory_note=tell_measured(context, ran, smoke.scene)))
 
 
 def cells_of(spec: EnvironmentSpec, order: Order) -> tuple[SmokeCell, ...]:
@@ -64,33 +75,17 @@ def cells_of(spec: EnvironmentSpec, order: Order) -> tuple[SmokeCell, ...]:
     command, smoke = order.command, spec.smoke
     if command.gpu is not None or command.image is not None:
         return (SmokeCell(command.gpu, command.gpu_count, command.image),)
-    gpus: Sequence[str | None] = smoke.gpus if smoke is not None and smoke.gpus else (None,)
-    images: Sequence[str | None] = smoke.images if smoke is not None and smoke.images else (None,)
-    return tuple(dict.fromkeys(_cell(gpu, image) for gpu in gpus for image in images))
-
-
-def _cell(gpu: str | None, image: str | None) -> SmokeCell:
-    found = parse_accelerator(gpu) if gpu is not None else None
-    if found is None or isinstance(found, UnknownAccelerator):
-        return SmokeCell(image=image)
-    return SmokeCell(found.accelerator.name, found.count, image)
-
-
-def smoke_lease(test: SmokeTest, policy: Policy) -> timedelta:
-    """Return how long a machine of a smoke test may live: two offers' time, set-up, checks, the test, and time to end it."""
-    boxes = policy.timeouts
-    needed = 2 * boxes.provision + boxes.setup + boxes.validate + test.time_box + timedelta(minutes=10)
-    return min(max(needed, policy.min_lease), policy.max_lease)
+    return matrix(smoke)
 
 
 def _smoke_of(context: Context, order: Order) -> Smoke:
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     note = read_note(context, order.pull_request.number)
     reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
-    test = smoke_test(
-        fetch(context, order.pull_request.head_sha), reading.asked, _besides(context, order, reading.asked)
-    )
-    return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test, order.policy))
+    checkout = fetch(context, order.pull_request.head_sha)
+    test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked))
+    scene = Scene(checkout, reading.analysis, is_kept=not is_fork)
+    return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test.time_box, order.policy), scene)
 
 
 def _besides(context: Context, order: Order, spec: EnvironmentSpec) -> dict[str, str]:

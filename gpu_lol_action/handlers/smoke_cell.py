@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, Tombstone
+from gpu_lol_action.domain.measurement import Measurement
 from gpu_lol_action.domain.smoke import SmokeCell, SmokeMachine, SmokeResult, SmokeRun, SmokeTest, TestReport
 from gpu_lol_action.errors import Explanation, GpuLolError, TransientError
 from gpu_lol_action.handlers.compensate import buried, compensate
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
+from gpu_lol_action.handlers.loss import explain_loss
 from gpu_lol_action.handlers.plan import UpPlan
 from gpu_lol_action.handlers.teardown import Ended
 from gpu_lol_action.launch.access import Access
@@ -26,6 +28,7 @@ from gpu_lol_action.launch.test_report import read_report, redacted_report, repo
 OVER = "smoke_over"
 # Nobody logs in to a machine of a smoke test but we.
 NOBODY = Access(())
+ANOTHER = "Run it again: another machine will be taken."
 OTHER_MACHINES = (
     "Let any card that fits serve (no `gpu_type` in `.gpu-lol.yaml`), or allow more `clouds`, a higher "
     "`limits.price_usd_per_hour` or a longer `smoke.retry_within` in `.github/gpu-lol.yml`."
@@ -63,12 +66,13 @@ class Verdict:
 class CellEnd:
     """How a cell ended: the run for the books, and the JUnit report as the machine sent it.
 
-    ``record`` as it was closed; None where nothing was rented.
+    ``record`` as it was closed; None where nothing was rented. ``measured`` is what the test used.
     """
 
     run: SmokeRun
     record: EnvironmentRecord | None
     report: bytes | None = None
+    measured: Measurement | None = None
 
 
 def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
@@ -85,7 +89,7 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
             # It stays a machine in the making: handed over to nobody, it is nobody's when this run dies, nor is it saved from.
             journal.write()
             proven_at = journal.context.clock.now()
-            tested = _test(journal, plan)
+            tested = _tested(journal, plan)
             journal.note(ready_at=proven_at)
             verdict = explained(with_report(judge_test(plan.test, tested), tested), tested.log)
     except StoppedError as stopped:
@@ -106,7 +110,9 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
     end = compensate(journal, OVER)
     journal.entry = end.entry
     run = _run(journal, plan, verdict, tested)
-    return CellEnd(replace(run, is_clean=isinstance(end, Ended)), journal.record, tested.report if tested else None)
+    run = replace(run, is_clean=isinstance(end, Ended))
+    report, measured = (tested.report, tested.measured) if tested else (None, None)
+    return CellEnd(run, journal.record, report, measured)
 
 
 def _stopped(tombstone: Tombstone) -> Verdict:
@@ -206,6 +212,13 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
 def _sentences(checks: Sequence[Check]) -> tuple[str, str]:
     fix = next((check.fix for check in checks if check.fix), "")
     return " ".join(f"{check.name}: {check.sentence}" for check in checks), fix
+
+
+def _tested(journal: Journal, plan: CellPlan) -> Trial:
+    try:
+        return _test(journal, plan)
+    except TransientError as error:
+        raise (explain_loss(journal, during="while the test ran", again=ANOTHER) or error) from error
 
 
 def _test(journal: Journal, plan: CellPlan) -> Trial:

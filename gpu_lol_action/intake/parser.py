@@ -83,8 +83,9 @@ def parse_words(words: Sequence[str], door: DoorKind) -> Command | ParseProblem:
     if isinstance(parsed, Command) and spec.words_behind and not parsed.script.strip():
         what = f"`{spec.name}` needs a command behind `--`, as `{spec.examples[0]}`"
         return ParseProblem(line, what, command=spec.name)
-    if isinstance(parsed, Command) and spec.is_positional_needed and not parsed.share:
-        return ParseProblem(line, f"`{spec.name}` needs a user, as `{spec.examples[0]}`", command=spec.name)
+    if isinstance(parsed, Command) and spec.is_positional_needed and not (parsed.share or parsed.path):
+        needed = "a user" if spec.positional == "user" else "a file or an environment"
+        return ParseProblem(line, f"`{spec.name}` needs {needed}, as `{spec.examples[0]}`", command=spec.name)
     return parsed
 
 
@@ -154,7 +155,7 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
         taken = command.lease if positional == "duration" else command.share
     if not positional or taken:
         return ParseProblem(command.line, f"`{command.name}` takes no `{_shown(word)}` here", command=command.name)
-    if positional == "path":
+    if positional in ("path", "file-or-environment"):
         return dataclasses.replace(command, path=word)
     if positional == "duration":
         lease = parse_duration(word)

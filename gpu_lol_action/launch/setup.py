@@ -161,7 +161,10 @@ def _build(nonce: str, **values: str) -> str:
     names = ("folder", "environment_file", "system_packages", "requirements", "last_requirements", "constraints", "asset_links",
              "setup_commands")  # fmt: skip
     return build_script(
-        "machine_python", "setup", values={**dict.fromkeys(names, ""), **values, "nonce": check_nonce(nonce)}
+        "machine_python",
+        "machine_inventory",
+        "setup",
+        values={**dict.fromkeys(names, ""), **values, "nonce": check_nonce(nonce)},
     )
 
 

@@ -27,6 +27,9 @@ CLOUDS_WITH_MANY_NODES = frozenset({"lambda", "aws", "gcp", "azure", "nebius", "
 # Clouds that rent several cards under one accelerator name: the instance type says which one was priced.
 CLOUDS_WITH_MERGED_NAMES = frozenset({"vast", "lambda"})
 
+# SkyPilot 0.14.1 holds no machine that is named by its type to `max_hourly_cost`.
+CLOUDS_WITHOUT_LIMIT = CLOUDS_WITH_MERGED_NAMES
+
 
 @dataclass(frozen=True, slots=True)
 class TaskRequest:
@@ -68,7 +71,7 @@ def _resources(request: TaskRequest) -> dict[str, Any]:
         "infra": f"{offer.cloud}/{request.region}" if request.region else offer.cloud,
         "accelerators": offer.label,
         "disk_size": spec.hardware.disk_gb or DEFAULT_DISK_GB,
-        "max_hourly_cost": float((candidate.price_usd_per_hour * PRICE_MARGIN).quantize(Decimal("0.01"), ROUND_UP)),
+        "max_hourly_cost": float(price_limit(candidate)),
         "use_spot": request.use_spot,
     }
     if offer.cloud in CLOUDS_WITH_MERGED_NAMES:
@@ -78,6 +81,11 @@ def _resources(request: TaskRequest) -> dict[str, Any]:
     if offer.cloud in CLOUDS_WITH_OWN_END:
         resources["autostop"] = {"idle_minutes": _minutes(request.lease), "down": True, "wait_for": "none"}
     return dict(sorted(resources.items()))
+
+
+def price_limit(candidate: Candidate) -> Decimal:
+    """Return the most that a machine may cost in US dollars an hour: a catalog may be a little newer than the shown one."""
+    return (candidate.price_usd_per_hour * PRICE_MARGIN).quantize(Decimal("0.01"), ROUND_UP)
 
 
 def _minutes(lease: Lease) -> int:

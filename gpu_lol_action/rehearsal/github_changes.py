@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
+from gpu_lol_action.rehearsal.github_git import BareRepository
+from gpu_lol_action.rehearsal.github_git_values import Signature
 from gpu_lol_action.rehearsal.github_state import (
     Account,
     Comment,

@@ -11,11 +11,17 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
 
 from gpu_lol_action.rehearsal.git_objects import is_id, read_object, read_ref, read_refs, write_object
+from gpu_lol_action.rehearsal.github_git_values import (
+    Commit,
+    FileChange,
+    Signature,
+    TreeEntry,
+    parse_commit,
+    signature_of,
+)
 
 ZERO = "0" * 40
 # What git takes into a commit as it is; from other names it strips some characters.
@@ -32,51 +38,6 @@ _ENVIRONMENT = {
 
 class GitError(Exception):
     """Git refused; the text is git's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """Who made a commit, and when (aware)."""
-
-    name: str
-    email: str
-    when: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit as git stores it."""
-
-    sha: str
-    tree: str
-    parents: tuple[str, ...]
-    author: Signature
-    committer: Signature
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
-    """One entry of a tree; `size` is None for anything but a blob."""
-
-    mode: str
-    kind: str
-    sha: str
-    size: int | None
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """One changed file between two commits, with git's status word as GitHub words it."""
-
-    path: str
-    previous_path: str | None
-    status: str
-    additions: int
-    deletions: int
-    sha: str
-    patch: str | None
 
 
 class BareRepository:
@@ -228,15 +189,15 @@ class BareRepository:
         """A commit as git stores it."""
         found = read_object(self.path, sha)
         if found is not None and found[0] == "commit":
-            return _commit(sha, found[1].decode("utf-8", "replace"))
+            return parse_commit(sha, found[1].decode("utf-8", "replace"))
         layout = "%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
         fields = self.git("show", "--no-patch", f"--format={layout}", sha).decode("utf-8", "replace").split("\0")
         return Commit(
             sha=fields[0],
             tree=fields[1],
             parents=tuple(fields[2].split()),
-            author=_signature(*fields[3:6]),
-            committer=_signature(*fields[6:9]),
+            author=signature_of(*fields[3:6]),
+            committer=signature_of(*fields[6:9]),
             message=fields[9].rstrip("\n"),
         )
 
@@ -302,32 +263,6 @@ class BareRepository:
     def fetch(self, source: Path, refspec: str) -> None:
         """Take objects and a ref from another repository on this machine: how a fork's head reaches its base."""
         self.git("fetch", "--quiet", "--no-tags", "--update-head-ok", str(source), refspec)
-
-
-def _commit(sha: str, content: str) -> Commit:
-    head, _, message = content.partition("\n\n")
-    # A signature's lines begin with a blank, and are told apart by that.
-    parts = [line.partition(" ") for line in head.split("\n") if not line.startswith(" ")]
-    fields = [(name, value) for name, _, value in parts]
-    named = dict(fields)
-    return Commit(
-        sha=sha,
-        tree=named["tree"],
-        parents=tuple(value for name, value in fields if name == "parent"),
-        author=_signed(named["author"]),
-        committer=_signed(named["committer"]),
-        message=message.rstrip("\n"),
-    )
-
-
-def _signed(line: str) -> Signature:
-    name, _, rest = line.partition(" <")
-    email, _, moment = rest.rpartition("> ")
-    return _signature(name, email, moment.split(" ")[0])
-
-
-def _signature(name: str, email: str, seconds: str) -> Signature:
-    return Signature(name, email, datetime.fromtimestamp(int(seconds), timezone.utc))
 
 
 def _run(

@@ -12,7 +12,8 @@ from typing import Any
 
 from graphql import DocumentNode, GraphQLError, GraphQLSchema, build_schema, execute_sync, parse, validate
 
-from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
+from gpu_lol_action.rehearsal.github_git import BareRepository
+from gpu_lol_action.rehearsal.github_git_values import Signature
 from gpu_lol_action.rehearsal.github_graphql_changes import (
     CHANGES_SCHEMA,
     ForbiddenError,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpu_lol_action.rehearsal.github_git import BareRepository, Signature
+from gpu_lol_action.rehearsal.github_git import BareRepository
+from gpu_lol_action.rehearsal.github_git_values import Signature
 
 
 def import_folder(git: BareRepository, folder: Path, branch: str, message: str, author: Signature) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from gpu_lol_action.rehearsal.github_answers import Call
-from gpu_lol_action.rehearsal.github_git import Commit, FileChange, Signature
+from gpu_lol_action.rehearsal.github_git_values import Commit, FileChange, Signature
 from gpu_lol_action.rehearsal.github_payloads import Json, repository_url, stamp, user
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpu_lol_action.rehearsal import github_changes as changes
 from gpu_lol_action.rehearsal.github_answers import Answer, Call, Route, not_found, page, paged, refuse
-from gpu_lol_action.rehearsal.github_git import TreeEntry
+from gpu_lol_action.rehearsal.github_git_values import TreeEntry
 from gpu_lol_action.rehearsal.github_payloads import Json
 from gpu_lol_action.rehearsal.github_payloads_git import api_link, commit, file_change, git_commit, web_link
 

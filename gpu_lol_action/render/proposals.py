@@ -14,6 +14,7 @@ from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest, Repository
 from gpu_lol_action.domain.what_if import WhatIf
 from gpu_lol_action.errors import SpecError
+from gpu_lol_action.pricing.smoke_cost import SmokeCost
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import render_comment
@@ -56,6 +57,7 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
     base_problem: str = "",
     what_ifs: tuple[WhatIf, ...] = (),
     spot: Candidate | None = None,
+    smoke: SmokeCost | None = None,
 ) -> ProposalCase:
     """Return what the sticky proposal of a pull request is made from; ``run`` orders it among other runs' words."""
     place = CodePlace(server_url, pull_request.head_repository or repository.full_name, pull_request.head_sha)
@@ -81,6 +83,7 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
         base_problem=base_problem,
         what_ifs=what_ifs,
         spot=spot,
+        smoke=smoke,
     )
 
 
@@ -99,6 +102,7 @@ def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
     base_problem: str = "",
     what_ifs: tuple[WhatIf, ...] = (),
     spot: Candidate | None = None,
+    smoke: SmokeCost | None = None,
 ) -> ProposalCase:
     """Return what is said of a folder on disk, compared with a commit where one is given: no pull request, no links."""
     return ProposalCase(
@@ -120,6 +124,7 @@ def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
         base_problem=base_problem,
         what_ifs=what_ifs,
         spot=spot,
+        smoke=smoke,
     )
 
 

@@ -31,10 +31,11 @@ from gpu_lol_action.render.views_environment import WorstCase, running_view
 from gpu_lol_action.render.views_estimate import EstimateCase, estimate_view
 from gpu_lol_action.render.views_help import help_view
 from gpu_lol_action.render.views_offers import OffersCase, offers_view
-from gpu_lol_action.render.views_output import output_view
+from gpu_lol_action.render.views_output import NOTHING_SAID, Said, output_view
 from gpu_lol_action.render.views_sealed import Sealed, sealed_view
 from gpu_lol_action.render.views_smoke import SmokeCase, smoke_view
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase, smoke_issue_view
+from gpu_lol_action.render.views_snapshot import SnapshotCase, snapshot_view
 from gpu_lol_action.render.views_synced import synced_view
 from gpu_lol_action.render.views_validated import validated_view
 
@@ -99,7 +100,7 @@ def unshared(*, record: EnvironmentRecord, login: str, now: datetime, reply_to: 
     return render_comment("unshared", unshared_view(record, login, now, reply_to))
 
 
-def output(
+def output(  # noqa: PLR0913 - keyword-only, fixed with the handlers
     *,
     record: EnvironmentRecord,
     command: str,
@@ -107,9 +108,10 @@ def output(
     found: Output,
     now: datetime,
     reply_to: ReplyTo | None = None,
+    said: Said = NOTHING_SAID,
 ) -> str:
     """Return what a command on the machine, or a log of it, has said."""
-    return render_comment("output", output_view(record, command, text, found, now, reply_to))
+    return render_comment("output", output_view(record, command, text, found, now, reply_to, said=said))
 
 
 def validated(
@@ -127,6 +129,11 @@ def validated(
 def synced(*, record: EnvironmentRecord, before: str, now: datetime, reply_to: ReplyTo | None = None) -> str:
     """Return which commit a running machine has now."""
     return render_comment("synced", synced_view(record, before, now, reply_to))
+
+
+def snapshot(case: SnapshotCase) -> str:
+    """Return a running machine as a spec: what is new of it, and the file."""
+    return render_comment("snapshot", snapshot_view(case))
 
 
 def denied(

@@ -1,14 +1,11 @@
-"""What a session comes to beside its own price: the month with it, a smoke test, and a machine that may be taken away."""
+"""What a session comes to beside its own price: the month with it, and a machine that may be taken away."""
 
 from __future__ import annotations
 
-from datetime import timedelta
 from decimal import Decimal
 
-from gpu_lol_action.domain.environment import cost_usd
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.spec import Smoke
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import EMPTY
@@ -24,15 +21,6 @@ def month_text(month_usd: Decimal | None, ladder: Ladder, policy: Policy) -> Saf
     after = month_usd + ladder.best.lease_usd
     over = ", over the budget" if after > policy.month_usd else ""
     return Safe(f"{so_far}, {formats.usd(after)} after such a session{over}")
-
-
-def smoke_text(smoke: Smoke | None, ladder: Ladder) -> Safe:
-    """Return what one run of the smoke test costs at most."""
-    if smoke is None or ladder.best is None:
-        return EMPTY
-    length = timedelta(minutes=smoke.timeout_minutes)
-    usd = cost_usd(ladder.best.price_usd_per_hour, length)
-    return Safe(f"a smoke test of {formats.duration(length)} {formats.usd(usd)} at most")
 
 
 def spot_text(spot: Candidate | None, ladder: Ladder) -> Safe:

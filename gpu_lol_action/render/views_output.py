@@ -16,6 +16,18 @@ MOST_CHARACTERS = 24_000
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What is told of a command besides its output: what it used, why it died, and the remedy."""
+
+    measured: str = ""
+    cause: str = ""
+    remedy: str = ""
+
+
+NOTHING_SAID = Said()
+
+
+@dataclass(frozen=True, slots=True)
 class OutputView:
     """A command with its exit status, or a log with its age; ``summary`` says how much of it is shown."""
 
@@ -27,18 +39,26 @@ class OutputView:
     summary: Safe
     text: str
     hint: str
+    said: Said
     billing: BillingView
 
 
-def output_view(
-    record: EnvironmentRecord, command: str, text: str, found: Output, now: datetime, reply_to: ReplyTo | None
+def output_view(  # noqa: PLR0913 - an answer is made from all of these
+    record: EnvironmentRecord,
+    command: str,
+    text: str,
+    found: Output,
+    now: datetime,
+    reply_to: ReplyTo | None,
+    *,
+    said: Said,
 ) -> OutputView:
     """Return the answer; ``text`` is the redacted output."""
     shown, left_out = _tail(text)
     is_log = found.exit_code is None
-    said = formats.plural(len(shown), "line")
+    lines = formats.plural(len(shown), "line")
     beginning = " the beginning is left out" if found.is_cut or left_out else ""
-    summary = Safe(f"{'The last ' if beginning else ''}{said}{';' + beginning if beginning else ''}")
+    summary = Safe(f"{'The last ' if beginning else ''}{lines}{';' + beginning if beginning else ''}")
     return OutputView(
         marker=reply_marker(reply_to, "output"),
         mark=Safe("🟢" if is_log or found.exit_code == 0 else "🔴"),
@@ -48,6 +68,7 @@ def output_view(
         summary=summary,
         text="\n".join(shown),
         hint="" if is_log or not beginning else "All of it is on the machine, in `~/.gpu-lol/runs`.",
+        said=said,
         billing=billing_view(record, now),
     )
 

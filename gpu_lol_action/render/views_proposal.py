@@ -14,6 +14,7 @@ from gpu_lol_action.domain.priced_change import PricedChange
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.spec import SpecDifference
 from gpu_lol_action.domain.what_if import WhatIf
+from gpu_lol_action.pricing.smoke_cost import SmokeCost
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.telling import is_assumption
@@ -33,9 +34,10 @@ from gpu_lol_action.render.views_evidence import (
     profile_view,
     rejected_view,
 )
-from gpu_lol_action.render.views_money import month_text, smoke_text, spot_text
+from gpu_lol_action.render.views_money import month_text, spot_text
 from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
 from gpu_lol_action.render.views_price import ValueView, source_view, value_view
+from gpu_lol_action.render.views_smoke_money import SmokeMonthView, smoke_month, smoke_text
 from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
 
 NO_NOTE = ProposalNote()
@@ -72,6 +74,7 @@ class ProposalCase:
     base_problem: str = ""
     what_ifs: tuple[WhatIf, ...] = ()
     spot: Candidate | None = None
+    smoke: SmokeCost | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +125,13 @@ class ProposalView:
     taken_back: str
     example: Safe
     is_memory_corrected: bool
+    is_measured: bool
     muted_by: str
     spec_notice: str
     session: Safe
     month: Safe
     smoke: Safe
+    smoke_month: SmokeMonthView | None
     spot: Safe
     source: str
     as_of: Safe
@@ -202,11 +207,13 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         taken_back=" ".join(["/gpu-lol set", *(f"{word.partition('=')[0]}=auto" for word, _ in case.note.words)]),
         example=Safe("vram=24") if head.is_cpu_only else Safe("vram=48"),
         is_memory_corrected=is_memory_corrected,
+        is_measured=breakdown is not None and breakdown.unmeasured is not None,
         muted_by=case.note.muted_by,
         spec_notice=case.spec_notice,
         session=formats.hours_label(case.policy.lease),
         month=month_text(case.month_usd, ladder, case.policy),
-        smoke=smoke_text(analysis.spec.smoke, ladder),
+        smoke=smoke_text(case.smoke),
+        smoke_month=smoke_month(case.smoke, case.month_usd, ladder, case.policy),
         spot=spot_text(case.spot, ladder),
         source=source,
         as_of=as_of,

@@ -92,6 +92,7 @@ class SmokeRow:
     is_named: bool
     is_labelled: bool
     """Whether the table names the cell beside its machine: a card alone says which it is."""
+    memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,7 @@ def smoke_row(run: SmokeRun, *, is_named: bool) -> SmokeRow:
         note=run.report_note if run.result is SmokeResult.PASSED else "",
         log="\n".join(lines),
         is_named=is_named,
+        memory=run.memory_note,
         is_labelled=is_named and run.cell.partition(":")[0] != machine.accelerator,
     )
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.adapters.age import RecordSeal
     from gpu_lol_action.adapters.github import GitHubClient
     from gpu_lol_action.adapters.github_forge import GitHubForge
-    from gpu_lol_action.handlers.ports_smoke import ReportFiles, SmokeBook
+    from gpu_lol_action.handlers.ports_smoke import MeasuredRuns, ReportFiles, SmokeBook
 
 
 @contextmanager
@@ -97,6 +97,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 market=market_of(cloud_keys, os.environ),
                 another_cloud=hands.another_cloud,
                 smoke_book=lambda: _smoke_book(forge),
+                measured=lambda: _measured_runs(forge),
                 issues=GitHubIssues(forge.client, GitHubHands(clock.now, clock.sleep, progress.line), forge.me),
                 reports=_reports(surroundings.workspace_temp),
             )
@@ -125,6 +126,13 @@ def _smoke_book(forge: GitHubForge) -> SmokeBook:
     from gpu_lol_action.adapters.smoke_book import FOLDER, StoredSmokeBook
 
     return StoredSmokeBook(GitRefStore(forge.client, FOLDER, forge.refs))
+
+
+def _measured_runs(forge: GitHubForge) -> MeasuredRuns:
+    from gpu_lol_action.adapters.ledger_refs import GitRefStore
+    from gpu_lol_action.adapters.measured_book import FOLDER, StoredMeasuredRuns
+
+    return StoredMeasuredRuns(GitRefStore(forge.client, FOLDER, forge.refs))
 
 
 def _reports(workspace_temp: str) -> ReportFiles | None:

@@ -39,6 +39,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     from gpu_lol_action.adapters import local_forge
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_files import FileStore
+    from gpu_lol_action.adapters.measured_book import StoredMeasuredRuns
     from gpu_lol_action.adapters.report_files import FolderReports
     from gpu_lol_action.adapters.smoke_book import StoredSmokeBook
 
@@ -73,6 +74,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 another_cloud=hands.another_cloud,
                 reports=FolderReports(state_folder("reports", repository.full_name)),
                 smoke_book=lambda: StoredSmokeBook(FileStore(state_folder("smoke", repository.full_name))),
+                measured=lambda: StoredMeasuredRuns(FileStore(state_folder("measured", repository.full_name))),
             )
 
 

@@ -14,9 +14,12 @@ from gpu_lol_action.adapters.github import Connection
 from gpu_lol_action.adapters.github_forge import GitHubForge, Hands
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
+from gpu_lol_action.adapters.measured_book import FOLDER as MEASURED
+from gpu_lol_action.adapters.measured_book import StoredMeasuredRuns
 from gpu_lol_action.adapters.proposal_notes import FOLDER
 from gpu_lol_action.domain.corrections import Correction
 from gpu_lol_action.domain.environment import Requester
+from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.redaction import redact
@@ -27,6 +30,7 @@ from gpu_lol_action.handlers.correct import asked_for, handle_mute, handle_set
 from gpu_lol_action.handlers.ports_surfaces import Notes
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.propose_spec import TRAILER
+from gpu_lol_action.handlers.reading import read_commit
 from gpu_lol_action.intake.events import parse_event
 from gpu_lol_action.rehearsal.github import Hub
 from gpu_lol_action.rehearsal.github_changes import follow_branch
@@ -94,6 +98,7 @@ class Lab:
                 Door.JOB, str(run_id), f"{hub.web_url}/actions/runs/{run_id}", hub.web_url, (), run_attempt=attempt
             ),
             surfaces=surfaces_of(forge),
+            measured=lambda: StoredMeasuredRuns(GitRefStore(forge.client, MEASURED, forge.refs)),
         )
 
     def propose(self, event: Webhook | None = None, context: Context | None = None) -> str:
@@ -170,6 +175,29 @@ def test_records_policy_and_notes_cost_an_update_no_further_request(lab: Lab) ->
     assert sum(counts.values()) <= 6, counts
     assert "of $70" in lab.texts[0]
     assert "`image=acme/cuda:1` by ada" in lab.texts[0]
+    assert lab.hub.problems() == []
+
+
+def test_what_was_measured_narrows_a_proposal_and_costs_no_further_request(lab: Lab) -> None:
+    assert lab.propose() == "proposed"
+    context, sha = lab.context(), str(lab.opened.payload["pull_request"]["head"]["sha"])
+    assert context.measured is not None
+    analysis = read_commit(context, sha, lab.policy, is_fork=False).analysis
+    assert analysis.breakdown is not None
+    low, expected, high = analysis.breakdown.estimated
+    run = MeasuredRun(
+        lab.clock.now(), sha, "run", "python train.py", "NVIDIA A100", round(expected * 0.9, 2), 79.6, 30, True,
+        analysis.breakdown.workload, low, expected, high,
+    )  # fmt: skip
+    for _ in range(2):
+        context.measured().change(lambda book: book.with_run(run))
+    event = push(lab, "14B", **{"notes.md": "nothing that matters for memory\n"})
+    lab.hub.forget_requests()
+    assert lab.propose(event) == "proposed"
+    counts = lab.hub.counts()
+    assert sum(counts.values()) <= 6, counts
+    assert "this very workload was measured 2 times" in lab.texts[0]
+    assert f"measured {run.peak_gib:.1f} GiB (\u221210 %; NVIDIA A100, `run` at {sha[:7]}" in lab.texts[0]
     assert lab.hub.problems() == []
 
 

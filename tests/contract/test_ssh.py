@@ -97,6 +97,15 @@ def test_run_says_when_nobody_listens(shell: OpenSsh) -> None:
     assert "refused" in caught.value.explanation.why
 
 
+def test_run_says_that_a_connection_broke_off(machine: Machine, shell: OpenSsh) -> None:
+    find = "pid=$$; until grep -q ^sshd /proc/$pid/comm; do pid=$(awk '/^PPid/{print $2}' /proc/$pid/status); done"
+    with pytest.raises(TransientError) as caught:
+        shell.run(machine.endpoint, f"{find}; echo begun; kill -9 $pid")
+
+    assert caught.value.reason_code == "machine_unreachable"
+    assert "broke off" in caught.value.explanation.why or "reset" in caught.value.explanation.why
+
+
 def test_run_says_when_what_listens_is_no_sshd(shell: OpenSsh) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=_hang_up, args=(server,), daemon=True).start()

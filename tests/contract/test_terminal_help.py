@@ -68,7 +68,7 @@ def test_what_only_comments_take_is_explained_as_it_is_written_there(
 
 def test_overview_says_what_the_other_door_has(capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(said(capsys, "--help").split())
-    assert "without policy, " in text
+    assert "without resume, policy, " in text
     assert f"and with {', '.join(spec.name for spec in THERE[:-1])} and {THERE[-1].name}." in text
 
 

@@ -44,6 +44,7 @@ from gpu_lol_action.domain.smoke import (
     TestStatus,
 )
 from gpu_lol_action.domain.smoke_issue import StandingIssue, stand
+from gpu_lol_action.domain.snapshot import Change, Snapshot
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.domain.waiting import Waiting
 from gpu_lol_action.errors import Explanation, SpecError
@@ -51,12 +52,14 @@ from gpu_lol_action.handlers.estimate import estimate_case
 from gpu_lol_action.launch.access import Readers
 from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.budget import Spending
+from gpu_lol_action.pricing.smoke_cost import SmokeCost, read_schedule
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
 from gpu_lol_action.render.views_proposal import ProposalCase
 from gpu_lol_action.render.views_sealed import Sealed
 from gpu_lol_action.render.views_smoke import SmokeCase
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase
+from gpu_lol_action.render.views_snapshot import SnapshotCase
 from tests.golden import change_cases
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
@@ -365,6 +368,9 @@ def proposal_case(**changes: object) -> ProposalCase:
     return comments.proposal_case(**case)  # type: ignore[arg-type]  # a table of keyword arguments
 
 
+_SMOKE_COST = SmokeCost(
+    timedelta(minutes=80), 1, Decimal("1.86"), Decimal("0.59"), read_schedule("41 3 * * *", NOW)
+)  # fmt: skip
 _NO_BASE: dict[str, object] = {"base_sha": None, "base_analysis": None, "base_ladder": None}
 DIFFERENCE = SpecDifference(
     "hardware.vram_required_gb", "24", "46", "the code at this commit needs it since `train.py:88`"
@@ -690,6 +696,29 @@ def _output(command: str, text: str, record: EnvironmentRecord = READY, **said: 
     return comments.output(record=record, command=command, text=text, found=found, now=NOW, reply_to=REPLY)
 
 
+_NEW_ON_MACHINE = (
+    Change("hardware.gpu_type", "RTX4090", "A100-80GB"),
+    Change("dependencies.requirements", "peft", ""),
+    Change("dependencies.requirements", "", "wandb==0.17.0"),
+    Change("dependencies.system_packages", "", "tmux"),
+)
+
+
+def _snapshot(
+    *,
+    changes: tuple[Change, ...] = _NEW_ON_MACHINE,
+    left_out: tuple[str, ...] = (
+        "`mine` 1.0: it is installed from a folder that can be edited, which comes with the code.",
+    ),
+    text: str = "hardware:\n  gpu_type: A100-80GB\ndependencies:\n  requirements:\n  - wandb==0.17.0\n",
+    has_file: bool = True,
+    notice: str = "The review has it as a suggestion at `.gpu-lol.yaml:4`.",
+    record: EnvironmentRecord = READY,
+) -> str:
+    taken = Snapshot(EnvironmentSpec(), changes, left_out)
+    return comments.snapshot(SnapshotCase(record, taken, text, has_file, notice, NOW, REPLY))
+
+
 _SAME: dict[str, object] = {"base_analysis": analysis(), "base_ladder": LADDER}
 _CHANGES: Mapping[str, Callable[[], str]] = {
     "proposal_what_ifs": lambda: _proposal(
@@ -729,6 +758,11 @@ CASES: Mapping[str, Callable[[], str]] = {
         pull_request=128, url="https://github.com/acme/qwen-sft/pull/128#issuecomment-2211"
     ),
     "proposal_dearer": _proposal,
+    "proposal_smoke": lambda: _proposal(smoke=replace(_SMOKE_COST, schedule=None)),
+    "proposal_smoke_month": lambda: _proposal(smoke=_SMOKE_COST),
+    "proposal_smoke_unreadable": lambda: _proposal(smoke=replace(_SMOKE_COST, schedule=read_schedule("@daily", NOW))),
+    "proposal_smoke_unpriced": lambda: _proposal(**_NO_BASE, smoke=replace(_SMOKE_COST, run_usd=None, machines=2)),
+    "proposal_smoke_hostile": lambda: _proposal(smoke=replace(_SMOKE_COST, schedule=read_schedule(HOSTILE, NOW))),
     "proposal_cheaper": lambda: _proposal(
         analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER
     ),
@@ -1016,6 +1050,19 @@ CASES: Mapping[str, Callable[[], str]] = {
         checks=_hostile_record(READY).checks,
         before=(Check(HOSTILE, CheckStatus.PASSED, HOSTILE),),
         now=NOW,
+    ),
+    "snapshot": _snapshot,
+    "snapshot_new_file": lambda: _snapshot(has_file=False, changes=(), left_out=(), notice=""),
+    "snapshot_nothing_new": lambda: _snapshot(changes=(), left_out=(), notice=""),
+    "snapshot_many": lambda: _snapshot(
+        changes=tuple(Change("dependencies.requirements", "", f"package-{number}==1.0") for number in range(40)),
+    ),
+    "snapshot_hostile": lambda: _snapshot(
+        changes=(Change(HOSTILE, HOSTILE, HOSTILE), Change(HOSTILE, "", HOSTILE)),
+        left_out=(HOSTILE,),
+        notice=HOSTILE,
+        text=HOSTILE,
+        record=_hostile_record(READY),
     ),
     "synced": lambda: comments.synced(record=READY, before="c" * 40, now=NOW, reply_to=REPLY),
     "synced_already": lambda: comments.synced(record=READY, before=READY.sha, now=NOW, reply_to=REPLY),

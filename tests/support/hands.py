@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 
 from gpu_lol_action.domain.confirmation import WrittenComment
@@ -54,6 +55,9 @@ class ScriptedCloud:
     refuses_teardowns_of: set[str] = field(default_factory=set)
     cancel_raises: BaseException | None = None
     boots_in: timedelta = timedelta(seconds=60)
+    price: Decimal | None = None
+    listed_usd_per_hour: list[Decimal | None] = field(default_factory=list)
+    catalog_usd_per_hour: list[Decimal | None] = field(default_factory=list)
 
     def warm(self) -> None:
         self.log.append("warm")
@@ -69,7 +73,9 @@ class ScriptedCloud:
                 return answer
         name = self.name_on_cloud(request.cluster_name)
         self.running[name] = self.clock.now()
-        return Launched(name, "US", SshEndpoint("203.0.113.7", 41822, "root"), {})
+        self.price = self.listed_usd_per_hour.pop(0) if self.listed_usd_per_hour else None
+        catalog = self.catalog_usd_per_hour.pop(0) if self.catalog_usd_per_hour else None
+        return Launched(name, "US", SshEndpoint("203.0.113.7", 41822, "root"), {}, catalog)
 
     def cancel(self) -> None:
         self.log.append("cancel")
@@ -93,7 +99,13 @@ class ScriptedCloud:
         self._answer()
         self.log.append("list")
         return [
-            Machine(cloud, name, "EXITED" if name in self.stopped else "RUNNING", created_at=created)
+            Machine(
+                cloud,
+                name,
+                "EXITED" if name in self.stopped else "RUNNING",
+                created_at=created,
+                price_usd_per_hour=self.price,
+            )
             for name, created in self.running.items()
             if name.startswith(prefix)
         ]

@@ -81,6 +81,7 @@ def script_kind(script: str) -> str:
         ("setup", r"^mode=setup$"),
         ("access", r"^keys="),
         ("share", r"^person_keys="),
+        ("snapshot", r"^most_each="),
         ("command", r"^most="),
         ("lease", r"^watcher="),
         ("look", r"^sha=\w+$"),

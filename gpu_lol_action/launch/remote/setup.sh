@@ -1,7 +1,8 @@
-# shellcheck shell=bash disable=SC2154,SC1091,SC2088,SC2016  # values stand in front of this script; ~ in messages is for people
-# Runs on the machine, after machine_python.sh. In: nonce, folder, environment_file (a shell file), system_packages,
+# shellcheck shell=bash disable=SC2034,SC2154,SC1091,SC2088,SC2016  # values stand in front of this script; ~ in messages is for people
+# Runs on the machine, after machine_python.sh and machine_inventory.sh. In: nonce, folder, environment_file (a shell file), system_packages,
 # requirements, last_requirements (built without isolation, after the others), constraints (for those), asset_links ("FROM<tab>TO"), setup_commands (base64, one command per line), mode (setup or repair).
-# Each step says when it begins and how it ended; all output goes to ~/.gpu-lol/setup.log as well.
+# Each step says when it begins and how it ended; all output goes to ~/.gpu-lol/setup.log as well. What was installed before
+# and after it stays in ~/.gpu-lol/inventory.*, for a snapshot of what came later.
 set -u
 export DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1
 export PIP_BREAK_SYSTEM_PACKAGES=1 UV_BREAK_SYSTEM_PACKAGES=1 GIT_TERMINAL_PROMPT=0
@@ -106,10 +107,20 @@ run_command() {
   bash -c "$1"
 }
 
+# A snapshot that lacks this says so: no set-up fails for want of it.
+take_inventory() {
+  local gpu_lol_image=''
+  [ ! -f "$state/env" ] || gpu_lol_image=$(. "$state/env"; printf %s "${GPU_LOL_IMAGE:-}")
+  gpu_lol_inventory > "$state/inventory.part" 2> /dev/null
+  mv -f "$state/inventory.part" "$state/inventory.$1" || true
+}
+
 mkdir -p "$state" || exit 1
 gpu_lol_python
 if [ "$mode" = setup ]; then
   : > "$log"
+  printf '%s\n' "$python" > "$state/inventory.python"
+  [ -f "$state/inventory.image" ] || take_inventory image
   step environment write_environment
   [ -z "$system_packages" ] || step system_packages install_system_packages
   [ -z "$asset_links" ] || step asset_links link_assets
@@ -121,4 +132,5 @@ while IFS= read -r encoded; do
   number=$((number + 1))
   step "command_$number" run_command "$(printf %s "$encoded" | base64 -d)"
 done <<< "$setup_commands"
+take_inventory setup
 say "done"

@@ -57,7 +57,7 @@ def test_counts_what_each_kind_of_field_means(text: str, strikes: int) -> None:
         ("", "five fields"),
         ("41 3 * *", "five fields"),
         ("0 41 3 * * *", "five fields"),
-        ("@daily", "@daily"),
+        ("@daily", "no such names"),
         ("60 * * * *", "minute"),
         ("0 24 * * *", "hour"),
         ("0 0 0 * *", "day of the month"),

@@ -212,6 +212,24 @@ def test_machine_that_is_lost_during_the_test_is_not_run(bench: Bench, machine: 
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "machine_unreachable")
 
 
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_machine_that_the_cloud_took_during_the_test_is_told_as_that(
+    bench: Bench, machine: GoodMachine, is_stopped: bool
+) -> None:
+    def take(_nonce: str) -> str:
+        if is_stopped:
+            bench.cloud.stopped = set(bench.cloud.running)
+        else:
+            bench.cloud.running.clear()
+        raise TransientError("machine_unreachable", "The machine cannot be reached.")
+
+    machine.instead["smoke"] = take
+    run = said(bench)
+    assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "machine_lost")
+    assert "while the test ran" in run.why
+    assert "another machine" in run.remedy
+
+
 def test_connection_that_ends_before_the_test_is_done_is_not_run(bench: Bench, machine: GoodMachine) -> None:
     machine.instead["smoke"] = lambda _nonce: "collected 2 items\n"
     run = said(bench)

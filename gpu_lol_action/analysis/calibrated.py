@@ -1,0 +1,43 @@
+"""An analysis with measured truth over its estimate: the range, the need, and where the repository's file now disagrees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpu_lol_action.analysis.differences import complete, differences
+from gpu_lol_action.analysis.lagging import FIELD
+from gpu_lol_action.analysis.measured_run import takes_all
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.finding import Confidence
+from gpu_lol_action.domain.measured import MeasuredRun
+from gpu_lol_action.domain.policy import SPEC_PATH
+from gpu_lol_action.domain.spec_yaml import parse_spec_file
+from gpu_lol_action.estimation.calibration import calibrate
+
+
+def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str | None) -> Analysis:
+    """Return the analysis as measurements of the very same workload correct it; the file's own word stands, and is doubted.
+
+    What a language model has changed is not touched: its word was weighed against the code's, not against this.
+    """
+    if analysis.breakdown is None or analysis.override is not None or takes_all(analysis):
+        return analysis
+    breakdown = calibrate(analysis.breakdown, runs)
+    if breakdown == analysis.breakdown:
+        return analysis
+    required, why = int(breakdown.required_gib), breakdown.notes[len(analysis.breakdown.notes)]
+    findings = tuple(
+        replace(each, value=str(required), why=why, confidence=Confidence.HIGH) if each.field == FIELD else each
+        for each in analysis.findings
+    )
+    proposed = replace(analysis.proposed, hardware=replace(analysis.proposed.hardware, vram_required_gb=required))
+    file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
+    return replace(
+        analysis,
+        breakdown=breakdown,
+        findings=findings,
+        proposed=proposed,
+        spec=complete(file, proposed) if file is not None else proposed,
+        differences=differences(file, proposed, findings) if file is not None else (),
+    )

@@ -1,0 +1,120 @@
+"""`gpu-lol snapshot` of a real machine over SSH in a terminal, and `gpu-lol resume` of what it wrote."""
+
+from __future__ import annotations
+
+import dataclasses
+import getpass
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.adapters.ssh import OpenSsh
+from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.spec import Dependencies
+from gpu_lol_action.domain.spec_yaml import parse_spec
+from gpu_lol_action.launch.keys import derive_key_pair
+from gpu_lol_action.launch.setup import SetupRequest, build_setup_script, parse_setup_output
+from tests.contract.test_doors import GUARD, KEY, SPEC, Terminal, put_record
+from tests.fixtures.machines.machine import Machine, running_machine
+
+NONCE = "0123456789abcdef"
+CLOUD_KEY = "rpa_" + "k" * 40
+# A distribution that came after set-up, without an index: what pip leaves of one.
+INSTALL = """
+set -e
+P=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/later_pack-1.5.dist-info
+mkdir -p "$P"; printf 'Metadata-Version: 2.1\\nName: later-pack\\nVersion: 1.5\\n' > "$P/METADATA"
+"""
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    (tmp_path / "guard").mkdir()
+    (tmp_path / "guard" / "sitecustomize.py").write_text(GUARD)
+    (tmp_path / "home" / ".ssh").mkdir(parents=True)
+    (tmp_path / "home" / ".ssh" / "id_ed25519.pub").write_text(f"{KEY} ada@laptop\n")
+    place = Terminal(tmp_path / "lab", tmp_path / "home", tmp_path / "guard")
+    place.folder.mkdir()
+    (place.folder / ".gpu-lol.yaml").write_text(SPEC)
+    (place.folder / "train.py").write_text("import torch\n")
+    (place.folder / "requirements.txt").write_text("torch\n")
+    place.git("init", "-q", "-b", "main")
+    place.git("add", "-A")
+    place.git("commit", "-q", "-m", "First")
+    return place
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    folder = tmp_path / "machine"
+    folder.mkdir()
+    with running_machine(folder) as started:
+        yield started
+
+
+def hand_over(terminal: Terminal, machine: Machine) -> EnvironmentRecord:
+    """Put the machine on this terminal's record, with the key that it would have derived there, after a set-up."""
+    pair = derive_key_pair(CLOUD_KEY, terminal.repository_id, 1)
+    shell = OpenSsh(machine.private_key)
+    shell.run(machine.endpoint, f"mkdir -p ~/code; echo '{pair.public_line}' >> ~/.ssh/authorized_keys")
+    request = SetupRequest(Dependencies(), "code", {}, {"image": "example/train:1"})
+    reading = parse_setup_output(shell.run(machine.endpoint, build_setup_script(request, NONCE)).stdout, NONCE)
+    assert reading.failed is None, reading
+    endpoint = dataclasses.replace(machine.endpoint, host_key=shell.host_key(machine.endpoint))
+    assert shell.run(machine.endpoint, INSTALL).exit_code == 0
+    shell.close()
+    record = put_record(terminal.ledger, terminal.repository_id, None, getpass.getuser())
+    entry = terminal.ledger.read(record.name)
+    assert isinstance(entry, Entry)
+    terminal.ledger.update(entry, dataclasses.replace(entry.record, ssh=endpoint))
+    return record
+
+
+def test_a_snapshot_is_written_and_resumed(terminal: Terminal, machine: Machine) -> None:
+    record = hand_over(terminal, machine)
+
+    piped = terminal.run("snapshot", RUNPOD_API_KEY=CLOUD_KEY)
+    assert piped.returncode == 0, piped.stderr
+    spec = parse_spec(piped.stdout)
+    assert spec.dependencies.requirements == ("torch", "later-pack==1.5")
+    assert spec.hardware.gpu_type == "A40"
+    assert spec.environment.base_image == "example/train:1"
+    assert spec.meta.created_from == "snapshot"
+    assert f"gpu-lol resume {record.name}" in piped.stderr
+
+    written = terminal.run("snapshot", "--output", "snap.yaml", RUNPOD_API_KEY=CLOUD_KEY)
+    assert written.returncode == 0, written.stderr
+    assert (terminal.folder / "snap.yaml").read_text() == piped.stdout
+    assert "later-pack==1.5" in written.stdout
+    assert "Written to snap.yaml." in written.stdout
+
+    # The machine still runs: another one is rented by another command, and this one says so.
+    again = terminal.run("resume", "snap.yaml", "--dry-run", RUNPOD_API_KEY=CLOUD_KEY)
+    assert record.name in again.stdout
+    subprocess.run(["rm", "-r", str(terminal.home / "state/gpu-lol/ledger")], check=True)  # as after its end
+    for word in ("snap.yaml", record.name):
+        resumed = terminal.run("resume", word, "--dry-run", RUNPOD_API_KEY=CLOUD_KEY)
+        assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+        assert "A40" in resumed.stdout
+        assert "RTX4090" not in resumed.stdout
+    assert "RTX4090" in terminal.run("up", "--dry-run", RUNPOD_API_KEY=CLOUD_KEY).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("resume",), "needs a file or an environment"),
+        (("resume", "nosuch"), "There is no spec nosuch"),
+        (("resume", "../../etc/passwd.d"), "There is no spec"),
+        (("resume", "wrong.yaml"), "wrong.yaml"),
+        (("snapshot",), "no machine runs here"),
+    ],
+)
+def test_what_cannot_be_resumed_is_said(terminal: Terminal, words: tuple[str, ...], said: str) -> None:
+    (terminal.folder / "wrong.yaml").write_text("hardware:\n  gpu_cuont: 1\n")
+    done = terminal.run(*words, RUNPOD_API_KEY=CLOUD_KEY)
+    assert done.returncode == 1
+    assert said in done.stdout + done.stderr
