@@ -57,7 +57,7 @@ def main() -> None:
     with Stage() as stage:
         hub = stage.hub
         hub.commit(PROJECT)
-        opened = hub.open_pull_request("ada", {"train.py": PROJECT["train.py"] + "# more\n"})
+        opened = hub.open_pull_request("ada", {"train.py": PROJECT["train.py"] + "import datasets\n"})
         stage.run_action(opened)
         proposal = hub.counts()
         number = int(opened.number or 0)
@@ -75,7 +75,7 @@ def main() -> None:
             step.wait()
         light = hub.counts()
         spread("/gpu-lol up: process start to first reaction", reactions)
-        pushed = hub.push(number, "ada", {"train.py": PROJECT["train.py"] + "import datasets\n"})
+        pushed = hub.push(number, "ada", {"train.py": PROJECT["train.py"] + "import datasets\nimport accelerate\n"})
         hub.forget_requests()
         stage.run_action(pushed)
         update = hub.counts()

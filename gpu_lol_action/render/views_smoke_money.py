@@ -75,7 +75,7 @@ def _this_month(
     over = ", over the budget" if with_them > policy.month_usd else ""
     to_come = f"the {formats.plural(schedule.runs_left, 'run')} to come" if schedule.runs_left else "no run to come"
     return Safe(
-        f"after a session this month {formats.usd(with_them)} with {to_come}, {formats.usd(without)} without{over}"
+        f"this month after such a session {formats.usd(without)}, {formats.usd(with_them)} with {to_come}{over}"
     )
 
 

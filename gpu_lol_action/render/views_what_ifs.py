@@ -72,7 +72,7 @@ def _row(each: WhatIf, place: CodePlace) -> WhatIfView:
         words=alternative.words,
         setting=alternative.setting,
         where=place.link(alternative.evidence) if alternative.evidence is not None else EMPTY,
-        edit=alternative.edit.new.strip() if alternative.edit is not None else "",
+        edit=alternative.edit.new.strip().rstrip(",") if alternative.edit is not None else "",
         memory=formats.gib(alternative.expected_gib),
         machine=accelerator_label(offer.accelerator, offer.accelerator_count),
         price=formats.usd_per_hour(candidate.price_usd_per_hour),

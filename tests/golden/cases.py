@@ -724,7 +724,7 @@ _CHANGES: Mapping[str, Callable[[], str]] = {
     "proposal_what_ifs": lambda: _proposal(
         change=change_cases.two_causes(analysis(1024), analysis()),
         what_ifs=change_cases.what_ifs(candidate(A40)),
-        spot=candidate(replace(H100, cloud="aws")),
+        spot=candidate(replace(A100, cloud="aws", price_usd_per_hour=Decimal("0.97"))),
     ),
     "proposal_same_machine": lambda: _proposal(**_SAME, change=change_of(analysis(1024), analysis())),
     "proposal_other_run": lambda: _proposal(**_SAME, change=change_cases.other_runs(candidate(A40), candidate(A100))),

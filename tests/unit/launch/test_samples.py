@@ -114,3 +114,34 @@ def test_odd_figures_of_a_card_are_left_out_one_by_one() -> None:
     assert len(gpu.name) == 100
     assert (gpu.total_gib, gpu.peak_gib, gpu.work_percent) == (None, None, 100.0)
     assert parse_samples(packed(gpus=[1])) is not None
+
+
+def watched(tmp_path: Path, python: str) -> subprocess.CompletedProcess[str]:
+    """Watch a process that is over at once, with this interpreter; say how it ended, and what it left."""
+    interpreter = tmp_path / "python"
+    interpreter.write_text(python)
+    interpreter.chmod(0o700)
+    script = "\n".join(
+        [
+            "set -u; say() { printf '%s\\n' \"$1\"; }",
+            f"state={tmp_path}; python={interpreter}; sampler=$(printf 'exit' | base64)",
+            (PROGRAM.parent / "watching.sh").read_text(),
+            "true & gpu_lol_watch $!; gpu_lol_watched",
+            'wait "$sampling" 2> /dev/null; echo "ended with $?"; ls "$state"',
+        ]
+    )
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=240)
+
+
+def test_sampler_that_hangs_in_a_driver_is_ended_and_nothing_waits_for_it(tmp_path: Path) -> None:
+    said = watched(tmp_path, "#!/bin/bash\nexec sleep 600\n")
+    assert said.stdout == "ended with 137\npython\n"
+
+
+def test_sampler_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    assert watched(tmp_path, "#!/bin/bash\nexit 1\n").stdout == "ended with 1\npython\n"
+
+
+def test_what_the_sampler_wrote_is_said(tmp_path: Path) -> None:
+    said = watched(tmp_path, '#!/bin/bash\nprintf "{}" > "$3"\n')
+    assert said.stdout == f"samples {base64.b64encode(b'{}').decode()}\nended with 0\npython\n"

@@ -68,7 +68,9 @@ def test_decision_comes_first_and_billing_last() -> None:
 
 def test_computed_stands_beside_documented() -> None:
     text = " ".join(text_of(analysis()).split())
-    assert "computed 50 GiB, documented 40 GB in README.md:40: together 46 GiB".lower() in text.lower()
+    assert (
+        "must offer 46 GiB: computed 50 GiB with its margin, documented 40 GB in README.md:40".lower() in text.lower()
+    )
     assert text.count("50 GiB computed") == 0  # the breakdown's own note would say it twice
     bare = analysis()
     bare = replace(bare, findings=tuple(f for f in bare.findings if not f.field.startswith("documented")))
