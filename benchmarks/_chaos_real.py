@@ -82,10 +82,8 @@ class Rounds:
         # GitHub's hourly allowance is spent by some eighteen rounds; that `up` is refused then is another test's matter.
         self.stage.hub.use_up_requests(self.stage.hub.bot_token, left=900)
         event, run_id, handed_on = self._decide(what, number)
-        network, moment = (
-            Network(random.Random(self.dice.random())),
-            self.dice.uniform(1, self.usual_seconds[what]),
-        )  # repeatable dice  # nosec B311
+        own = random.Random(self.dice.random())  # repeatable dice  # nosec B311
+        network, moment = Network(own), self.dice.uniform(1, self.usual_seconds[what])
         acted, is_hit = self._act(event, run_id, handed_on, network, harm, moment)
         self.hits += is_hit
         self.done[f"{what}/{harm}" if is_hit else f"{what}/came too late"] += 1
