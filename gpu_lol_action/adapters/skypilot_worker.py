@@ -186,13 +186,13 @@ def unheard(logged: Iterable[str], streamed: Iterable[str]) -> list[str]:
 
 
 class _Costed(Protocol):
-    def get_cost(self, seconds: float) -> float: ...
+    def get_cost(self, seconds: float) -> object: ...
 
 
-def catalog_price(resources: _Costed) -> float | None:
+def catalog_price(resources: _Costed) -> str | None:
     """Return the dollars an hour of launched resources by SkyPilot's catalog; None where it has no price for them."""
     try:
-        return float(resources.get_cost(3600))
+        return str(resources.get_cost(3600))
     except Exception as problem:  # noqa: BLE001 -- the machine runs; what it costs may be told by its provider
         print(f"price: {problem!r}", file=sys.stderr)
         return None

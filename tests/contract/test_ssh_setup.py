@@ -93,14 +93,19 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    folder = tmp_path_factory.mktemp("machine")
+def lay_uv(folder: Path) -> None:
+    """Give the machine our uv."""
     uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     assert uv is not None, "uv is in the group of packages that the install itself needs"
     target = folder / "laid_over/usr/local/bin/uv"
-    target.parent.mkdir(parents=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(uv, target)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    folder = tmp_path_factory.mktemp("machine")
+    lay_uv(folder)
     lay_over(folder, "usr/local/bin/apt-get", '#!/bin/sh\nprintf "[%s]" "$@" >> /root/apt; echo >> /root/apt\n', 0o755)
     with running_machine(folder) as started:
         yield started

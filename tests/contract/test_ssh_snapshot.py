@@ -20,7 +20,7 @@ from gpu_lol_action.domain.spec_yaml import parse_spec
 from gpu_lol_action.launch.setup import SetupRequest, build_setup_script, parse_setup_output
 from gpu_lol_action.launch.snapshot import NO_INVENTORY, build_snapshot_script, parse_snapshot_output
 from gpu_lol_action.launch.snapshot_spec import Rented, snapshot_spec
-from tests.contract.test_ssh_setup import make_wheel
+from tests.contract.test_ssh_setup import lay_uv, make_wheel
 from tests.fixtures.machines.machine import Machine, lay_over, running_machine
 
 NONCE = "0123456789abcdef"
@@ -30,13 +30,15 @@ APT_GET = """#!/bin/sh
 [ "$1" = install ] || exit 0
 for name; do case $name in install|-*) ;; *) dpkg -i "/opt/debs/$name.deb" || exit 1 ;; esac; done
 """
+# Debian's own Python has no pip on a machine that nobody prepared.
+INSTALL = 'uv pip install -q --python "$(command -v python3)"'
 SPEC = EnvironmentSpec(
     hardware=Hardware(gpu_type="RTX4090", vram_required_gb=20),
     environment=Software(base_image=IMAGE, python_version="3.11"),
     dependencies=Dependencies(
         requirements=("tinypack>=1,<2", "never==9; sys_platform == 'win32'"),
         system_packages=("gpu-lol-one",),
-        setup_commands=("python3 -m pip install --no-deps third-pack",),
+        setup_commands=(f"{INSTALL} --no-deps third-pack",),
     ),
     env={"MODE": "fast"},
     keep=("runs",),
@@ -72,6 +74,7 @@ def make_deb(folder: Path, name: str) -> None:
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
     lay_over(tmp_path, "usr/local/bin/apt-get", APT_GET, 0o755)
+    lay_uv(tmp_path)
     debs = tmp_path / "laid_over/opt/debs"
     debs.mkdir(parents=True)
     for name in ("gpu-lol-one", "gpu-lol-two"):
@@ -106,7 +109,7 @@ def take(machine: Machine, shell: OpenSsh, spec: EnvironmentSpec, rented: str = 
 
 
 def work(machine: Machine, shell: OpenSsh, script: str) -> None:
-    done = shell.run(machine.endpoint, f"set -e; . ~/.gpu-lol/env; export PIP_BREAK_SYSTEM_PACKAGES=1; {script}")
+    done = shell.run(machine.endpoint, f"set -e; . ~/.gpu-lol/env; export UV_BREAK_SYSTEM_PACKAGES=1; {script}")
     assert done.exit_code == 0, done
 
 
@@ -135,7 +138,7 @@ def test_what_came_later_becomes_the_spec_and_makes_the_machine_again(
     work(
         machine,
         shell,
-        "python3 -m pip install -q otherpack tinypack==1.0; apt-get install gpu-lol-two; "
+        f"{INSTALL} otherpack tinypack==1.0; apt-get install gpu-lol-two; "
         'mkdir -p ~/mine/src; printf \'[project]\\nname = "mine"\\nversion = "1"\\n\' > ~/mine/pyproject.toml; '
         "P=$(python3 -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))'); mkdir -p $P/mine-1.dist-info; "
         "printf 'Metadata-Version: 2.1\\nName: mine\\nVersion: 1\\n' > $P/mine-1.dist-info/METADATA; "
