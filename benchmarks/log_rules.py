@@ -1,7 +1,7 @@
 """How well the rules for logs tell failures apart: `python benchmarks/log_rules.py [FILE ...]`.
 
 Each line of a file is one message with its source, what it is (`kind`, or `category`; `none` for what only sounds alike), and
-what was printed (`line`, or a whole `text`). Without a file it reads benchmarks/data/log_messages.jsonl: the telling parts of 164
+what was printed (`line`, or a whole `text`). Without a file it reads benchmarks/data/log_messages.jsonl: the telling words alone of 164
 messages from public threads. Half of them (`held-out`) were kept away while the rules were written.
 """
 
