@@ -706,4 +706,4 @@ def test_one_literal_of_the_diff_is_suggested_once_and_withdrawn_when_taken(sugg
 def test_without_the_mode_no_configuration_is_suggested(lab: Lab) -> None:
     assert lab.propose(lab.hub.push(lab.number, "ada", {"train.py": SFT.format(length=1024)})) == "proposed"
     assert reviews(lab) == []
-    assert "`gradient_checkpointing=True,`" in lab.texts[0]
+    assert "`gradient_checkpointing=True`" in lab.texts[0]
