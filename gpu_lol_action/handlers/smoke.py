@@ -214,7 +214,10 @@ def _claim(
     # The first may use what is loaded already; the others get a SkyPilot of their own, so that none ends another's launch.
     mine = context if is_first or context.another_cloud is None else replace(context, cloud=context.another_cloud())
     prefix = "" if is_alone else f"[{cell.name}] "
-    show = lambda line: context.progress.line(f"{prefix}{line}")  # noqa: E731  a word for what it is
+
+    def show(line: str) -> None:
+        context.progress.line(f"{prefix}{line}")
+
     return Journal(mine, smoke.order, entry, plan.worst_case), CellPlan(cell, plan, smoke.test, show)
 
 

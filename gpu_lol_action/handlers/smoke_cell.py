@@ -91,7 +91,8 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
             proven_at = journal.context.clock.now()
             tested = _tested(journal, plan)
             journal.note(ready_at=proven_at)
-            verdict = explained(with_report(judge_test(plan.test, tested), tested), tested.log)
+            verdict = with_report(judge_test(plan.test, tested), tested)
+            verdict = explained(verdict, tested.log, read_report(tested))
     except StoppedError as stopped:
         verdict = _stopped(stopped.tombstone)
     except NoOfferError as none:
@@ -165,18 +166,29 @@ def judge_error(reason_code: str, explanation: Explanation) -> Verdict:
     return Verdict(result, reason_code, why, explanation.fix)
 
 
-def explained(verdict: Verdict, log: str) -> Verdict:
+def explained(verdict: Verdict, log: str, report: TestReport | str | None = None) -> Verdict:
     """Say what the log says of a failure, with its remedy; what the machine did is no failure of the code.
 
     A download that broke off speaks for the machine's network only where set-up failed on it: a test may want one to fail.
+    Where a report names failed tests, the machine is to blame only if each of them says so: a line of a log, which the code
+    can write, must not hide a test that failed on its own.
     """
     said = recognize(log) if verdict.result is SmokeResult.FAILED else None
     if said is None:
         return verdict
     why = f"{verdict.why} {said.what}".strip()
-    if said.is_machines and (said.kind != "network" or verdict.reason_code in _CODES_FAULTS):
+    is_machines = said.is_machines and (said.kind != "network" or verdict.reason_code in _CODES_FAULTS)
+    if is_machines and not _has_failure_of_its_own(report):
         return Verdict(SmokeResult.NOT_RUN, f"machine_{said.kind}", why, said.remedy)
     return replace(verdict, why=why, remedy=said.remedy)
+
+
+def _has_failure_of_its_own(report: TestReport | str | None) -> bool:
+    """Whether any failed test of a report says something else than that the machine failed it."""
+    if not isinstance(report, TestReport) or not report.failed:
+        return False
+    said = [recognize(case.message) for case in report.failures]
+    return len(said) < report.failed or not all(each is not None and each.is_machines for each in said)
 
 
 def refused(cell: SmokeCell, sha: str, at: datetime, verdict: Verdict) -> SmokeRun:

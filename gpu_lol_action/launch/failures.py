@@ -45,17 +45,11 @@ def recognize(log: str) -> Recognized | None:
     """
     lines = [line[:MAX_LINE] for line in log[-MAX_LOG:].splitlines()]
     telling = [line for line in lines if not HARMLESS.search(line)]
-    if any(HARMLESS.search(line) for line in lines) and not _has_traceback(telling):
-        telling = [line for line in telling if not line.lstrip().startswith(("W ", "Warning"))]
     for rule in RULES:
         found = next((line for line in reversed(telling) if rule.pattern.search(line)), None)
         if found is not None and not _was_overcome(rule, found, lines):
             return _told(rule, found, telling)
     return None
-
-
-def _has_traceback(lines: list[str]) -> bool:
-    return any("Traceback (most recent call last)" in line for line in lines)
 
 
 def _was_overcome(rule: Rule, found: str, lines: list[str]) -> bool:
@@ -69,29 +63,29 @@ def _was_overcome(rule: Rule, found: str, lines: list[str]) -> bool:
 
 
 def _told(rule: Rule, line: str, lines: list[str]) -> Recognized:
-    values = dict(_values(rule.kind, line, lines))
-    what = f"{rule.what}{''.join(f' ({text})' for text in values.values() if text)}."
+    values = ", ".join(_values(rule.kind, line, lines))
+    what = f"{rule.what} ({values})." if values else f"{rule.what}."
     return Recognized(rule.kind, what, rule.remedy, line.strip()[:300], is_machines=rule.is_machines)
 
 
-def _values(kind: str, line: str, lines: list[str]) -> Iterator[tuple[str, str]]:
+def _values(kind: str, line: str, lines: list[str]) -> Iterator[str]:
     """Return what the log says in figures and names, for the sentence."""
     near = "\n".join([line, *lines[-200:]])
     if kind == "cuda_out_of_memory":
         asked, whole = _ALLOCATION.search(line), _CAPACITY.search(line)
         if asked:
-            yield "asked", f"{asked[1]} {asked[2]} more were asked for"
+            yield f"{asked[1]} {asked[2]} more were asked for"
         if whole:
-            yield "whole", f"the card has {whole[1] or whole[3]} {whole[2] or whole[4]}"
+            yield f"the card has {whole[1] or whole[3]} {whole[2] or whole[4]}"
     elif kind == "missing_package":
         named = _MODULE.search(line) or _LIBRARY.search(line) or _COMMAND.search(line)
         if named:
-            yield "name", f"`{named[1]}`"
+            yield f"`{named[1]}`"
     elif kind == "hub_token":
         gated = _GATED.search(near)
         if gated:
-            yield "name", f"`{gated[1]}` is gated"
+            yield f"`{gated[1]}` is gated"
     elif kind == "missing_kernel_image":
         architecture = _ARCHITECTURE.search(near)
         if architecture:
-            yield "architecture", f"sm_{architecture[1]}"
+            yield f"sm_{architecture[1]}"

@@ -81,7 +81,7 @@ def shell(machine: Machine) -> Iterator[OpenSsh]:
 
 
 WITH_CHECKPOINT = (
-    "cd ~ && rm -rf work && git init -q work && cd work && git config user.email a@b && git config user.name a"
+    "cd ~ && rm -rf lab && git init -q lab && cd lab && git config user.email a@b && git config user.name a"
     " && echo weights > .gitignore && git add .gitignore && git commit -qm one && mkdir -p weights/deep"
     " && echo 1 > weights/deep/last.pt && echo 1 > weights/log"
 )
@@ -96,7 +96,7 @@ def tell(
     grace: timedelta = timedelta(0),
     keep: tuple[str, ...] = (),
 ) -> None:
-    watch = Watch(Lease(NOW, NOW + left), "work", sha, grace, keep)
+    watch = Watch(Lease(NOW, NOW + left), "lab", sha, grace, keep)
     script = build_lease_script(watch, NOW, NONCE, watch_every=timedelta(seconds=1))
     assert parse_lease_output(shell.run(machine.endpoint, script).stdout, NONCE) is None
 
@@ -210,19 +210,19 @@ def test_machine_ends_itself_with_the_key_that_is_good_for_it_alone(
 def test_machine_leaves_work_that_is_only_there_to_the_sweeper_for_a_while(
     machine: Machine, shell: OpenSsh, asked: tuple[str, list[tuple[str, str, str]]]
 ) -> None:
-    make = "cd ~ && rm -rf work && git init -q work && cd work && git config user.email a@b && git config user.name a"
+    make = "cd ~ && rm -rf lab && git init -q lab && cd lab && git config user.email a@b && git config user.name a"
     sha = ask(shell, machine, f"{make} && echo 1 > one && git add one && git commit -qm one && git rev-parse HEAD")
-    ask(shell, machine, "echo 2 > ~/work/new")
+    ask(shell, machine, "echo 2 > ~/lab/new")
     asked[1].clear()
     tell(shell, machine, timedelta(seconds=1), sha, timedelta(minutes=67))
     time.sleep(6)
     assert not asked[1], "the sweeper can still save it"
 
-    ask(shell, machine, "cd ~/work && git add new && git commit -qm two")
+    ask(shell, machine, "cd ~/lab && git add new && git commit -qm two")
     time.sleep(4)
     assert not asked[1], "a commit that is nowhere else is work too"
 
-    ask(shell, machine, "cd ~/work && git reset -q --hard HEAD~1")
+    ask(shell, machine, "cd ~/lab && git reset -q --hard HEAD~1")
     assert wait_for(lambda: bool(asked[1])), "nothing is left to save"
 
 
@@ -239,14 +239,14 @@ def test_machine_leaves_files_to_the_sweeper_that_git_ignores_and_the_spec_keeps
         assert wait_for(lambda: idle_since(shell, machine))
     assert not asked[1], "the sweeper can still save it"
 
-    ask(shell, machine, "rm -r ~/work/weights")
+    ask(shell, machine, "rm -r ~/lab/weights")
     assert wait_for(lambda: bool(asked[1])), "nothing is left to save"
 
 
 def test_machine_ends_in_spite_of_unsaved_work_when_the_grace_is_over(
     machine: Machine, shell: OpenSsh, asked: tuple[str, list[tuple[str, str, str]]]
 ) -> None:
-    ask(shell, machine, "cd ~ && rm -rf work && git init -q work && echo 1 > work/new")
+    ask(shell, machine, "cd ~ && rm -rf lab && git init -q lab && echo 1 > lab/new")
     asked[1].clear()
     tell(shell, machine, timedelta(seconds=1), grace=timedelta(seconds=5))
     assert wait_for(lambda: bool(asked[1]))
@@ -269,27 +269,27 @@ def test_look_counts_what_would_be_lost(machine: Machine, shell: OpenSsh) -> Non
     sha = ask(
         shell,
         machine,
-        "cd ~ && rm -rf work && git init -q work && cd work && git config user.email a@b && git config user.name a"
+        "cd ~ && rm -rf lab && git init -q lab && cd lab && git config user.email a@b && git config user.name a"
         " && echo 1 > one && git add one && git commit -qm one && git rev-parse HEAD",
     )
-    assert look(shell, machine, sha, "work") == Look(None, 0, 0, 0)
-    assert not look(shell, machine, sha, "work").has_unsaved_work
+    assert look(shell, machine, sha, "lab") == Look(None, 0, 0, 0)
+    assert not look(shell, machine, sha, "lab").has_unsaved_work
 
     hook = "echo ran > ~/hook-ran"
     shell.run(
         machine.endpoint,
-        f"cd ~/work && git config core.fsmonitor '{hook}' && echo 2 > one && echo 3 > 'new file' && echo 4 > four"
+        f"cd ~/lab && git config core.fsmonitor '{hook}' && echo 2 > one && echo 3 > 'new file' && echo 4 > four"
         " && git add four && git commit -qm four",
     )
     ask(shell, machine, "rm -f ~/hook-ran")
-    assert look(shell, machine, sha, "work") == Look(None, 1, 1, 1)
+    assert look(shell, machine, sha, "lab") == Look(None, 1, 1, 1)
     assert ask(shell, machine, "ls ~/hook-ran 2>/dev/null") == "", "a look runs nothing of the checkout"
 
 
 def test_look_counts_what_git_ignores_where_the_spec_keeps_it(machine: Machine, shell: OpenSsh) -> None:
     sha = ask(shell, machine, f"{WITH_CHECKPOINT} && git rev-parse HEAD")
-    assert look(shell, machine, sha, "work") == Look(None, 0, 0, 0)
-    found = look(shell, machine, sha, "work", ("weights/**/*.pt", "../../etc/passwd", "$(id)"))
+    assert look(shell, machine, sha, "lab") == Look(None, 0, 0, 0)
+    found = look(shell, machine, sha, "lab", ("weights/**/*.pt", "../../etc/passwd", "$(id)"))
     assert found == Look(None, 0, 0, 0, kept=1)
     assert found.has_unsaved_work
 
@@ -308,4 +308,4 @@ def test_look_that_did_not_end_or_is_forged_is_none(output: str) -> None:
 
 def test_look_refuses_what_is_no_commit() -> None:
     with pytest.raises(ValueError, match="no commit"):
-        build_look_script("work", "HEAD; rm -rf /", NONCE)
+        build_look_script("lab", "HEAD; rm -rf /", NONCE)

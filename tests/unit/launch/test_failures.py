@@ -38,7 +38,7 @@ def test_every_rule_has_messages_of_both_halves_with_their_sources() -> None:
     [
         (
             "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.70 GiB. GPU 0 has a total capacity of 23.65 GiB",
-            "The GPU ran out of memory (1.70 GiB more were asked for) (the card has 23.65 GiB).",
+            "The GPU ran out of memory (1.70 GiB more were asked for, the card has 23.65 GiB).",
         ),
         ("ModuleNotFoundError: No module named 'peft'", "A package or library is missing (`peft`)."),
         ("ImportError: libGL.so.1: cannot open shared object file: No such file", "A package or library is missing (`libGL.so.1`)."),
