@@ -317,3 +317,13 @@ def test_number_of_cards_may_stand_behind_their_name():
 def test_memory_that_a_program_printed_is_a_statement():
     (phrase,) = memory_phrases("- `Reserved memory: 22.5078 GB`")
     assert (round(phrase.size_gb, 1), phrase.is_demanded) == (22.5, False)
+
+
+def test_entry_of_news_speaks_for_another_model(checkout):
+    text = "# Net\n* **`Feb 1, 2025`:** We release the large one, trained on H200x4 GPUs.\n- [2024/05/06] needs 48 GB of VRAM\n"
+    found = documented.detect(checkout({"README.md": f"{text}## Use\nIt needs 8 GB of VRAM on 2 x A40 GPUs.\n"}), None)
+    said = [(f.field, f.value, f.confidence) for f in found]
+    assert ("documented.training.card", "H200", LOW) in said
+    assert ("documented.memory_gb", "48", LOW) in said
+    assert ("documented.memory_gb", "8", HIGH) in said
+    assert [value for field, value, _ in said if field == "documented.gpu_count"] == ["2"]
