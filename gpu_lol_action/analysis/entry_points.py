@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
-from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.launch_tools import INTERFACES, SERVING_TOOLS
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.paths import Form
@@ -32,6 +32,7 @@ _SERVING_TARGET = re.compile(
 # Options that only a program that trains has.
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
+_OF_THE_READER = re.compile(r"(?:^|[/_.<{-])(?:your|my|path[_/-]to|xxx+)(?=[/_.>}-])", re.IGNORECASE)
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
 
@@ -158,6 +159,9 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if script is not None and script.code is not None:
         behavior = program_behavior(checkout, script)
         behavior = behavior if behavior is Behavior.NEITHER else _by_verb(command) or behavior
+        # A page in a browser shows a model, whatever the modules that it imports could do.
+        is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
+        behavior = Behavior.INFERS if is_page else behavior
     elif command.is_tool or command.is_launcher:
         behavior = _by_words(command)
     # MPI starts simulations as well; the other launchers start one process per GPU.
@@ -201,10 +205,16 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
 def _is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     """Whether a command starts a file that is not here, though programs are: a placeholder, or another project's."""
     if not command.target.endswith(".py"):
-        return False
+        return _is_to_be_filled_in(checkout, command)
     if any(checkout.find_named(name) is not None for name in command.configs):
         return False
     return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
+
+
+def _is_to_be_filled_in(checkout: Checkout, command: LaunchCommand) -> bool:
+    """Whether another project's tool is handed a configuration that readers have to write themselves (``your_config.yml``)."""
+    named = [name for name in command.configs if checkout.find_named(name) is None]
+    return bool(named) and len(named) == len(command.configs) and all(_OF_THE_READER.search(name) for name in named)
 
 
 def _config(checkout: Checkout, name: str, word: str) -> Source | None:

@@ -70,7 +70,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 def _is_placeholder(finding: Finding) -> bool:
     """Whether a program's default is there to be replaced; a command or a configuration that names it means it."""
-    return finding.evidence.path.endswith(".py") and bool(PLACEHOLDER.search(finding.value))
+    is_default = finding.evidence.path.endswith(".py") or "` loads `" in finding.why
+    return is_default and bool(PLACEHOLDER.search(finding.value))
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.code_settings import (
     meant,
 )
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
+from gpu_lol_action.analysis.dead_branches import option_values, reached
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.run_words import words_of
@@ -71,10 +72,12 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))
     given = {setting.key for setting in options}
+    values = option_values((*options, *configs), (*closure, *words.sources))
     own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
+    own = reached(closure[0], own, values) if closure else own
     near: list[Setting] = []
     for source in (*words.sources, *closure[1:]):
-        near += [*meant(source, words.names), *borrowed_settings(source, constants)]
+        near += reached(source, [*meant(source, words.names), *borrowed_settings(source, constants)], values)
     configs = (*configs, *(setting for setting in near if setting.owner in words.presets))
     rest: tuple[Setting, ...] = ()
     if not run.configs:

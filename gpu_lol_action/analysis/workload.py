@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
@@ -57,6 +58,7 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
+    run = None if run is not None and is_shown(run.script) else run  # what is shown may be one use of many
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
     # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs.

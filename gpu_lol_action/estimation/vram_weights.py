@@ -174,7 +174,7 @@ def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
         units = 2 * size / max(question.model.layers, 1) + question.model.embedding_b / tensor
         held += min(size * others, units) * each
         words.append("gathered weights")
-    if stage is Sharding.ZERO3 and not question.is_parameters_offloaded:
+    if stage is Sharding.ZERO3:
         held += min(size * others, LIVE_PARAMETERS_B) * each
         words.append("gathered weights")
     if question.method.trains_everything and stage in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3}:
