@@ -51,7 +51,9 @@ def is_beside(run: Run) -> bool:
     target = command.target if not command.target.endswith(".py") else _stem(command.target)
     # A module's last words name the step; its package's may mean anything.
     named = ".".join(target.split(".")[-2:]) if "/" not in target else target
-    if _BESIDE.search(named):
+    # What starts the project's own package is its work, whatever that is called: an evaluation's is to evaluate.
+    is_own_package = "." not in target and run.script is not None and run.script.name == "__main__.py"
+    if _BESIDE.search(named) and not is_own_package:
         return True
     if not command.evidence.path.lower().endswith((".md", ".rst", "makefile")) and _BESIDE.search(
         _stem(command.evidence.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout
@@ -24,6 +24,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence
 # Words that say nothing without their section.
 _COMMON = frozenset({"name", "path", "id", "type", "base", "version", "size", "checkpoint", "pretrained", "model"})
 _PLACE = re.compile(r"\$\{(?:oc\.env:\w+\s*,\s*([^{}]*)|\.*([\w.]+))\}")
+_PAIRS = re.compile(r"\w{1,60}=[^,=]{1,200}(?:,\w{1,60}=[^,=]{1,200}){0,20}")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -62,6 +63,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         Setting(fold_key(key.rpartition(".")[2]), fold_key(key), value, run.evidence)
         for key, value in run.options.items()
     )
+    options = (*options, *_packed(options))
     configs = tuple(
         setting
         for source in run_configs(checkout, run)
@@ -91,6 +93,14 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(near)),
     )
     return Scope((*tiers, (Confidence.LOW, rest)))
+
+
+def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:
+    """Yield what an option holds as pairs of its own: ``--model_args pretrained=a/b,dtype=float16``."""
+    for option in options:
+        if option.key.endswith(("_args", "_kwargs")) and _PAIRS.fullmatch(option.text):
+            for key, _, value in (pair.partition("=") for pair in option.text.split(",")):
+                yield Setting(fold_key(key), f"{option.path}.{fold_key(key)}", value, option.evidence)
 
 
 def _filled(configs: tuple[Setting, ...], options: tuple[Setting, ...]) -> tuple[Setting, ...]:

@@ -73,7 +73,9 @@ def _frozen_terms(question: VramQuestion) -> list[MemoryTerm]:
     if question.method.has_adapters:
         trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
         each = 4.0 if question.is_optimizer_offloaded else adapter_bytes(question)
-        basis = f"rank {question.lora_rank}, {trainable * 1000:.3g} M trainable parameters, {question.optimizer}{over(parts)}"
+        saved = question.saved_embeddings * model.vocabulary * model.hidden_size / 1e9
+        trainable += saved  # copies of their own: the frozen ones stay where they are
+        basis = f"rank {question.lora_rank}{' and embeddings' if saved else ''}, {trainable * 1000:.3g} M trainable parameters, {question.optimizer}{over(parts)}"
         terms.append(term("adapters", trainable * each / parts, basis))
     return terms
 
