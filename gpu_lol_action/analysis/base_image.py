@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.conda_files import read_environment
 from gpu_lol_action.analysis.dependency_lists import lists_of
@@ -177,7 +178,10 @@ def _compilers(checkout: Checkout) -> list[Finding]:
 
 
 def _servers(checkout: Checkout) -> list[Finding]:
-    """Return servers that are images rather than packages."""
+    """Return servers that are images rather than packages, where serving is what is run."""
+    run = primary_run(checkout)
+    if run is not None and run.behavior is Behavior.TRAINS:
+        return []
     for command in launch_commands(checkout):
         if command.tool == "text-generation-launcher":
             return [Finding("framework.tgi", "", f"`{command.tool}` is started", Confidence.HIGH, command.evidence)]

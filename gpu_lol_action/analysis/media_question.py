@@ -17,6 +17,7 @@ from gpu_lol_action.estimation.vram_question import VramQuestion
 SMALL_PICTURE = 64
 # Networks for pictures this small begin without the stem that shrinks a large picture fourfold (He et al. 2016, section 4.2).
 STEM = 4
+WHOLE = 1.3
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
@@ -40,8 +41,14 @@ def whole_network(
         is_language = _best(findings, "model.vocabulary") is not None or _best(findings, "media.image_size") is None
         return None if is_language else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
-    is_part = model is not None and model.kind in PICTURE_KINDS and int(own.value) / 1e9 >= PART * model.parameters_b
-    return media_model(findings) if is_part else None
+    if model is None:
+        return None
+    parameters_b = int(own.value) / 1e9
+    if model.kind in PICTURE_KINDS:
+        return media_model(findings) if parameters_b >= PART * model.parameters_b else None
+    # Of a network that takes pictures and is far larger than a language model, that is the part that reads the text.
+    is_beside_text = _best(findings, "media.image_size") is not None and parameters_b >= WHOLE * model.parameters_b
+    return media_model(findings) if is_beside_text else None
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:

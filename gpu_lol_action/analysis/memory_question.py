@@ -63,6 +63,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         has_reference=method.trains_everything and best(findings, "training.reference_model") is not None,
         runtime=engine or "",
         lora_rank=int(value_of_best(findings, "training.lora_rank") or 16),
+        saved_embeddings=int(value_of_best(findings, "training.saved_embeddings") or 0),
         is_optimizer_offloaded=trains and value_of_best(findings, "training.offload") in {"optimizer", "parameters"},
         is_parameters_offloaded=is_sharded and value_of_best(findings, "training.offload") == "parameters",
     )

@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.model_loads import (
 from gpu_lol_action.analysis.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import scope_of
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
@@ -83,7 +84,8 @@ def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
 
 def _is_placeholder(finding: Finding) -> bool:
     """Whether a program's default is there to be replaced; a command or a configuration that names it means it."""
-    return finding.evidence.path.endswith(".py") and bool(PLACEHOLDER.search(finding.value))
+    is_default = finding.evidence.path.endswith(".py") or "` loads `" in finding.why
+    return is_default and bool(PLACEHOLDER.search(finding.value))
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
@@ -157,6 +159,8 @@ def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
 
 def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that other documented commands of the same program name: said to a reader, so surer than a default."""
+    if run is not None and is_shown(run.script):
+        return  # no command starts it
     for command in launch_commands(checkout):
         if run is not None and run.command is not None and command.target != run.command.target:
             continue

@@ -81,6 +81,7 @@ class VramQuestion:
     states alone: no activations, no buffers, no context. ``is_attention_eager`` and ``is_attention_fused`` are what is known of
     attention; neither, and networks that run both ways have the scores in ``high``.
 
+    ``saved_embeddings``: how many of embeddings and head are trained whole beside adapters (peft's ``modules_to_save``).
     ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
 
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
@@ -104,6 +105,7 @@ class VramQuestion:
     gpu_count: int = 1
     lora_rank: int = 16
     is_lora_everywhere: bool = False
+    saved_embeddings: int = 0
     is_pure_low_precision: bool = False
     is_loss_chunked: bool = False
     quantization: str = ""
