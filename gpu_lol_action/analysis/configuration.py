@@ -42,7 +42,8 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 class Setting:
     """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands.
 
-    ``owner`` is the function, class or entry of a registry that a program's value stands in.
+    ``owner`` is the function, class or entry of a registry that a program's value stands in; ``is_parameter``: it is the
+    default of one of that function's parameters, which holds only where no call gives it.
     """
 
     key: str
@@ -50,6 +51,7 @@ class Setting:
     text: str
     evidence: Evidence
     owner: str = ""
+    is_parameter: bool = False
 
 
 def read_settings(source: Source) -> tuple[Setting, ...]:
