@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.analysis.media_detectors import detector_findings
+from gpu_lol_action.analysis.media_detectors import built_detector, detector_findings
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import own_network
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
@@ -81,6 +81,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += [managed] if managed is not None else []
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
+    found += built_detector(scope, sources)
     networks = list(_networks(scope, sources))
     found += networks[:3]
     latent = latent_findings(checkout, scope, run)

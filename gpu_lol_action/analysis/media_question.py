@@ -28,7 +28,9 @@ _BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*
 def whole_network(
     findings: tuple[Finding, ...], named: Finding | None, sizes: Mapping[str, ModelFacts]
 ) -> ModelFacts | None:
-    """Return the program's own network for pictures where it is surely read, and a named model is only its backbone or none is named."""
+    """Return the network for pictures of which a named model is only the backbone: a counted detector, or the program's own if surely read."""
+    if (detector := _detector_around(findings, named, sizes)) is not None:
+        return detector
     own = _best(findings, "media.own_parameters")
     if (
         own is None
@@ -42,6 +44,19 @@ def whole_network(
     model = sizes.get(named.value) or find_model(named.value)
     is_part = model is not None and model.kind in PICTURE_KINDS and int(own.value) / 1e9 >= PART * model.parameters_b
     return media_model(findings) if is_part else None
+
+
+def _detector_around(
+    findings: tuple[Finding, ...], named: Finding | None, sizes: Mapping[str, ModelFacts]
+) -> ModelFacts | None:
+    """Return the counted detector that the program builds around the backbone that is named; None where it builds none."""
+    built = _best(findings, "media.network")
+    network = find_network(built.value) if built is not None else None
+    if named is None or built is None or network is None or network.family != "detection":
+        return None
+    backbone = sizes.get(named.value) or find_model(named.value)
+    is_part = backbone is not None and backbone.kind == "vision" and backbone.parameters_b < network.parameters_m / 1000
+    return find_model(built.value) if is_part else None
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
