@@ -27,7 +27,7 @@ _TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
 _SERVING_TARGET = re.compile(
-    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
+    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
     r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
 # Options that only a program that trains has.

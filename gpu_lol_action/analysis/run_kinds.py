@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.entry_points import Run
@@ -94,6 +95,26 @@ def is_later_stage(run: Run) -> bool:
 
 def _is_in(path: str, folders: frozenset[str]) -> bool:
     return any(part.lower() in folders for part in path.split("/")[:-1])
+
+
+def helpers_of(runs: Sequence[Run]) -> frozenset[Run]:
+    """Return the runs that serve another: started in the background of one block, which then starts another program.
+
+    What trains in the background is one of several runs of a kind, not a service.
+    """
+    found = set()
+    for run in runs:
+        command = run.command
+        if command is None or not command.is_background or run.behavior is Behavior.TRAINS:
+            continue
+        for other in runs:
+            then = other.command
+            if then is None or then.is_background or other.script is run.script:
+                continue
+            is_same_block = (then.evidence.path, then.section) == (command.evidence.path, command.section)
+            if is_same_block and then.evidence.line > command.evidence.line:
+                found.add(run)
+    return frozenset(found)
 
 
 def _stem(path: str) -> str:
