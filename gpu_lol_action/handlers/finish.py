@@ -20,6 +20,7 @@ from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.down import end_all
 from gpu_lol_action.handlers.obey import DEFERRED
+from gpu_lol_action.handlers.smoke_book import close_lost
 from gpu_lol_action.handlers.teardown import (
     MAX_WRITE_TRIES,
     bury_as_read,
@@ -60,6 +61,8 @@ def tie_up(context: Context, event: Event, policy: Policy, job: DeadJob) -> Outc
         except GpuLolError as error:
             context.progress.line(f"no tombstone for {entry.record.name} yet: {error.explanation.what}")
     told = _tell(context, event, policy, _unanswered(context, event, job, entries))
+    if isinstance(event, Scheduled):
+        close_lost(context, event.repository, lambda intent: intent.run_id == context.settings.run_id)
     if left:
         return DEFERRED
     return told or Outcome("ignored", "nothing_left_over")

@@ -35,6 +35,7 @@ from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullReque
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.smoke import (
     SmokeHistory,
+    SmokeIntent,
     SmokeMachine,
     SmokeResult,
     SmokeRun,
@@ -43,6 +44,7 @@ from gpu_lol_action.domain.smoke import (
     TestReport,
     TestStatus,
 )
+from gpu_lol_action.domain.smoke_intent import lost_runs
 from gpu_lol_action.domain.smoke_issue import StandingIssue, stand
 from gpu_lol_action.domain.snapshot import Change, Snapshot
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
@@ -673,6 +675,9 @@ def _night(nights_ago: int, run: SmokeRun, minutes: int = 4, sha: str = "", **ch
 
 SMOKE_RED = replace(SMOKE_FAILED, cell="L4", machine=SMOKE_PASSED.machine)
 SMOKE_NONE = replace(SMOKE_NOT_RUN, cell="L4")
+_LOST_AT = NOW.replace(hour=3, minute=41)
+_BEGUN = SmokeIntent("9000", "1", SMOKE_NONE.sha, _LOST_AT, _LOST_AT + timedelta(hours=2), ("L4",))
+(SMOKE_LOST,) = lost_runs(_BEGUN)
 SMOKE_NIGHTS = (
     _night(7, SMOKE_PASSED),
     _night(6, SMOKE_RED, 3, "6b" * 20),
@@ -986,6 +991,9 @@ CASES: Mapping[str, Callable[[], str]] = {
     "smoke_issue_not_run": lambda: _smoke_issue(
         [*SMOKE_NIGHTS[:-1], _night(2, SMOKE_NONE), _night(1, SMOKE_NONE)],
         replace(SMOKE_NONE, remedy="Allow another card under `clouds` in `.github/gpu-lol.yml`."),
+    ),
+    "smoke_issue_lost": lambda: _smoke_issue(
+        [*SMOKE_NIGHTS[:-1], _night(2, SMOKE_LOST), _night(1, SMOKE_LOST)], SMOKE_LOST
     ),
     "smoke_issue_over": lambda: _smoke_issue(SMOKE_NIGHTS, SMOKE_PASSED),
     "smoke_issue_hostile": lambda: _smoke_issue((), _hostile_smoke(), branch=HOSTILE),
