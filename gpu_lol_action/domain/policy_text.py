@@ -52,7 +52,7 @@ def notes(policy: Policy) -> tuple[str, ...]:
 
 def plain_value(value: object) -> object:
     """Return a value as JSON has it: numbers as numbers, durations as they are written."""
-    if isinstance(value, bool | int):
+    if isinstance(value, bool | int | str):
         return value
     if isinstance(value, tuple):
         return list(value)
@@ -82,7 +82,7 @@ def policy_text(value: object) -> str:
         return _duration(value)
     if isinstance(value, Decimal):
         return str(int(value)) if value == int(value) else f"{value.normalize():f}"
-    return str(value)
+    return _item(value) if isinstance(value, str) else str(value)
 
 
 def _item(value: object) -> str:

@@ -25,6 +25,7 @@ from gpu_lol_action.domain.environment import (
     Tombstone,
 )
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.label import LabelWord
 from gpu_lol_action.domain.leases import Warn
 from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
@@ -51,6 +52,7 @@ from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDiff
 from gpu_lol_action.domain.waiting import Waiting
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
+from gpu_lol_action.intake.label_gate import check_label
 from gpu_lol_action.launch.access import Readers
 from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.budget import Spending
@@ -688,6 +690,12 @@ SMOKE_NIGHTS = (
 )
 
 
+def _denied_label(word: LabelWord) -> str:
+    denied = check_label(word, SMOKE_NONE.sha)
+    assert isinstance(denied, Deny)
+    return comments.denied(reason=denied, command_line="label gpu-smoke by ada", record=None, now=NOW)
+
+
 def _smoke_issue(past: Sequence[SmokeRun], *runs: SmokeRun, branch: str = "main", is_news: bool = False) -> str:
     history = SmokeHistory((*past, *runs))
     standing = stand(history, [run.cell for run in runs])
@@ -933,6 +941,8 @@ CASES: Mapping[str, Callable[[], str]] = {
     "denied": lambda: comments.denied(
         reason=_DENY, command_line="/gpu-lol up --gpu H100:8 --hours 4", record=None, now=NOW, reply_to=REPLY
     ),
+    "denied_label_push": lambda: _denied_label(LabelWord(NOW, NOW - timedelta(minutes=2, seconds=13))),
+    "denied_label_unknown": lambda: _denied_label(LabelWord(NOW)),
     "denied_hostile": lambda: comments.denied(
         reason=Deny("permission_denied", HOSTILE, HOSTILE, HOSTILE),
         command_line=HOSTILE,
