@@ -45,6 +45,8 @@ def notes(policy: Policy) -> tuple[str, ...]:
         found.append("Vast writes its API key into each machine: whoever logs in can read it.")
     if policy.may_forks_launch:
         found.append("Code of forks may run on your machines, where the command names its commit in full.")
+    if policy.smoke_label and not policy.may_forks_smoke:
+        found.append(f"The label {policy.smoke_label} starts nothing: smoke.forks is false.")
     if not policy.requires_recent_sweep:
         found.append("Machines may start although nothing sweeps: a forgotten one is noticed by nobody.")
     return tuple(found)

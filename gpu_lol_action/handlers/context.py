@@ -13,7 +13,8 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command, PullRequest, Repository
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Market, Progress, Shell, Vault
+from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
+from gpu_lol_action.handlers.ports_lookups import Market
 from gpu_lol_action.handlers.ports_smoke import Issues, Labels, MeasuredRuns, ReportFiles, SmokeBook
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 

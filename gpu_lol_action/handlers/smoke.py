@@ -19,7 +19,8 @@ from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.measured import Ran, Scene, tell_measured
 from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
-from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted, plan_machine
+from gpu_lol_action.handlers.plan import plan_machine
+from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
 from gpu_lol_action.handlers.reading import fetch, read_change, read_note
 from gpu_lol_action.handlers.smoke_book import enter_run, tell_error
 from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell

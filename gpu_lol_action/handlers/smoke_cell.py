@@ -16,7 +16,7 @@ from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
 from gpu_lol_action.handlers.loss import explain_loss
-from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.planned import UpPlan
 from gpu_lol_action.handlers.teardown import Ended
 from gpu_lol_action.launch.access import Access
 from gpu_lol_action.launch.code import folder_name

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_lol_action.domain.environment import Check, CheckStatus
-from gpu_lol_action.domain.gpus import Accelerator, find_accelerator
+from gpu_lol_action.domain.gpus import find_accelerator
+from gpu_lol_action.launch.probe_card import capability_of, has_kernels, is_rented_card
 from gpu_lol_action.launch.probe_facts import Version, dotted, gib, items, mapping, number, shown, version_of, whole
 
 # NVIDIA, CUDA compatibility guide, minor-version compatibility: the oldest Linux driver that runs any CUDA of a major.
@@ -131,39 +132,15 @@ def _torch(torch: Mapping[str, Any], expected: ExpectedGpus, *, is_driver_right:
             return _check("torch", CheckStatus.NOTED, f"{built} sees no GPU, which follows from the driver.", "", torch)
         why = shown(torch.get("why_not")) or "it does not say why"
         return failed(f"{built} sees no GPU: {why}.", _OTHER_MACHINE)
-    capability = _capability(torch)
+    capability = capability_of(torch)
     served = [arch for arch in items(torch.get("arch_list")) if isinstance(arch, str)]
-    if capability and served and not _serves(served, capability):
+    if capability and served and not has_kernels(served, capability):
         fix = "Take an image with a torch that is built for this card (Blackwell: torch 2.7 with CUDA 12.8 or newer)."
         return failed(f"{built} has no kernels for compute capability {dotted(capability)}.", fix)
     reach = f", built for compute capability {dotted(capability)}" if capability else ""
     return _check(
         "torch", CheckStatus.PASSED, f"{built} sees {len(items(torch.get('devices')))} GPUs{reach}.", "", torch
     )
-
-
-def _capability(torch: Mapping[str, Any]) -> Version:
-    for device in items(torch.get("devices")):
-        pair = [whole(part) for part in items(mapping(device).get("capability"), 2)]
-        if len(pair) == 2:
-            return tuple(pair)
-    return ()
-
-
-def _serves(arch_list: list[str], capability: Version) -> bool:
-    """Apply NVIDIA's rule: binaries run on the same major with an equal or higher minor, PTX on anything newer."""
-    for arch in arch_list:
-        found = re.fullmatch(r"(sm|compute)_(\d{1,2})(\d)([af]?)", arch)
-        if not found:
-            continue
-        built = (int(found[2]), int(found[3]))
-        if found[1] == "compute" and built <= capability:
-            return True
-        if found[1] == "sm" and found[4] == "a" and built == capability:
-            return True
-        if found[1] == "sm" and found[4] != "a" and built[0] == capability[0] and built <= capability:
-            return True
-    return False
 
 
 def _gpu(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: ExpectedGpus, *, is_torch_right: bool) -> Check:
@@ -175,7 +152,7 @@ def _gpu(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expected
         return _check("gpu", CheckStatus.FAILED, f"{asked} was rented, the machine has {has}.", _OTHER_MACHINE, driver)
     rented = find_accelerator(expected.accelerator)
     for gpu, name in zip(gpus, names, strict=True):
-        if not _is_rented(name, number(gpu.get("memory.total")), expected.accelerator, rented):
+        if not is_rented_card(name, number(gpu.get("memory.total")), expected.accelerator, rented):
             sentence = f"{asked} was rented, the machine has {has}."
             return _check("gpu", CheckStatus.FAILED, sentence, _OTHER_MACHINE, driver)
     seen = len(items(torch.get("devices")))
@@ -183,29 +160,6 @@ def _gpu(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expected
         fix = "Is CUDA_VISIBLE_DEVICES set in the image or in `env:`?"
         return _check("gpu", CheckStatus.FAILED, f"The machine has {has}, torch sees {seen}.", fix, driver)
     return _check("gpu", CheckStatus.PASSED, f"{has}, as rented ({asked}).", "", driver)
-
-
-def _is_rented(name: str, memory_mib: float | None, accelerator: str, rented: Accelerator | None) -> bool:
-    """Whether a card is the rented one: the same in the table, or the same model with at least its memory.
-
-    Clouds sell variants under one name (A100 on Vast is any A100; PCIe and SXM); a bigger one is no fault.
-    """
-    found = find_accelerator(name)
-    if found is not None and rented is not None and found.name == rented.name:
-        return True
-    if _model(name) != _model(accelerator):
-        return False
-    return rented is None or memory_mib is None or memory_mib / 1024 >= 0.95 * rented.memory_gib
-
-
-def _model(name: str) -> str:
-    """Return the model without maker, memory and form: ``NVIDIA A100-SXM4-80GB`` and ``A100-80GB`` give ``A100``."""
-    text = re.sub(
-        r"NVIDIA|GEFORCE|TESLA|QUADRO|GENERATION|SERVER EDITION|WORKSTATION EDITION|BLACKWELL", " ", name.upper()
-    )
-    text = re.sub(r"\b\d+\s?GB\b|HBM\d\w*|SXM\d?|PCIE|NVL\b|-(?:SE|WK|S|WS|MAXQ)\b", " ", text)
-    text = re.sub(r"[^A-Z0-9]", "", text)
-    return re.sub(r"^RTXA(?=\d)", "A", text)
 
 
 def _memory(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: ExpectedGpus) -> Check:

@@ -123,20 +123,12 @@ class Hub:
     def fork(self, owner: str) -> Repository:
         """Somebody's fork, with the default branch as it is now."""
         with self.world.lock:
-            name = f"{owner}/{self.repository.name}"
-            made = self.world.add_repository(name, is_private=self.repository.is_private, owner_kind="User")
-            made.fork_of = self.repository
-            branch = self.repository.default_branch
-            made.git.fetch(self.repository.git.path, f"refs/heads/{branch}:refs/heads/{branch}")
-            return made
+            return changes.fork(self.world, self.repository, owner)
 
     def delete_fork(self, fork: Repository) -> None:
         """The fork goes away; its pull requests stay, with `head.repo` null."""
         with self.world.lock:
-            del self.world.repositories[fork.full_name.lower()]
-            for _, pull in self.world.pulls(self.repository):
-                if pull.head_repository is fork:
-                    pull.head_repository = None
+            changes.delete_fork(self.world, self.repository, fork)
 
     def open_pull_request(
         self,

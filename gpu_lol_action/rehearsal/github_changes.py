@@ -97,6 +97,23 @@ def follow_branch(world: World, repository: Repository, branch: str) -> list[Iss
     return moved
 
 
+def fork(world: World, home: Repository, owner: str) -> Repository:
+    """Somebody's fork, with the default branch as it is now."""
+    made = world.add_repository(f"{owner}/{home.name}", is_private=home.is_private, owner_kind="User")
+    made.fork_of = home
+    branch = home.default_branch
+    made.git.fetch(home.git.path, f"refs/heads/{branch}:refs/heads/{branch}")
+    return made
+
+
+def delete_fork(world: World, home: Repository, gone: Repository) -> None:
+    """The fork goes away; its pull requests stay, with `head.repo` null."""
+    del world.repositories[gone.full_name.lower()]
+    for _, pull in world.pulls(home):
+        if pull.head_repository is gone:
+            pull.head_repository = None
+
+
 def open_issue(world: World, home: Repository, author: Account, title: str, body: str | None) -> Issue:
     """A new issue with the next number."""
     number = max(home.issues, default=0) + 1

@@ -138,6 +138,7 @@ def test_each_value_knows_its_line_or_that_it_is_a_default() -> None:
         ("clouds: [vast]", "API key"),
         ("forks: {may_launch: true}", "forks"),
         ("sweep: {required: false}", "nothing sweeps"),
+        ("smoke: {label: gpu-smoke, forks: false}", "gpu-smoke starts nothing"),
     ],
 )
 def test_what_values_mean_together_is_said(text: str, words: str) -> None:

@@ -20,8 +20,9 @@ from gpu_lol_action.domain.environment import Check, CheckStatus
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.launch import probe
 from gpu_lol_action.launch.probe import ProbeReading, ProbeRequest, build_probe_script, merge_repair, parse_probe_output
+from gpu_lol_action.launch.probe_card import has_kernels, is_rented_card
 from gpu_lol_action.launch.probe_facts import shown
-from gpu_lol_action.launch.probe_gpu import _is_rented, _serves, versions
+from gpu_lol_action.launch.probe_gpu import versions
 
 NONCE = "nonce12345"
 SHA, TREE = "ab" * 20, "cd" * 20
@@ -134,7 +135,7 @@ def test_old_driver_is_the_one_cause_where_torch_sees_no_gpu() -> None:
 def test_card_is_the_rented_one_under_any_of_its_names(
     name: str, mib: float | None, accelerator: str, is_rented: bool
 ) -> None:
-    assert _is_rented(name, mib, accelerator, find_accelerator(accelerator)) is is_rented
+    assert is_rented_card(name, mib, accelerator, find_accelerator(accelerator)) is is_rented
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_card_is_the_rented_one_under_any_of_its_names(
 def test_kernels_serve_their_own_major_and_ptx_all_that_is_newer(
     arch_list: list[str], capability: tuple[int, int], serves: bool
 ) -> None:
-    assert _serves(arch_list, capability) is serves
+    assert has_kernels(arch_list, capability) is serves
 
 
 def test_missing_torch_is_a_note_where_nobody_asked_for_it() -> None:
