@@ -21,6 +21,7 @@ from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.down import end_all
 from gpu_lol_action.handlers.obey import DEFERRED
 from gpu_lol_action.handlers.smoke_book import close_lost
+from gpu_lol_action.handlers.surfaces import take_label_off
 from gpu_lol_action.handlers.teardown import (
     MAX_WRITE_TRIES,
     bury_as_read,
@@ -204,4 +205,6 @@ def _tell(context: Context, event: Event, policy: Policy, commands: Sequence[Com
         reply_to=asked.reply_to,
     )
     answers.reply(context, asked.number, body)
+    if isinstance(event, PullRequestLabeled):
+        take_label_off(context, asked.number, event.label)
     return Outcome("failed", "command_not_carried_out", text=body)

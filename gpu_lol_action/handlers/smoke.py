@@ -22,8 +22,8 @@ from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
 from gpu_lol_action.handlers.plan import plan_machine
 from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
 from gpu_lol_action.handlers.reading import fetch, read_change, read_note
-from gpu_lol_action.handlers.smoke_book import enter_run, tell_error
-from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell
+from gpu_lol_action.handlers.smoke_book import enter_run, tell_end
+from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell, verdict_of
 from gpu_lol_action.handlers.smoke_report import report_smoke
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.pricing.smoke_cost import smoke_lease
@@ -57,8 +57,13 @@ def handle_smoke(context: Context, order: Order) -> Outcome:
     intent = enter_run(context, order, smoke.cells, smoke.lease)
     try:
         ends = _play_on(context, smoke)
+    except KeyboardInterrupt:
+        # A job has ten seconds, and GitHub ends one so that is over its time, too: whoever comes next says that it is lost.
+        if context.settings.door is Door.TERMINAL:
+            tell_end(context, order, intent, Verdict(SmokeResult.NOT_RUN, "stopped", "It was stopped at the terminal."))
+        raise
     except Exception as error:
-        tell_error(context, order, intent, error)
+        tell_end(context, order, intent, verdict_of(error))
         raise
     told = [_with_measured(context, smoke, ends[cell.name]) for cell in smoke.cells]
     return report_smoke(context, order, smoke.test, told, intent)

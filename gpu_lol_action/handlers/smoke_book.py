@@ -10,12 +10,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gpu_lol_action.domain.request import Repository
-from gpu_lol_action.domain.smoke import SmokeCell, SmokeHistory, SmokeIntent, SmokeResult, SmokeRun
+from gpu_lol_action.domain.smoke import SmokeCell, SmokeHistory, SmokeIntent, SmokeRun
 from gpu_lol_action.domain.smoke_intent import begin, conclude, give_up, is_earlier_attempt, is_overdue, lost_runs
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.ports_smoke import SmokeBook
+from gpu_lol_action.handlers.smoke_cell import Verdict, refused
 from gpu_lol_action.handlers.smoke_issue import Night, keep_issue
 
 
@@ -63,18 +64,15 @@ def tell_runs(
         return None
 
 
-def tell_error(context: Context, order: Order, intent: SmokeIntent | None, error: Exception) -> None:
-    """Book a run that an error ended before there was a result: not run, with the error's own fix."""
+def tell_end(context: Context, order: Order, intent: SmokeIntent | None, verdict: Verdict) -> None:
+    """Book a run that ended before there was a result: on each of its machines the same."""
     if intent is None:
         return
-    code, why, remedy = "internal_error", "gpu-lol failed on a fault of its own.", ""
-    if isinstance(error, GpuLolError):
-        said = error.explanation
-        code, why, remedy = error.reason_code, " ".join(filter(None, (said.what, said.why))), said.fix
-    told = SmokeRun(
-        "", intent.sha, intent.at, SmokeResult.NOT_RUN, code, context.redact(why), remedy, run_url=intent.run_url
+    verdict = replace(verdict, why=context.redact(verdict.why), remedy=context.redact(verdict.remedy))
+    runs = tuple(
+        replace(refused(SmokeCell(), intent.sha, intent.at, verdict), cell=cell, run_url=intent.run_url)
+        for cell in intent.cells
     )
-    runs = tuple(replace(told, cell=cell) for cell in intent.cells)
     history = tell_runs(context, order, intent, runs)
     if history is not None:
         _keep_issue(context, Night(order.repository, order.pull_request.head_ref, history, runs, ()), {intent.run_id})

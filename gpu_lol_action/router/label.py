@@ -12,7 +12,7 @@ from gpu_lol_action.domain.request import Command, Deny, Gate, Ignore, Outcome, 
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.context import Context, Order, Sighting
-from gpu_lol_action.handlers.surfaces import attempt
+from gpu_lol_action.handlers.surfaces import take_label_off
 from gpu_lol_action.intake.gates import IdentityFacts, identity_gate
 from gpu_lol_action.intake.label_gate import check_label, needless, read_label
 from gpu_lol_action.router.results import Run, Step, failure, guard
@@ -55,7 +55,7 @@ def _obey(context: Context, word: _Word, step: Step) -> Outcome:
         order, gate = _judged(context, word)
     finally:
         if step.is_first:
-            _take_off(context, word.event)
+            take_label_off(context, word.event.pull_request.number, word.event.label)
     if isinstance(gate, Deny):
         return deny(context, order, gate)
     return obey(context, order, may_use_cloud=step.may_use_cloud)
@@ -91,10 +91,3 @@ def _judged(context: Context, word: _Word) -> tuple[Order, Gate]:
     if context.labels is None:
         raise LookupError("labels are GitHub's, and so is what looks at them")
     return order, check_label(context.labels.word(number, event.label, login), event.pull_request.head_sha)
-
-
-def _take_off(context: Context, event: PullRequestLabeled) -> None:
-    labels = context.labels
-    if labels is not None:
-        number = event.pull_request.number
-        attempt(context, "taking the label off", "pull-requests: write", lambda: labels.take_off(number, event.label))

@@ -378,6 +378,12 @@ def test_label_whose_job_died_is_answered_with_the_command(scene: Scene) -> None
     assert f"/gpu-lol smoke {scene.head}" in scene.bodies[-1]
 
 
+def test_label_of_a_light_step_that_died_is_answered_and_taken_off(scene: Scene) -> None:
+    webhook = scene.label()
+    assert finish(scene, webhook, DeadJob()).reason_code == "command_not_carried_out"
+    assert scene.issue.labels == []
+
+
 def test_other_labels_and_strangers_hear_nothing_of_a_job_that_died(scene: Scene) -> None:
     for webhook in (scene.label(name="bug"), scene.label("sorter")):
         assert finish(scene, webhook, DeadJob()).reason_code == "nothing_left_over"

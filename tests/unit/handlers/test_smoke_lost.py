@@ -16,10 +16,11 @@ from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Command, Outcome, Scheduled
 from gpu_lol_action.domain.smoke import SmokeHistory, SmokeResult
 from gpu_lol_action.domain.smoke_intent import LOST, OVERDUE
-from gpu_lol_action.errors import OperatorError
+from gpu_lol_action.errors import Door, OperatorError, TransientError
 from gpu_lol_action.handlers.finish import DeadJob, tie_up
 from gpu_lol_action.handlers.smoke import handle_smoke
 from gpu_lol_action.handlers.smoke_book import close_lost
+from gpu_lol_action.handlers.smoke_cell import verdict_of
 from gpu_lol_action.handlers.sweep import handle_sweep
 from tests.support.hands import HEAD, pull_request
 from tests.support.issues import ScriptedIssues
@@ -288,6 +289,26 @@ def test_error_before_a_result_is_booked_as_not_run_with_its_remedy(runners: Run
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "cloud_secret_missing")
     assert "RUNPOD_API_KEY" in run.remedy
     assert runners.history.begun == ()
+
+
+@pytest.mark.parametrize(("door", "told"), [(Door.TERMINAL, ["stopped"]), (Door.JOB, [])])
+def test_run_that_somebody_interrupts_is_their_will_at_a_terminal(
+    runners: Runners, door: Door, told: list[str]
+) -> None:
+    """A job is interrupted by GitHub as well, where it is over its time."""
+    runners.bench.settle(door=door)
+    runners.machine.instead["smoke"] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        runners.run("101")
+    assert [code for _, code in runners.results] == told
+    assert len(runners.history.begun) == (0 if told else 1)
+    assert not runners.bench.cloud.running
+
+
+def test_code_that_fails_by_an_error_is_a_failure_all_the_same(runners: Runners) -> None:
+    """An error says of itself whose fault it is, whether it ends one machine's test or the whole run."""
+    assert verdict_of(TransientError("setup_failed", "set-up failed")).result is SmokeResult.FAILED
+    assert verdict_of(ZeroDivisionError()).reason_code == "internal_error"
 
 
 def test_pull_request_and_trial_are_not_entered(runners: Runners) -> None:
