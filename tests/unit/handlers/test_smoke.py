@@ -253,6 +253,7 @@ def test_down_during_the_test_stops_it(bench: Bench, machine: GoodMachine) -> No
     machine.instead["setup"] = stop
     run = said(bench)
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "stopped")
+    assert run.why == "It was stopped: `ada` took the machine down (`/gpu-lol down`)."
 
 
 def test_down_while_the_command_runs_is_told_as_that_and_nothing_is_rented_again(
