@@ -100,9 +100,12 @@ class Nvml:
     def _processes(self, device: Any) -> Set[int]:
         is_on, count = ctypes.c_uint(), ctypes.c_uint(4096)
         ids = (ctypes.c_uint * 4096)()
-        if device is None or self.library.nvmlDeviceGetAccountingMode(device, ctypes.byref(is_on)) != 0:
-            return set()
-        if not is_on.value or self.library.nvmlDeviceGetAccountingPids(device, ctypes.byref(count), ids) != 0:
+        try:
+            if device is None or self.library.nvmlDeviceGetAccountingMode(device, ctypes.byref(is_on)) != 0:
+                return set()
+            if not is_on.value or self.library.nvmlDeviceGetAccountingPids(device, ctypes.byref(count), ids) != 0:
+                return set()
+        except AttributeError:  # a library that knows no accounting
             return set()
         return set(ids[: min(count.value, 4096)])
 

@@ -18,10 +18,14 @@ Card = Mapping[str, Any]
 class Library:
     """libnvidia-ml with cards that answer what they are told to; ``accounting``: bytes by process, None where it is off."""
 
+    has_no_accounting = False
+
     def __init__(self, cards: list[Card], accounting: Mapping[int, int] | None = None) -> None:
         self.cards, self.accounting = cards, accounting
 
     def __getattr__(self, name: str) -> Callable[..., int]:
+        if "Accounting" in name and self.has_no_accounting:
+            raise AttributeError(name)
         return {
             "nvmlInit_v2": lambda: 0,
             "nvmlDeviceGetCount_v2": self._count,
@@ -119,3 +123,10 @@ def test_peak_between_two_samples_is_taken_from_the_drivers_own_count_where_it_c
     SAMPLER["raise_peaks"](facts, nvml.counted())
     assert facts["gpus"]["0"]["peak_mib"] == 14_410.0, "of processes that came since, without what is not known"
     assert nvml_of(Library([{"name": "NVIDIA H200", "used": 55}])).counted() == {}
+
+
+def test_library_that_knows_no_accounting_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Library, "has_no_accounting", True)
+    nvml = nvml_of(Library([{"name": "NVIDIA H200", "used": 55, "work": 7}]))
+    assert nvml.read() == [("0", "NVIDIA H200", "55", "81559", "7")]
+    assert nvml.counted() == {}

@@ -86,6 +86,22 @@ def test_without_a_driver_the_rest_is_measured(tmp_path: Path) -> None:
     assert found.disk_free_least_gib is not None
 
 
+def test_nvidia_smi_is_asked_once_where_the_library_is_not_there(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    fake = tmp_path / "nvidia-smi"
+    fake.write_text(f"#!/bin/sh\necho >> {asked}\necho '0, NVIDIA L4, 11, 23034, 50'\n")
+    fake.chmod(0o700)
+    watched, answer = subprocess.Popen(["sleep", "1"]), tmp_path / "samples.json"
+    sampling = subprocess.Popen(
+        [sys.executable, PROGRAM, answer, tmp_path, str(watched.pid)], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    )
+    assert sampling.wait(timeout=120) == 0
+    watched.wait()
+    found = parse_samples(base64.b64encode(answer.read_bytes()).decode())
+    assert found is not None
+    assert (found.source, found.samples, found.gpus[0].work_percent) == ("nvidia-smi", len(asked.read_text()), 50.0)
+
+
 def test_peaks_and_means_are_by_card_in_the_cards_order() -> None:
     found = parse_samples(packed())
     assert found is not None
