@@ -30,7 +30,9 @@ model = AutoModelForCausalLM.from_pretrained(name).half().cuda()
 model.generate(**tokenizer("Hello", return_tensors="pt"))
 ```
 """
-DEEP = "from transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('gpt2').generate()\n"
+DEEP = (
+    "from transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('gpt2').generate()\n"
+)
 
 
 def test_what_a_readme_shows_is_the_run_where_nothing_is_nearer(checkout: Build) -> None:
@@ -59,7 +61,9 @@ def test_a_program_or_a_command_of_the_same_level_comes_before(checkout: Build, 
 
 
 def test_an_example_of_a_library_that_needs_no_gpu_makes_it_need_none(checkout: Build) -> None:
-    setup = "from setuptools import setup\nsetup(name='x', install_requires=['numpy'], extras_require={'all': ['torch']})\n"
+    setup = (
+        "from setuptools import setup\nsetup(name='x', install_requires=['numpy'], extras_require={'all': ['torch']})\n"
+    )
     tree = checkout({"README.md": README, "setup.py": setup, "x/__init__.py": "import numpy\n"})
     assert analyze(tree).spec.meta.workload_type is WorkloadType.CPU_ONLY
 
