@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -213,6 +214,9 @@ def parse_value(text: str) -> Value:
         return bare.lower() == "true"
     if bare.lower() in {"none", "null"}:
         return None
+    if re.fullmatch(r"\[\[[\d\s.,\[\]-]{1,300}\]\]", bare):
+        rows = [parse_value(f"{row},") for row in re.findall(r"\[([^\[\]]+)\]", bare)]
+        return [row if isinstance(row, list) else [row] for row in rows]
     if "," in bare:
         parts = [_number(part) for part in bare.strip("[]() ").split(",") if part.strip()]
         return parts if all(part is not None for part in parts) else bare

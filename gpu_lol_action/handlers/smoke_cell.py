@@ -117,7 +117,14 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
 
 
 def _stopped(tombstone: Tombstone) -> Verdict:
-    return Verdict(SmokeResult.NOT_RUN, "stopped", f"It was stopped: {tombstone.reason.replace('_', ' ')}.")
+    """Say who or what ended the machine: a word, a closed pull request, or its lease."""
+    reason, by = tombstone.reason.replace("_", " "), f"`{tombstone.by}`"
+    how = {
+        "down": f"{by} took the machine down (`/gpu-lol down`)",
+        "lease over": "the machine's lease was over",
+        "idle": "nobody used the machine",
+    }.get(reason, f"{reason} ({by})")
+    return Verdict(SmokeResult.NOT_RUN, "stopped", f"It was stopped: {how}.")
 
 
 def _failed(journal: Journal, error: GpuLolError) -> Verdict:
