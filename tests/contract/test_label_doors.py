@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +17,11 @@ from gpu_lol_action.intake.events import parse_event
 from gpu_lol_action.intake.label_gate import SEEN_AFTER
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.github_state import Issue, Repository
+from gpu_lol_action.rehearsal.stage import Stage
 from gpu_lol_action.router import Step, route
 from gpu_lol_action.wiring import github as wiring
 from tests.support.fault_world import FILES, World, machine_for, started_world
+from tests.support.guard import guarded
 
 LABEL = "gpu-smoke"
 POLICY = f"smoke: {{label: {LABEL}}}\n"
@@ -388,3 +391,28 @@ def test_other_labels_and_strangers_hear_nothing_of_a_job_that_died(scene: Scene
     for webhook in (scene.label(name="bug"), scene.label("sorter")):
         assert finish(scene, webhook, DeadJob()).reason_code == "nothing_left_over"
     assert scene.bodies == []
+
+
+# --- the door itself -------------------------------------------------------------------------------------------------
+
+
+def test_light_step_as_the_runner_starts_it(tmp_path: Path) -> None:
+    """A process of its own, with no cloud key and nothing heavy loaded: refused at first, then handed on to the next job."""
+    with guarded(tmp_path) as variables, Stage() as stage:
+        light = {**variables, "RUNPOD_API_KEY": "", "GPU_LOL_PHASE": "decide", "GPU_LOL_CLOUDS": "runpod"}
+        hub = stage.hub
+        hub.commit({**FILES, ".github/gpu-lol.yml": POLICY})
+        fork = hub.fork("contributor")
+        opened = hub.open_pull_request("contributor", {"train.py": "import torch  # mine\n"}, fork=fork)
+        number, head = int(opened.number or 0), str(opened.payload["pull_request"]["head"]["sha"])
+        refused = stage.run_step(as_target(hub.label(number, hub.maintainer, LABEL)), "7", light)
+        assert (refused.exit_code, refused.outputs["reason_code"]) == (0, "push_unseen"), refused.log
+        assert refused.outputs["needs_cloud"] == "false"
+        assert f"/gpu-lol smoke {head}" in refused.summary
+        assert fork.pushed_at is not None
+        fork.pushed_at -= SEEN_AFTER
+        run = stage.run_step(as_target(hub.label(number, hub.maintainer, LABEL)), "8", light)
+        assert (run.exit_code, run.outputs["reason_code"]) == (0, "needs_cloud"), run.log
+        assert (run.outputs["deferred"], run.outputs["lane"], run.outputs["pinned_sha"]) == ("0", "spend", head)
+        assert hub.issue(number).labels == []
+        assert hub.problems() == []
