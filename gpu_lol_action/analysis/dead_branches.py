@@ -17,7 +17,9 @@ from gpu_lol_action.analysis.paths import Form
 MAX_CONDITIONS = 2000
 MAX_BLOCK_LINES = 400
 
-_CONDITION = re.compile(r"^([ \t]*)(if|elif)\s+([^\n#]{1,300}?):\s*(?:#[^\n]*)?$|^([ \t]*)else\s*:\s*(?:#[^\n]*)?$", re.MULTILINE)
+_CONDITION = re.compile(
+    r"^([ \t]*)(if|elif)\s+([^\n#]{1,300}?):\s*(?:#[^\n]*)?$|^([ \t]*)else\s*:\s*(?:#[^\n]*)?$", re.MULTILINE
+)
 _NAME = r"(?:\w{1,60}\.){0,4}(\w{1,60})"
 _PLAIN = re.compile(rf"(not\s+)?{_NAME}")
 _IS_NONE = re.compile(rf"{_NAME}\s+is\s+(not\s+)?None")

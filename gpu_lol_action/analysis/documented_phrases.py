@@ -108,7 +108,8 @@ class CardPhrase:
 
 # What is said to be the sum over several cards.
 _OF_ALL_CARDS = re.compile(
-    r"\b(?:total|combined|aggregate)\b[^.]{0,30}\bmemory|memory (?:in total|across (?:your|all|the|several|multiple))\b", re.IGNORECASE
+    r"\b(?:total|combined|aggregate)\b[^.]{0,30}\bmemory|memory (?:in total|across (?:your|all|the|several|multiple))\b",
+    re.IGNORECASE,
 )
 ONE_CARD = 80
 

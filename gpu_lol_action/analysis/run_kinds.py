@@ -17,7 +17,10 @@ _BESIDE = re.compile(
 # Folders of what keeps a repository in order.
 _BESIDE_FOLDERS = frozenset({"utils", "util", "tests", "test", "ci", "maintenance"})
 # What a pipeline does with a model that an earlier stage of it has trained.
-_LATER_STAGE = re.compile(r"(?:^|[_.-])(?:dpo|ppo|grpo|orpo|kto|rloo|rlhf|rl|rm|reward|reward_model(?:ing)?|rewards?|distill(?:ation)?)(?=$|[_.-])", re.IGNORECASE)
+_LATER_STAGE = re.compile(
+    r"(?:^|[_.-])(?:dpo|ppo|grpo|orpo|kto|rloo|rlhf|rl|rm|reward|reward_model(?:ing)?|rewards?|distill(?:ation)?)(?=$|[_.-])",
+    re.IGNORECASE,
+)
 _BESIDE_OPTIONS = frozenset(
     {"eval", "evaluate", "eval_only", "test_only", "only_eval", "evaluate_only", "validate_only", "only_test"}
 )

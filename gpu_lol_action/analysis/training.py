@@ -82,7 +82,12 @@ def _saved_embeddings(scope: Scope) -> Finding | None:
     found = look_up(scope, _SAVED)
     if found is None or found.confidence is not Confidence.HIGH:
         return None
-    said = [s.text for _, settings in scope.tiers for s in settings if s.key == found.setting.key and s.evidence.path == found.evidence.path]
+    said = [
+        s.text
+        for _, settings in scope.tiers
+        for s in settings
+        if s.key == found.setting.key and s.evidence.path == found.evidence.path
+    ]
     matrices = {name for text in said for name in _EMBEDDINGS.findall(text)}
     if not matrices:
         return None

@@ -67,7 +67,9 @@ def test_a_condition_of_options_alone_is_decided(condition: str, holds: bool | N
 
 
 def test_the_branches_behind_a_taken_one_are_not_reached(checkout: Build) -> None:
-    text = "if bf16:\n    a = 1\nelif x:\n    b = 2\n\nelse:\n    c = (\n3\n)\nfor i in y:\n    d = 4\nelse:\n    e = 5\n"
+    text = (
+        "if bf16:\n    a = 1\nelif x:\n    b = 2\n\nelse:\n    c = (\n3\n)\nfor i in y:\n    d = 4\nelse:\n    e = 5\n"
+    )
     source = checkout({"a.py": text}).sources[0]
     dead = {line for block in dead_lines(source, VALUES) for line in block}
     assert {4, 7} <= dead

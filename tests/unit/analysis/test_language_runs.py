@@ -17,9 +17,13 @@ TRAIN = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
 INFER = "import torch\nif __name__ == '__main__':\n    model.cuda().generate(x)\n"
 PAGE = "import streamlit\nfrom own import load\nload().generate(x)\n"
 OWN = "import torch\ndef load():\n    loss.cuda().backward()\n"
-HANDS_ON = "import sys\nfrom elsewhere import train_from_yaml\nif __name__ == '__main__':\n    train_from_yaml(sys.argv[1])\n"
+HANDS_ON = (
+    "import sys\nfrom elsewhere import train_from_yaml\nif __name__ == '__main__':\n    train_from_yaml(sys.argv[1])\n"
+)
 PRE = "# A\n<pre>torchrun --nproc_per_node=8 train.py \\\n--lr &lt;lr&gt; --size large</pre>\nText.\n<pre><code>python b.py</code></pre>\n"
-PLACEHOLDER = "```\naccelerate launch -m other.cli.train configs/your_config.yml\ntorchrun --nproc_per_node=4 train.py\n```\n"
+PLACEHOLDER = (
+    "```\naccelerate launch -m other.cli.train configs/your_config.yml\ntorchrun --nproc_per_node=4 train.py\n```\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +57,8 @@ def test_what_is_started(checkout: Build, files: Mapping[str, str], shown: str) 
 
 def test_preformatted_commands_are_joined_and_unescaped(checkout: Build) -> None:
     run = primary_run(checkout({"README.md": PRE, "train.py": TRAIN}))
-    assert run is not None and run.command is not None
+    assert run is not None
+    assert run.command is not None
     assert dict(run.options)["lr"] == "<lr>"
     assert run.options["size"] == "large"
 
@@ -73,10 +78,14 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("tool", "least"), [("accelerate launch --num_processes=4", 14), ("torchrun --nproc_per_node=4", 3)])
+@pytest.mark.parametrize(
+    ("tool", "least"), [("accelerate launch --num_processes=4", 14), ("torchrun --nproc_per_node=4", 3)]
+)
 def test_accelerate_gives_every_process_a_whole_model(checkout: Build, tool: str, least: int) -> None:
     command = f"{tool} infer.py --model_args pretrained=mistralai/Mistral-7B-v0.1,dtype=float16"
-    analysis = analyze(checkout({"README.md": f"```\n{command}\n```\n", "infer.py": LOADS, "requirements.txt": "torch\n"}))
+    analysis = analyze(
+        checkout({"README.md": f"```\n{command}\n```\n", "infer.py": LOADS, "requirements.txt": "torch\n"})
+    )
     assert analysis.spec.hardware.gpu_count == 4
     assert least <= (analysis.spec.hardware.vram_required_gb or 0) < least + 8
 
@@ -108,9 +117,14 @@ def test_offloaded_parameters_are_heeded_in_stage_three_alone(checkout: Build) -
     for stage in (2, 3):
         files = {"sft.py": SFT.format(wrapped=""), "run.sh": start, "ds.json": OFFLOADS % stage}
         analysis = analyze(checkout(files))
-        needed[stage] = value_of_best(analysis.findings, "training.offload"), analysis.spec.hardware.vram_required_gb or 0
-    assert needed[2][0] is None and needed[2][1] > 60
-    assert needed[3][0] == "parameters" and needed[3][1] < 20
+        needed[stage] = (
+            value_of_best(analysis.findings, "training.offload"),
+            analysis.spec.hardware.vram_required_gb or 0,
+        )
+    assert needed[2][0] is None
+    assert needed[2][1] > 60
+    assert needed[3][0] == "parameters"
+    assert needed[3][1] < 20
 
 
 def test_embeddings_that_are_trained_beside_adapters_have_states_of_their_own(checkout: Build) -> None:
@@ -154,8 +168,18 @@ def test_the_server_that_shows_a_trained_model_is_not_what_trains_it(checkout: B
 @pytest.mark.parametrize(("users", "kind"), [(1, WorkloadType.CPU_ONLY), (4, WorkloadType.INFERENCE)])
 def test_what_an_extra_brings_to_few_modules_is_an_offer(checkout: Build, users: int, kind: WorkloadType) -> None:
     setup = "from setuptools import setup\nsetup(name='judge', install_requires=['requests'], extras_require={'local': ['torch']})\n"
-    files = {f"judge/m{place}.py": "import torch\nmodel.cuda()\n" if place < users else "import requests\n" for place in range(10)}
-    tree = checkout({"setup.py": setup, "judge/__init__.py": "", "run.py": INFER.replace("import torch", "from judge import m0"), **files})
+    files = {
+        f"judge/m{place}.py": "import torch\nmodel.cuda()\n" if place < users else "import requests\n"
+        for place in range(10)
+    }
+    tree = checkout(
+        {
+            "setup.py": setup,
+            "judge/__init__.py": "",
+            "run.py": INFER.replace("import torch", "from judge import m0"),
+            **files,
+        }
+    )
     assert analyze(tree).spec.meta.workload_type is kind
 
 

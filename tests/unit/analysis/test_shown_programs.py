@@ -30,14 +30,18 @@ model = AutoModelForCausalLM.from_pretrained(name).half().cuda()
 model.generate(**tokenizer("Hello", return_tensors="pt"))
 ```
 """
-DEEP = "from transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('gpt2').generate()\n"
+DEEP = (
+    "from transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('gpt2').generate()\n"
+)
 
 
 def test_what_a_readme_shows_is_the_run_where_nothing_is_nearer(checkout: Build) -> None:
     analysis = analyze(checkout({"README.md": README, "extra/deep/demo.py": DEEP, "requirements.txt": "torch\n"}))
     entry, model = best(analysis.findings, "entry_point"), best(analysis.findings, "model.id")
-    assert entry is not None and (entry.evidence.path, entry.evidence.line) == ("README.md", 17)
-    assert model is not None and model.value == "mistralai/Mistral-7B-v0.1"
+    assert entry is not None
+    assert (entry.evidence.path, entry.evidence.line) == ("README.md", 17)
+    assert model is not None
+    assert model.value == "mistralai/Mistral-7B-v0.1"
     assert analysis.spec.meta.workload_type is WorkloadType.INFERENCE
     assert 15 <= (analysis.spec.hardware.vram_required_gb or 0) <= 20
 
@@ -52,11 +56,14 @@ def test_what_a_readme_shows_is_the_run_where_nothing_is_nearer(checkout: Build)
 def test_a_program_or_a_command_of_the_same_level_comes_before(checkout: Build, files: Mapping[str, str]) -> None:
     analysis = analyze(checkout({"README.md": README, "requirements.txt": "torch\n", **files}))
     entry = best(analysis.findings, "entry_point")
-    assert entry is not None and entry.value != "README.md"
+    assert entry is not None
+    assert entry.value != "README.md"
 
 
 def test_an_example_of_a_library_that_needs_no_gpu_makes_it_need_none(checkout: Build) -> None:
-    setup = "from setuptools import setup\nsetup(name='x', install_requires=['numpy'], extras_require={'all': ['torch']})\n"
+    setup = (
+        "from setuptools import setup\nsetup(name='x', install_requires=['numpy'], extras_require={'all': ['torch']})\n"
+    )
     tree = checkout({"README.md": README, "setup.py": setup, "x/__init__.py": "import numpy\n"})
     assert analyze(tree).spec.meta.workload_type is WorkloadType.CPU_ONLY
 
