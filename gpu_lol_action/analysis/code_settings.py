@@ -18,7 +18,7 @@ from gpu_lol_action.domain.finding import Evidence
 # What tells one model from another: where several functions or classes of a file set it, each is one model of many.
 _TELLING = frozenset({
     "n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth", "n_embd", "hidden_size", "d_model",
-    "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "repo_id", "base_model",
+    "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "model_path", "repo_id", "base_model",
     "pretrained_model_name_or_path", "arch",
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.

@@ -65,6 +65,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if command is not None and command.processes is not None:
         count = command.processes
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
+        # Accelerate gives each process a whole model where nothing is trained: samples are divided, weights are not.
+        if count > 1 and command.tool == "accelerate" and run.behavior is Behavior.INFERS:
+            copies = f"`{run.shown}` starts {count} processes, each with the whole model"
+            found.append(Finding("hardware.replicas", str(count), copies, Confidence.HIGH, run.evidence))
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = _configured(checkout, run) or _listed(run) or _meshed(checkout, run) or _asserted(checkout, run)
     said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)

@@ -28,8 +28,10 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     if trains:
         named = best(findings, "training.method")
         method = Method(named.value) if named else Method.FULL
+    # A program's own loop computes as its layers were made, where nothing turns them to 16 bit.
+    is_own = method is Method.LORA and model.source == "shape"
     precision = value_of_best(findings, "training.precision") or (
-        "fp32" if method in {Method.FULL, Method.PRETRAIN} else "bf16"
+        "fp32" if method in {Method.FULL, Method.PRETRAIN} or is_own else "bf16"
     )
     bits = int(
         value_of_best(findings, "model.weight_bits")

@@ -40,6 +40,8 @@ _MODEL_PATH = re.compile(
     r"(?:^|\.)(?:\w{1,40}_)?(?:model|llm|network|policy|student|actor|base)(?:_config|_args|_cfg)?"
     r"\.(?:name|path|id|pretrained|checkpoint|ckpt|hf_id|repo|base|version|variant|size|name_or_path|hf_name)$"
 )
+# A configuration's part that is about the model.
+_MODELS_CONFIG = re.compile(r"(?:^|\.)(?:Model|LLM|Policy|Actor|BaseModel)Config$")
 # Models that look at what another model makes.
 _GUARD = re.compile(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
@@ -105,7 +107,8 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
     for confidence, settings in tiers:
         for key in MODEL_KEYS:
             for setting in settings:
-                if setting.key != key or NOT_MODELS.search(setting.path.rpartition(".")[0]):
+                owner = setting.path.rpartition(".")[0]
+                if setting.key != key or (NOT_MODELS.search(owner) and not _MODELS_CONFIG.search(owner)):
                     continue
                 name = model_name(setting.text)
                 if name is not None:

@@ -22,6 +22,7 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 _BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
           "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "max_batch_size", "train_batch_size", "batch_size", "bs", "batch", "batchsize")  # fmt: skip
+_FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
            "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length")  # fmt: skip
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
@@ -123,7 +124,7 @@ def _number(field: str, scope: Scope, names: tuple[str, ...], low: int, high: in
 def _best_number(scope: Scope, names: tuple[str, ...], low: int, high: int) -> Found | None:
     """Return the nearest number; a trainer's own argument wins over the same word in any other call of its tier."""
     found = look_up_number(scope, names, low, high)
-    if found is None:
+    if found is None or (found.confidence is not Confidence.HIGH and _is_fitted(scope, names)):
         return None
     for confidence, settings in scope.tiers:
         for setting in settings:
@@ -132,6 +133,12 @@ def _best_number(scope: Scope, names: tuple[str, ...], low: int, high: int) -> F
                 if number is not None and low <= number <= high:
                     return Found(setting, confidence)
     return found
+
+
+def _is_fitted(scope: Scope, names: tuple[str, ...]) -> bool:
+    """Whether the run leaves a number to its trainer (``device_train_microbatch_size: auto``): what some module says is none."""
+    fitted = look_up(scope, [name for name in names if name in _FITTED])
+    return fitted is not None and fitted.confidence is Confidence.HIGH and fitted.text.strip("\"'").lower() == "auto"
 
 
 def _is_trainers(setting: Setting) -> bool:

@@ -56,6 +56,8 @@ def offload_of(scope: Scope) -> Finding | None:
         return Finding("training.offload", "parameters", why, switch.confidence, switch.evidence)
     kept: dict[str, Finding] = {}
     for confidence, settings in scope.tiers:
+        if confidence is Confidence.LOW:
+            continue  # of configurations that only lie beside the program, one may offload and the next not
         for setting in settings:
             found = re.search(r"offload_(param|optimizer)(?:\.|_)device$", setting.path)
             if found is not None and setting.text.strip("\"'").lower() in {"cpu", "nvme"}:
