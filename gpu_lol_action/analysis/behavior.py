@@ -107,7 +107,7 @@ def _only_places(code: PythonCode, call: Call) -> bool:
 def is_training_call(call: Call, imported: frozenset[str]) -> bool:
     """Whether this call trains: a backward pass, a gradient, a trainer, or ``fit`` of a deep-learning library."""
     if call.last in _TRAINING_CALLS or call.name in _TRAINING_NAMES:
-        return True
+        return call.last != "zero_grad" or call.owner != "zero_grad"  # an optimizer's wrapper only hands it on
     if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and "tensorflow" in imported):
         return True
     if call.last in {"fit", "learn", "train"} and call.name.count("."):

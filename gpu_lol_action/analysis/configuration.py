@@ -143,7 +143,8 @@ def _listed(values: list[Any]) -> str | None:
     if all(isinstance(item, str) for item in values):
         return ",".join(values)
     if all(_is_small(item) for item in values):
-        return ",".join(str(item) for item in values)
+        # A list of one is no number: with its comma it stays a list.
+        return ",".join(str(item) for item in values) + ("," if len(values) == 1 else "")
     is_nested = len(values) <= MOST_LISTS and all(
         isinstance(item, list) and 0 < len(item) <= MOST_LISTS and all(_is_small(inner) for inner in item)
         for item in values

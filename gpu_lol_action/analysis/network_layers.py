@@ -62,6 +62,7 @@ def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]
 def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: Mapping[str, Value]) -> Value:
     """Return what a layer makes of what it is given, and note what is kept."""
     machine.step()
+    machine.built += 1
     kept = machine.kept
     kept.used[id(layer)] = layer
     tensor = given if isinstance(given, Tensor) else kept.last if given is UNKNOWN else None
