@@ -12,7 +12,7 @@ TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
 SERVING_TARGET = re.compile(
-    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
+    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
     r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
 

@@ -235,7 +235,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if own is Behavior.TRAINS:
         return own
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
-        return Behavior.INFERS
+        # `train_web.py` serves a page on which a training is started.
+        return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     # Asked only as far as the answer needs it: each may have to be parsed.
     may_train = own is Behavior.NEITHER or TRAINING_TARGET.search(script.path) or _has_training_options(script)
     if may_train and any(_behavior(source) is Behavior.TRAINS for source in closure[1:]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
@@ -27,7 +27,10 @@ from gpu_lol_action.analysis.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.analysis.shown_programs import is_shown
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.quantized_names import scheme_in_name
+from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
 
 _MODEL_KEY = re.compile(
     r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|name_or_path))?|name_or_path"
@@ -68,7 +71,17 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             unique[finding.value] = finding
     is_named = any(finding.confidence is Confidence.HIGH for finding in unique.values())
     guessed = [] if is_named else guess_family(checkout, run)
-    return [*unique.values(), *guessed, *shape_of_run(checkout, run)]
+    return [*unique.values(), *_quantized(unique.values()), *guessed, *shape_of_run(checkout, run)]
+
+
+def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield how wide the weights lie of the model that is surest, where its name says that they are quantized."""
+    model = best(tuple(named), "model.id")
+    scheme = scheme_in_name(model.value) if model is not None else None
+    if model is not None and scheme is not None:
+        bits = min((2, 3, 4, 8), key=lambda width: abs(width - 8 * QUANTIZATIONS[scheme]))
+        why = f"the name of `{model.value}` says {scheme}"
+        yield Finding("model.weight_bits", str(bits), why, model.confidence, model.evidence)
 
 
 def _is_placeholder(finding: Finding) -> bool:

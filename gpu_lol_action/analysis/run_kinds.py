@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.entry_points import Run
 
 _BESIDE = re.compile(
     r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|post_?process|download|convert(?:er)?|conversion|export|"
-    r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merge|upload|push|install|setup|bench(?:mark|marks|marking)?|"
+    r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merger?|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|validate|validation|"
-    r"extract|generate_data|make|build|create|lint|format|check|verify|compare|analy[sz]e|report|requirements|utils?|release|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
+    r"extract|generate_data|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|analy[sz]e|report|requirements|utils?|release|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
     re.IGNORECASE,
 )
 # Folders of what keeps a repository in order.
@@ -94,6 +95,26 @@ def is_later_stage(run: Run) -> bool:
 
 def _is_in(path: str, folders: frozenset[str]) -> bool:
     return any(part.lower() in folders for part in path.split("/")[:-1])
+
+
+def helpers_of(runs: Sequence[Run]) -> frozenset[Run]:
+    """Return the runs that serve another: started in the background of one block, which then starts another program.
+
+    What trains in the background is one of several runs of a kind, not a service.
+    """
+    found = set()
+    for run in runs:
+        command = run.command
+        if command is None or not command.is_background or run.behavior is Behavior.TRAINS:
+            continue
+        for other in runs:
+            then = other.command
+            if then is None or then.is_background or other.script is run.script:
+                continue
+            is_same_block = (then.evidence.path, then.section) == (command.evidence.path, command.section)
+            if is_same_block and then.evidence.line > command.evidence.line:
+                found.add(run)
+    return frozenset(found)
 
 
 def _stem(path: str) -> str:

@@ -31,7 +31,7 @@ from gpu_lol_action.analysis.entry_points import (
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.quick_use import opens_with_use
-from gpu_lol_action.analysis.run_kinds import is_beside, is_later_stage, is_variant
+from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 
@@ -172,7 +172,9 @@ def _is_library(checkout: Checkout, levels: _Levels, script: Source) -> bool:
 
 
 def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
-    """Mark documented runs whose program lies deeper than that of the first one: a document's asides on sub-projects."""
+    """Mark documented runs that serve another, or whose program lies deeper than that of the first one: asides on sub-projects."""
+    helpers = helpers_of([rank.run for rank in ranks])
+    ranks = [replace(rank, is_beside=True) if rank.run in helpers else rank for rank in ranks]
     near = [rank for rank in ranks if rank.kind <= _DOCUMENT and not rank.is_beside]
     if not near:
         return ranks

@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.code_settings import (
     borrowed_settings,
     code_settings,
     constants_of,
+    given_arguments,
     meant,
 )
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
@@ -86,13 +87,20 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
     # What an option gives is no longer what the program would start with, also where it is given as nothing.
     kept = tuple(setting for setting in own if "." in setting.path or setting.key not in given)
+    passed = frozenset[tuple[str, str]]().union(*(given_arguments(source) for source in (*closure, *words.sources)))
     tiers = (
         (Confidence.HIGH, options),
         (Confidence.HIGH, configs),
-        (Confidence.HIGH, kept),
-        (Confidence.MEDIUM, tuple(near)),
+        (Confidence.HIGH, tuple(setting for setting in kept if not _is_overridden(setting, passed))),
+        (Confidence.MEDIUM, tuple(setting for setting in near if not _is_overridden(setting, passed))),
+        (Confidence.MEDIUM, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
     return Scope((*tiers, (Confidence.LOW, rest)))
+
+
+def _is_overridden(setting: Setting, passed: frozenset[tuple[str, str]]) -> bool:
+    """Whether it is the default of a function's parameter that a call of that function gives by name."""
+    return setting.is_parameter and (setting.owner, setting.key) in passed
 
 
 def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis import shared_batches
+from gpu_lol_action.analysis import attention_kind, shared_batches
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
@@ -20,11 +20,11 @@ from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_los
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "local_batch_size", "samples_per_gpu", "imgs_per_gpu", "max_batch_size", "train_batch_size", "batch_size",
-          "bs", "batch", "batchsize")  # fmt: skip
+          "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
+          "samples_per_gpu", "imgs_per_gpu", "max_batch_size", "train_batch_size", "batch_size", "bs", "batch", "batchsize")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length")  # fmt: skip
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
 _TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_size", "batch_size_tokens", "tokens_per_batch",
            "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
@@ -58,6 +58,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         found += [_tokens(scope), *shared_batches.detect(checkout, run, scope)]
         found += [weights_of(checkout, run, precision), chunked_loss_of(scope), *preference_of(checkout, run, scope)]
         found += [
+            attention_kind.detect(checkout, run),
             checkpointing_of(checkout, run, scope),
             optimizer_of(checkout, run, scope),
             _number("training.lora_rank", scope, _RANK, 1, 1024),
