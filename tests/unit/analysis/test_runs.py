@@ -148,6 +148,8 @@ def test_the_order_of_a_directory_changes_nothing(checkout: Build, monkeypatch: 
 
 
 def test_folder_of_configurations_for_chatting_infers(checkout: Build) -> None:
-    run = primary_run(checkout({"qwen.yaml": "model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3\ninfer_backend: huggingface\n"}))
+    run = primary_run(
+        checkout({"qwen.yaml": "model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3\ninfer_backend: huggingface\n"})
+    )
     assert run is not None
     assert run.behavior is Behavior.INFERS
