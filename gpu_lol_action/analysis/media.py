@@ -17,7 +17,8 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.analysis.media_detectors import detector_findings
+from gpu_lol_action.analysis.media_detectors import built_detector, detector_findings
+from gpu_lol_action.analysis.media_guidance import guidance_findings
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import own_network
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
@@ -81,6 +82,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += [managed] if managed is not None else []
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
+    found += built_detector(scope, sources)
     networks = list(_networks(scope, sources))
     found += networks[:3]
     latent = latent_findings(checkout, scope, run)
@@ -88,6 +90,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [*latent, *found]
     if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):
         return [*found, *gaussians]
+    guided = guidance_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
+    if guided:
+        return [*found, *guided]
     points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
     found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()

@@ -22,8 +22,8 @@ from gpu_lol_action.analysis.network_weights import (
     POOL,
     RECURRENT,
     conv_weights,
-    first_number,
     number,
+    number_at,
     rank_of,
     recurrent_weights,
     weights_of,
@@ -39,6 +39,8 @@ _OTHERS = frozenset({"Embedding", "EmbeddingBag", "Embed", "Upsample", "UpSampli
 _SCALARS = re.compile(
     r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$"
 )
+LONGEST_SIDE, LONGEST_WAVE = 8192.0, 2.0**20
+"""Pixels of a picture, samples of a sound: an output that is longer was not understood."""
 _KERAS = re.compile(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
 
 
@@ -60,6 +62,7 @@ def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]
 def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: Mapping[str, Value]) -> Value:
     """Return what a layer makes of what it is given, and note what is kept."""
     machine.step()
+    machine.built += 1
     kept = machine.kept
     kept.used[id(layer)] = layer
     tensor = given if isinstance(given, Tensor) else kept.last if given is UNKNOWN else None
@@ -119,7 +122,9 @@ def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Val
     if kind == "Rearrange" and layer.places and isinstance(layer.places[0], str):
         sizes = {key: float(value) for key, value in layer.named.items() if isinstance(value, (int, float))}
         return Tensor(numel, rearranged(tensor.shape, layer.places[0], sizes))
-    return kept.keep(Tensor(numel, tensor.shape), 1.0 if "Pad" in kind else 0.25 if kind.startswith("Dropout") else 0.0)
+    is_twice = kind == "LeakyReLU" and True not in (layer.named.get("inplace"), *layer.places[1:2])
+    times = 1.0 if "Pad" in kind or is_twice else 0.25 if kind.startswith("Dropout") else 0.0
+    return kept.keep(Tensor(numel, tensor.shape), times)
 
 
 def _convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
@@ -147,27 +152,34 @@ def _convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
         return Tensor(tensor.numel, tensor.shape)
     if layer.parameters is None:
         layer.parameters = conv_weights(layer, inner, outer, shift=1 if layer.is_last else 2)
-    new = tuple(_side(layer, side) for side in sides)
+    new = tuple(_side(layer, side, place) for place, side in enumerate(sides))
     shape = (1.0, *new, outer) if layer.is_last else (1.0, outer, *new)
     return Tensor(numel_of(shape), shape)
 
 
-def _side(layer: Layer, side: float) -> float:
+def _side(layer: Layer, side: float, place: int) -> float:
+    """Return a side after a convolution whose kernel, stride and padding may differ from side to side."""
     shift = 1 if layer.is_last else 2
     kernel = (
-        first_number(layer.named.get("kernel_size", layer.places[shift] if len(layer.places) > shift else 3)) or 3.0
+        number_at(layer.named.get("kernel_size", layer.places[shift] if len(layer.places) > shift else 3), place) or 3.0
     )
-    step = number(layer, shift + 1, "stride", "strides", default=1.0) or 1.0
+    steps = next((layer.named[name] for name in ("stride", "strides") if name in layer.named), UNKNOWN)
+    if steps is UNKNOWN and shift + 1 < len(layer.places):
+        steps = layer.places[shift + 1]
+    step = number_at(steps, place) or 1.0
     if "ranspose" in layer.kind:
-        pad = first_number(layer.named.get("padding", layer.places[shift + 2] if len(layer.places) > shift + 2 else 0))
+        longest = LONGEST_WAVE if rank_of(layer) == 1 else LONGEST_SIDE
+        pad = number_at(
+            layer.named.get("padding", layer.places[shift + 2] if len(layer.places) > shift + 2 else 0), place
+        )
         if layer.is_last or pad is None:
-            return min(side * step, 8192.0)
+            return min(side * step, longest)
         more = number(layer, -1, "output_padding", default=0.0) or 0.0
-        return min(max(1.0, (side - 1) * step - 2 * pad + kernel + more), 8192.0)
+        return min(max(1.0, (side - 1) * step - 2 * pad + kernel + more), longest)
     padding = layer.named.get(
         "padding", layer.places[shift + 2] if len(layer.places) > shift + 2 and not layer.is_last else UNKNOWN
     )
-    pad = first_number(padding)
+    pad = number_at(padding, place)
     if layer.kind.startswith("Conv2dNorm"):
         pad = (kernel - 1) / 2
     elif padding is UNKNOWN:
@@ -244,7 +256,7 @@ def _pooled(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
 def _enlarged(tensor: Tensor, factor: float, *, is_last: bool) -> Tensor:
     if tensor.shape is not None and len(tensor.shape) > 2:
         sides = tensor.shape[1:-1] if is_last else tensor.shape[2:]
-        new = tuple(min(side * factor, 8192.0) for side in sides)
+        new = tuple(min(side * factor, LONGEST_SIDE) for side in sides)
         shape = (1.0, *new, tensor.shape[-1]) if is_last else (*tensor.shape[:2], *new)
         return Tensor(numel_of(shape), shape)
     return Tensor((tensor.numel or 0.0) * factor**2)

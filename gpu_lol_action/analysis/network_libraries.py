@@ -57,6 +57,7 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
         return network
     layer = build_layer(target, places, named)
     if layer is not None:
+        machine.built += 1
         return layer
     if last == "checkpoint" and places:
         return _checkpointed(machine, places)

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Kept, Machine, OutOfStepsError, Root
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Counted, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_waves import is_judged, wave_input
 from gpu_lol_action.analysis.network_weights import number
 from gpu_lol_action.domain.finding import Evidence
 
@@ -21,6 +22,7 @@ DEFAULT_SIZE, DENSE_SIZE = 224, 512
 LENGTH = 256
 """Positions of a text or sound with which ``forward`` is followed; what is kept is said per position."""
 FORWARD_STEPS = 60_000
+WAVE_SIDES = 3
 _LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
 """Channels of a latent picture, with those of a mask or another picture beside them, and how many pixels a side of it stands for."""
 FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
@@ -128,8 +130,16 @@ def _inputs(machine: Machine, network: Value) -> list[Tensor]:
         return [_first_input(machine, network, "x")]
     parameters = function.args.args[1:]
     needed = len(parameters) - len(function.args.defaults)
-    rest = [Tensor(None, name=parameter.arg) for parameter in parameters[1 : max(needed, 1)]]
-    return [_first_input(machine, network, parameters[0].arg if parameters else "x"), *rest]
+    first = _first_input(machine, network, parameters[0].arg if parameters else "x")
+    is_wave = first.shape is not None and len(first.shape) == WAVE_SIDES
+    names = [parameter.arg for parameter in parameters[1 : max(needed, 1)]]
+    rest = [
+        Tensor(first.numel, first.shape, name=name)
+        if is_wave and is_judged(name, first.name)
+        else Tensor(None, name=name)
+        for name in names
+    ]
+    return [first, *rest]
 
 
 def _first_input(machine: Machine, network: Value, name: str) -> Tensor:
@@ -137,6 +147,8 @@ def _first_input(machine: Machine, network: Value, name: str) -> Tensor:
     for part in _parts(network):
         if not isinstance(part, Layer) or part.is_last:
             continue
+        if (wave := wave_input(machine, part, name)) is not None:
+            return wave
         if part.kind == "ConvTranspose2d" and (inner := number(part, 0, "in_channels")):
             return Tensor(inner, (1.0, inner, 1.0, 1.0), name=name)  # a generator's noise
         if part.kind == "Conv2d" and (inner := number(part, 0, "in_channels")):

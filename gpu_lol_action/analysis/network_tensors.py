@@ -115,6 +115,9 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
         return machine.kept.keep(joined(tensors, places, named))
     if name in _SAVES:
         return machine.kept.keep(Tensor(first.numel, first.shape))
+    if name == "leaky_relu" and named.get("inplace") is not True:
+        # It saves what it is given, the next layer what it gives; ReLU tells its gradient from the latter.
+        return machine.kept.keep(Tensor(first.numel, first.shape))
     if name in _SAME:
         return combine(
             first, tensors[1] if len(tensors) > 1 and name in {"add", "mul", "sub", "div", "add_", "mul_"} else None
