@@ -9,25 +9,27 @@ Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configured_lists import listed_numbers
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.media_detectors import detector_findings
+from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
-from gpu_lol_action.analysis.media_sizes import image_size, size_findings
+from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.python_code import Call, PythonCode
+from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.media_facts import find_network
@@ -90,7 +92,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
     found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
-    found += _own(run, scope, followed, found)
+    found += _own(checkout, run, scope, followed, found)
     return found
 
 
@@ -235,15 +237,15 @@ def _segmenter(call: Call) -> str:
     return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
 
 
-def _own(run: Run, scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
+def _own(
+    checkout: Checkout, run: Run, scope: Scope, sources: Sequence[Source], found: Sequence[Finding]
+) -> list[Finding]:
     """Return the network of one's own that the run builds, else the policy that a library of agents builds for it."""
-    size = image_size(found) or (0, 0)
-    options: dict[str, str] = {}
-    for _, settings in scope.tiers[:2]:
-        for setting in settings:
-            options.setdefault(setting.key, setting.text)
-    side = round(math.sqrt(size[0] * size[1]))  # of a square as large
-    network = own_network(sources, side, options) if sources else None
+    options = {setting.key: setting.text for setting in reversed(scope.tiers[0][1])}
+    options = {**listed_numbers(run_configs(checkout, run)), **options}
+    for setting in scope.tiers[1][1]:
+        options.setdefault(setting.key, setting.text)
+    network = own_network(sources, input_sizes(scope, found), options) if sources else None
     if network is not None:
         return [*_own_findings(network), *_shape_findings(run, network)]
     return list(next((policy for source in sources if (policy := _policy_of(source))), ()))
@@ -286,6 +288,8 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
         ("own_outputs", str(network.outputs)),
         ("own_at_work", str(network.at_work)),
     ]
+    if network.known_as:
+        values.append(("own_known_as", network.known_as))
     if network.is_sequence:
         values.append(("own_sequence", "yes"))
     return [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]

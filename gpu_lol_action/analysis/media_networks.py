@@ -15,13 +15,21 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_expressions import evaluate
-from gpu_lol_action.analysis.network_forms import numel_of
+from gpu_lol_action.analysis.network_inputs import InputSizes, inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_libraries import instantiate
-from gpu_lol_action.analysis.network_machine import Following, Frame, Kept, Machine, OutOfStepsError, Root
+from gpu_lol_action.analysis.network_machine import (
+    Following,
+    Frame,
+    Kept,
+    Machine,
+    OtherRankError,
+    OutOfStepsError,
+    Root,
+)
+from gpu_lol_action.analysis.network_named_shapes import shape_of
 from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Counted, Function, Instance, Layer, Tensor, Value
-from gpu_lol_action.analysis.network_weights import number
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_TOGETHER = 4 * 2**20
@@ -56,8 +64,6 @@ _STARTS = frozenset(
 )
 _METHODS = _STARTS | {"__call__", "setup_model", "configure_model", "_build_model", "init_model"}
 _LATENTS = ("AutoencoderKL", "first_stage", "latent_size", "vae.encode")
-_LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
-"""Channels of a latent picture, with those of a mask or another picture beside them, and how many pixels a side of it stands for."""
 _FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
@@ -65,7 +71,8 @@ _FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, 
 class OwnNetwork:
     """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands.
 
-    ``shape`` are the numbers of a transformer by the field that they speak for, as the program computes them before it builds it.
+    ``shape`` are the numbers of a transformer by the field that they speak for, as the program computes them before it builds it;
+    ``known_as`` is a name under which the checkout itself registers the network.
     """
 
     name: str
@@ -77,30 +84,31 @@ class OwnNetwork:
     unknown: int
     evidence: Evidence
     shape: tuple[tuple[str, int], ...] = ()
+    known_as: str = ""
 
 
 def own_network(
-    sources: Sequence[Source], image_size: int, options: Mapping[str, str] | None = None
+    sources: Sequence[Source], sizes: InputSizes, options: Mapping[str, str] | None = None
 ) -> OwnNetwork | None:
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
     if not sources:
         return None
     given = options or {}
-    before = _followed(sources[0], tuple(sources), image_size)
+    before = _followed(sources[0], tuple(sources), sizes)
     for network, asked in before:
         if all(_said(given, name) == said for name, said in asked.items()):
             return network
-    network, names = _follow_programs(sources, image_size, given)
+    network, names = _follow_programs(sources, sizes, given)
     before.append((network, {name: _said(given, name) for name in names}))
     return network
 
 
 @remembered
 def _followed(
-    first: Source, sources: tuple[Source, ...], image_size: int
+    first: Source, sources: tuple[Source, ...], sizes: InputSizes
 ) -> list[tuple[OwnNetwork | None, dict[str, str | None]]]:
     """Return what came of following the same files before, with the options that were asked for: mostly all that an analysis costs."""
-    del first, sources, image_size  # by which it is remembered
+    del first, sources, sizes  # by which it is remembered
     return []
 
 
@@ -109,16 +117,18 @@ def _said(options: Mapping[str, str], name: str) -> str | None:
 
 
 def _follow_programs(
-    sources: Sequence[Source], image_size: int, options: Mapping[str, str]
+    sources: Sequence[Source], sizes: InputSizes, options: Mapping[str, str]
 ) -> tuple[OwnNetwork | None, tuple[str, ...]]:
     """Return the largest network, and the names of the options that were asked for on the way."""
     programs = _programs(sources)
     if not programs:
         return None, ()
     machine = Machine(
-        programs, options, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
+        programs, options, sizes.side or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
     )
-    machine.is_size_open = not image_size
+    machine.is_size_open = not sizes.side
+    machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop
+    machine.points = sizes.points
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):
@@ -130,33 +140,11 @@ def _follow_programs(
     if 1 < len(found) <= MOST_TOGETHER:
         return _together(found), tuple(machine.asked)  # a generator and what judges it are there at once
     largest = max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+    if largest is not None and machine.known_as:
+        largest = replace(largest, known_as=machine.known_as[0])
     if largest is not None and machine.shapes:
-        largest = replace(largest, shape=_shape(machine.shapes[0]))
+        largest = replace(largest, shape=shape_of(machine.shapes[0]))
     return largest, tuple(machine.asked)
-
-
-_SHAPE = (
-    ("model.layers", ("n_layer", "n_layers", "num_layers", "num_hidden_layers")),
-    ("model.hidden_size", ("n_embd", "hidden_size", "d_model", "dim", "hidden_dim")),
-    ("model.vocabulary", ("vocab_size", "n_vocab")),
-    ("model.attention_heads", ("n_head", "n_heads", "num_heads", "num_attention_heads")),
-)
-MOST_OF_A_SHAPE = 1_000_000
-
-
-def _shape(named: Mapping[str, Value]) -> tuple[tuple[str, int], ...]:
-    """Return the numbers that were computed; none where layers or width is not known."""
-    found = []
-    for name, keys in _SHAPE:
-        value = next((named[key] for key in keys if key in named), None)
-        if (
-            isinstance(value, (int, float))
-            and not isinstance(value, bool)
-            and 0 < value < MOST_OF_A_SHAPE
-            and value == int(value)
-        ):
-            found.append((name, int(value)))
-    return tuple(found) if [name for name, _ in found][:2] == ["model.layers", "model.hidden_size"] else ()
 
 
 def configured_network(
@@ -218,7 +206,7 @@ def _measured(machine: Machine) -> list[OwnNetwork]:
     inner: set[int] = set()
     del machine.roots[MOST_ROOTS:]
     for root in machine.roots:
-        inner |= {id(part) for part in _parts(root.network)} - {id(root.network)}
+        inner |= {id(part) for part in parts_of_network(root.network)} - {id(root.network)}
     found: dict[str, OwnNetwork] = {}
     outer = [root for root in machine.roots if id(root.network) not in inner]
     for root in outer[:MOST_MEASURED]:
@@ -240,7 +228,7 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
         _run_once(machine, root)
         machine.size = before
     kept = machine.kept
-    parts = {id(part): part for part in (*_parts(root.network), *kept.used.values())}
+    parts = {id(part): part for part in (*parts_of_network(root.network), *kept.used.values())}
     layers = [part for part in parts.values() if isinstance(part, Layer)]
     weights = sum(part.parameters or 0.0 for part in layers)
     weights += sum(part.numel or 0.0 for part in parts.values() if isinstance(part, Tensor) and part.is_parameter)
@@ -262,18 +250,24 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
 
 
 def _run_once(machine: Machine, root: Root) -> Value:
-    """Follow ``forward`` once; what it keeps is in ``machine.kept``."""
-    budget = min(FORWARD_STEPS, machine.forward_left)
-    machine.kept, machine.steps, machine.running = Kept(), budget, 1
-    inputs = _inputs(machine, root.network)
-    try:
-        return call(machine, root.network, inputs, {})
-    except (OutOfStepsError, *_FAULTS):
-        machine.kept.unknown += 1
-        return UNKNOWN
-    finally:
-        machine.forward_left -= budget - max(machine.steps, 0)
-        machine.depth = machine.building = machine.running = 0
+    """Follow ``forward`` once, again where it wants an input of another rank; what it keeps is in ``machine.kept``."""
+    rank: int | None = None
+    for _ in range(2):
+        budget = min(FORWARD_STEPS, machine.forward_left)
+        machine.kept, machine.steps, machine.running = Kept(), budget, 1
+        inputs = inputs_of(machine, root.network, rank)
+        machine.input_shape = inputs[0].shape if rank is None else None
+        try:
+            return call(machine, root.network, inputs, {})
+        except OtherRankError as said:
+            rank = said.rank
+        except (OutOfStepsError, *_FAULTS):
+            machine.kept.unknown += 1
+            return UNKNOWN
+        finally:
+            machine.forward_left -= budget - max(machine.steps, 0)
+            machine.depth = machine.building = machine.running = 0
+    return UNKNOWN
 
 
 def _is_dense(result: Value, size: int) -> bool:
@@ -284,65 +278,6 @@ def _is_dense(result: Value, size: int) -> bool:
         result = result[0] if isinstance(result, list) else next(iter(result.values()))
     shape = result.shape if isinstance(result, Tensor) else None
     return shape is not None and len(shape) == 4 and min(shape[2:]) >= size / 2
-
-
-def _inputs(machine: Machine, network: Value) -> list[Tensor]:
-    """Return what ``forward`` is given: as many fresh tensors as it has parameters without a default."""
-    function = None
-    if isinstance(network, Instance) and isinstance(network.home, Class):
-        named = {item.name: item for item in network.home.node.body if hasattr(item, "name")}
-        function = next((named[name] for name in ("forward", "call", "__call__") if name in named), None)
-    if function is None or not hasattr(function, "args"):
-        return [_first_input(machine, network, "x")]
-    parameters = function.args.args[1:]
-    needed = len(parameters) - len(function.args.defaults)
-    rest = [Tensor(None, name=parameter.arg) for parameter in parameters[1 : max(needed, 1)]]
-    return [_first_input(machine, network, parameters[0].arg if parameters else "x"), *rest]
-
-
-def _first_input(machine: Machine, network: Value, name: str) -> Tensor:
-    """Return the input that the first layer with weights wants: a picture, or what that layer sizes itself."""
-    for part in _parts(network):
-        if not isinstance(part, Layer) or part.is_last:
-            continue
-        if part.kind == "ConvTranspose2d" and (inner := number(part, 0, "in_channels")):
-            return Tensor(inner, (1.0, inner, 1.0, 1.0), name=name)  # a generator's noise
-        if part.kind == "Conv2d" and (inner := number(part, 0, "in_channels")):
-            size = float(machine.size // LATENT if inner in _LATENT_CHANNELS and machine.has_latents else machine.size)
-            shape = (1.0, inner, size, size)
-            return Tensor(numel_of(shape), shape, name=name)
-        is_patches = (
-            part.kind == "Rearrange"
-            and bool(part.places)
-            and str(part.places[0]).lstrip().startswith(("b c (h", "b c (p"))
-        )
-        if is_patches:
-            shape = (1.0, 3.0, float(machine.size), float(machine.size))
-            return Tensor(numel_of(shape), shape, name=name)
-        if part.parameters:
-            break
-    return Tensor(None, name=name)
-
-
-def _parts(value: Value, limit: int = 20_000) -> list[Value]:
-    """Return the layers, weights and networks that a network holds, itself first, each once."""
-    found: dict[int, Value] = {}
-    seen: set[int] = set()
-    pending = [value]
-    while pending and len(seen) < limit:
-        each = pending.pop(0)
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        if isinstance(each, (Instance, Layer, Counted)) or (isinstance(each, Tensor) and each.is_parameter):
-            found[id(each)] = each
-        if isinstance(each, Instance):
-            pending[:0] = [*each.attributes.values(), *each.items]
-        elif isinstance(each, list):
-            pending[:0] = each
-        elif isinstance(each, dict):
-            pending[:0] = each.values()
-    return list(found.values())
 
 
 def _together(found: Sequence[OwnNetwork]) -> OwnNetwork:

@@ -30,11 +30,11 @@ def whole_network(
 ) -> ModelFacts | None:
     """Return the program's own network for pictures where it is surely read, and a named model is only its backbone or none is named."""
     own = _best(findings, "media.own_parameters")
-    if (
-        own is None
-        or own.confidence is not Confidence.HIGH
-        or (named is not None and named.confidence is Confidence.HIGH)
-    ):
+    if own is None or own.confidence is not Confidence.HIGH:
+        return None
+    if named is not None and named.value == _text(findings, "media.own_known_as"):
+        return _own_model(findings, int(own.value) / 1e9)
+    if named is not None and named.confidence is Confidence.HIGH:
         return None
     if named is None:
         is_language = _best(findings, "model.vocabulary") is not None or _best(findings, "media.image_size") is None
@@ -51,12 +51,18 @@ def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
     """
     known = tuple(findings)
     named, own = _best(known, "media.network"), _best(known, "media.own_parameters")
-    counted = find_model(named.value) if named is not None else None
+    counted = (
+        find_model(named.value) if named is not None and named.value != _text(known, "media.own_known_as") else None
+    )
     if own is None or own.confidence is Confidence.LOW:  # too many of its layers could not be sized
         return counted
     parameters_b = int(own.value) / 1e9
     if counted is not None and counted.parameters_b >= parameters_b:
         return counted
+    return _own_model(known, parameters_b)
+
+
+def _own_model(known: tuple[Finding, ...], parameters_b: float) -> ModelFacts:
     name = _best(known, "media.own_network")
     return ModelFacts(name.value if name is not None else "own network", OWN, parameters_b, source="layers")
 

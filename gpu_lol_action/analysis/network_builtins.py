@@ -200,6 +200,13 @@ def _some(*, every: bool) -> Builtin:
     return give
 
 
+def _logarithm(asked: Asked) -> Value:
+    numbers = [place for place in asked.places[:2] if isinstance(place, _Numbers) and place > 0]
+    if len(numbers) != len(asked.places) or not numbers or (len(numbers) > 1 and numbers[1] == 1):
+        return UNKNOWN
+    return math.log(numbers[0]) if len(numbers) == 1 else round(math.log(numbers[0], numbers[1]), 9)
+
+
 def _linear_space(asked: Asked) -> Value:
     """Return evenly spaced numbers: rates of stochastic depth, of which only the count matters."""
     count = asked.places[2] if len(asked.places) > 2 else UNKNOWN
@@ -240,6 +247,8 @@ BUILTINS: Mapping[str, Builtin] = {
     "math.sqrt": _number(lambda v: math.sqrt(abs(v))), "np.sqrt": _number(lambda v: math.sqrt(abs(v))), "numpy.sqrt": _number(lambda v: math.sqrt(abs(v))),
     "math.log2": _number(lambda v: math.log2(v) if v > 0 else 0), "np.log2": _number(lambda v: math.log2(v) if v > 0 else 0),
     "numpy.log2": _number(lambda v: math.log2(v) if v > 0 else 0),
+    "math.log": _logarithm, "np.log": _logarithm, "numpy.log": _logarithm, "np.ceil": _number(math.ceil), "numpy.ceil": _number(math.ceil),
+    "np.floor": _number(math.floor), "numpy.floor": _number(math.floor),
     "max": _extreme(max), "min": _extreme(min), "sum": _sum, "zip": _zip, "enumerate": _enumerate, "list": _listed, "tuple": _listed,
     "set": _listed, "iter": _listed, "reversed": _reversed, "sorted": _sorted, "dict": _dict, "OrderedDict": _dict, "collections.OrderedDict": _dict, "cast": _second, "typing.cast": _second,
     "getattr": _getattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,

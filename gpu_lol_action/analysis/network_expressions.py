@@ -10,9 +10,11 @@ from gpu_lol_action.analysis.network_machine import MAX_LIST, Frame, Machine
 from gpu_lol_action.analysis.network_objects import attribute
 from gpu_lol_action.analysis.network_operators import binary, compared, items_of, truth, unary
 from gpu_lol_action.analysis.network_tensors import index_tensor
-from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Layer, Named, Tensor, Value
 
 MAX_TEXT = 400
+MOST_OF_A_TABLE = 2_000
+"""Steps that a list of plain values may take."""
 _PLAIN = (int, float, str, bool, type(None))
 
 
@@ -130,8 +132,21 @@ def _comprehension(machine: Machine, frame: Frame, node: ast.expr) -> Value:
         found = [(key, value) for key, value in pairs]
         known = {key: value for key, value in found if isinstance(key, (str, int, float))}
         return known if len(known) == len(found) or known else UNKNOWN
-    element = node.elt
-    return [evaluate(machine, inner, element) for _ in rounds(0)][:MAX_LIST]
+    return _rows(machine, inner, node.elt, rounds(0))
+
+
+def _rows(machine: Machine, frame: Frame, element: ast.expr, rounds: Iterator[None]) -> Value:
+    """Return an element per round; of a long table of numbers (sines of positions) the later rows are taken for the last one."""
+    found: list[Value] = []
+    start = machine.steps
+    for _ in rounds:
+        is_long = bool(found) and start - machine.steps > MOST_OF_A_TABLE and not _is_network(found[-1])
+        found.append(found[-1] if is_long else evaluate(machine, frame, element))
+    return found[:MAX_LIST]
+
+
+def _is_network(value: Value) -> bool:
+    return isinstance(value, (Instance, Layer, Counted, Tensor))
 
 
 def _compare(machine: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -225,8 +240,11 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
 def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     """Return an index, or a slice of known bounds."""
     if not isinstance(node, ast.Slice):
-        return evaluate(machine, frame, node)
+        is_rest = isinstance(node, ast.Constant) and node.value is Ellipsis
+        return Ellipsis if is_rest else evaluate(machine, frame, node)
     ends = [evaluate(machine, frame, end) if end is not None else None for end in (node.lower, node.upper, node.step)]
+    if machine.running and ends[1] is UNKNOWN and ends[0] in (None, 0):
+        return slice(machine.length)  # a table of positions is cut to those that there are
     return (
         slice(*ends)
         if all(end is None or (isinstance(end, int) and not isinstance(end, bool)) for end in ends)

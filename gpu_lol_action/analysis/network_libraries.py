@@ -33,6 +33,7 @@ _LIBRARIES = (
     "efficientnet_pytorch",
 )
 _BY_NAME = frozenset({"create_model", "get_model", "load", "from_name", "from_pretrained"})
+_FACTORIES = frozenset({"create_model", "get_model", "build_model"})
 _INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
 
 
@@ -52,6 +53,8 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
     drawn = blueprint_of(target)
     if drawn is not None:
         return machine.call(drawn, places, named)
+    if last in _FACTORIES and (own := _own_network(machine, places, named)) is not None:
+        return own
     network = _library_network(target, places, named)
     if network is not None:
         return network
@@ -105,6 +108,17 @@ def _container(machine: Machine, last: str, places: Sequence[Value]) -> Instance
     if last == "Sequential" and not machine.building and not machine.running and machine.program is not None:
         machine.roots.append(Root(made, machine.program, machine.line))
     return made
+
+
+def _own_network(machine: Machine, places: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
+    """Return a network that the checkout itself registers under the name that a library's factory is given; None without one."""
+    keys = ("model_name", "model", "name")
+    given = next((value for value in (*places[:1], *(named.get(key) for key in keys)) if isinstance(value, str)), "")
+    found = machine.registered(given) if given else None
+    if found is None:
+        return None
+    machine.known_as.append(given)
+    return machine.call(found, places[1:], {key: value for key, value in named.items() if key not in keys})
 
 
 def _library_network(target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Counted | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,14 @@ _REGISTERS = "register"
 
 class OutOfStepsError(Exception):
     """The program is longer than what is followed."""
+
+
+class OtherRankError(Exception):
+    """A network takes its input apart into another number of sides than it was given."""
+
+    def __init__(self, rank: int) -> None:
+        super().__init__(rank)
+        self.rank = rank
 
 
 @dataclass(slots=True, eq=False)
@@ -99,6 +108,13 @@ class Machine:
     tries: int = 0
     forward_left: int = MOST_FORWARD
     is_size_open: bool = False
+    frames: int = (
+        0  # of a clip, samples of a sound and from one of its windows to the next, points of a cloud; 0: not said
+    )
+    samples: int = 0
+    hop: int = 0
+    points: int = 0
+    input_shape: tuple[float, ...] | None = None  # of a network that is run, as long as it may be of another rank
     has_latents: bool = False
     depth: int = 0
     building: int = 0  # constructors of networks that are open
@@ -117,6 +133,7 @@ class Machine:
     homes: dict[str, Program | None] = field(
         default_factory=dict
     )  # the first program with a class or function of that name
+    known_as: list[str] = field(default_factory=list)  # names under which the checkout registers what was built
     registering: list[Program] | None = None
     registry: dict[str, tuple[Program, str]] | None = None
 
@@ -148,6 +165,11 @@ class Machine:
             self.homes[last] = next((other for other in self.programs if other.defines(last)), None)
         home = self.homes[last]
         return self._own(last, home) if home is not None else Named(origin or name)
+
+    def of_module(self, module: str, name: str) -> Value | None:
+        """Return a module's class or function where something else has the module's own name too."""
+        home = next((program for program in self.programs if program.stem == module and program.defines(name)), None)
+        return self._own(name, home) if home is not None else None
 
     def _own(self, name: str, program: Program) -> Value | None:
         key = (program.source.path, name)
@@ -213,11 +235,22 @@ def parse_value(text: str) -> Value:
         return bare.lower() == "true"
     if bare.lower() in {"none", "null"}:
         return None
+    if bare.startswith("[[") and (rows := _rows(bare)) is not None:
+        return rows
     if "," in bare:
         parts = [_number(part) for part in bare.strip("[]() ").split(",") if part.strip()]
         return parts if all(part is not None for part in parts) else bare
     number = _number(bare)
     return number if number is not None else bare
+
+
+def _rows(text: str) -> Value | None:
+    """Return lists in a list, as JSON writes them; None where the text is none."""
+    try:
+        found = json.loads(text) if len(text) < 1000 else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
 
 
 def _number(text: str) -> float | int | None:

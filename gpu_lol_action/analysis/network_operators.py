@@ -109,6 +109,8 @@ def compared(sign: ast.cmpop, left: Value, right: Value) -> bool | None:
         return compare(left, right) if flat else None
     if not isinstance(left, _PLAIN) or not isinstance(right, _PLAIN):
         return None
+    if isinstance(left, str) is not isinstance(right, str) and None not in (left, right):
+        left, right = str(left), str(right)  # an option's text may stand for a number, and a number for its text
     numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
     is_equality = isinstance(sign, (ast.Eq, ast.NotEq))
     return (
