@@ -25,7 +25,7 @@ from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_findi
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
-from gpu_lol_action.analysis.network_sources import network_sources
+from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.python_code import Call, PythonCode
@@ -92,6 +92,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
     found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
+    words = frozenset(setting.text for _, settings in scope.tiers[:4] for setting in settings)
+    followed = (*followed[:1], *named_modules(checkout, followed, words), *followed[1:])
     found += _own(checkout, run, scope, followed, found)
     return found
 
@@ -154,6 +156,8 @@ def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
     before = 0
     for source in sources:
+        if source is not sources[0] and only_judges(source):
+            continue
         confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
         for place, call, name in _networks_of(source):
             if before + place < MAX_CALLS:

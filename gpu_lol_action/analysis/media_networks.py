@@ -28,6 +28,7 @@ from gpu_lol_action.analysis.network_machine import (
 )
 from gpu_lol_action.analysis.network_named_shapes import shape_of
 from gpu_lol_action.analysis.network_programs import Program, program_of
+from gpu_lol_action.analysis.network_sources import only_judges
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Counted, Function, Instance, Layer, Tensor, Value
 from gpu_lol_action.domain.finding import Evidence
@@ -38,6 +39,8 @@ MOST_TOGETHER = 3
 MOST_ROOTS, MOST_MEASURED = 64, 12
 """Networks of one run that are looked at, and how many of those that stand in no other are run once."""
 MOST_NUMBERS = 1e15
+MOST_UNREACHED = 0.4
+"""Share of the weights in layers that one run has to reach: else only a part of the network was understood."""
 MOST_KEPT = 16e9
 """Numbers that one sample may keep: 64 GB at 32 bit."""
 DEFAULT_SIZE, DENSE_SIZE = 224, 512
@@ -209,6 +212,7 @@ def _measured(machine: Machine) -> list[OwnNetwork]:
         inner |= {id(part) for part in parts_of_network(root.network)} - {id(root.network)}
     found: dict[str, OwnNetwork] = {}
     outer = [root for root in machine.roots if id(root.network) not in inner]
+    outer = [root for root in outer if not only_judges(root.program.source)] or outer
     for root in outer[:MOST_MEASURED]:
         network = _measure(machine, root)
         before = found.get(network.name)
@@ -231,14 +235,19 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     parts = {id(part): part for part in (*parts_of_network(root.network), *kept.used.values())}
     layers = [part for part in parts.values() if isinstance(part, Layer)]
     weights = sum(part.parameters or 0.0 for part in layers)
+    layered = weights
     weights += sum(part.numel or 0.0 for part in parts.values() if isinstance(part, Tensor) and part.is_parameter)
-    weights += 1e6 * sum(
-        {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}.values()
-    )
+    counted = {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}
+    weights += 1e6 * sum(counted.values())
+    layered += 1e6 * sum(counted.values())
     unknown = sum(part.parameters is None for part in layers) + kept.unknown
     sized = sum(bool(part.parameters) for part in layers)
-    if kept.saved > MOST_KEPT:
-        unknown += sized  # no card holds one sample of it: what goes in was not understood
+    reached = sum(part.parameters or 0.0 for part in kept.used.values() if isinstance(part, Layer))
+    reached += 1e6 * sum(
+        part.network.parameters_m for key, part in kept.used.items() if isinstance(part, Counted) and key < 0
+    )
+    if kept.saved > MOST_KEPT or not kept.saved or reached < MOST_UNREACHED * layered:
+        unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
     per = LENGTH if kept.is_sequence else 1
     name = (
         root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else "a row of layers"

@@ -19,7 +19,8 @@ SMALL_PICTURE = 64
 STEM = 4
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
-MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
+MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
+"""Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
 
 # Before PyTorch 2 attention was fused only by a package beside it.
 _BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
@@ -79,6 +80,9 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
     is_picture = question.model.kind == OWN or question.model.kind in PICTURE_KINDS
     views = float(_text(known, "media.views") or 1) if is_picture and question.method.trains_everything else 1.0
     is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and question.method.trains
+    is_mixed = is_mixed and any(
+        f.field == "dependencies.requirements" and f.value.startswith("ultralytics") for f in known
+    )
     return replace(
         question,
         precision="fp16" if is_mixed and _best(known, "training.precision") is None else question.precision,

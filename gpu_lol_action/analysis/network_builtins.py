@@ -234,6 +234,12 @@ def _input(asked: Asked) -> Value:
     return Tensor(None)
 
 
+def _module(asked: Asked) -> Value:
+    """Return the module of a name that is only known as the program runs."""
+    name = asked.places[0] if asked.places else UNKNOWN
+    return Named(name.strip(".")) if isinstance(name, str) and 0 < len(name) < 200 else UNKNOWN
+
+
 def _pair(asked: Asked) -> Value:
     value = asked.places[0] if asked.places else UNKNOWN
     return value if isinstance(value, list) else [value, value]
@@ -254,6 +260,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "getattr": _getattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
     "np.prod": _product, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
+    "importlib.import_module": _module, "import_module": _module, "__import__": _module,
     "eval": _eval, "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,
     "tensorflow.keras.Input": _input, "tensorflow.keras.layers.Input": _input, "tf.keras.layers.Input": _input,
     "edict": _dict, "EasyDict": _dict, "easydict.EasyDict": _dict, "SimpleNamespace": _dict, "types.SimpleNamespace": _dict,

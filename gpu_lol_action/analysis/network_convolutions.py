@@ -13,6 +13,8 @@ from gpu_lol_action.analysis.network_weights import conv_weights, number, rank_o
 LONGEST = 8192.0
 """Sides that are enlarged grow no further: larger pictures were not understood."""
 LONGEST_SOUND = 2.0**24
+NEARLY = 3.5
+"""Queries, keys and values are three times what went in."""
 FUNCTIONS = frozenset(
     {"conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "linear"}
 )
@@ -35,7 +37,7 @@ def convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
         sides = (
             (known[1:-1] if layer.is_last else known[2:])
             if known
-            else (max(1.0, (tensor.numel / (inner or 1.0)) ** (1 / rank)),) * rank
+            else _guessed(kept.sides.get(rank), tensor.numel / (inner or 1.0), rank)
         )
     if layer.kind == "DepthwiseConv2D":
         outer = inner
@@ -47,6 +49,13 @@ def convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
     new = tuple(_side(layer, side, axis) for axis, side in enumerate(sides))
     shape = (1.0, *new, outer) if layer.is_last else (1.0, outer, *new)
     return Tensor(numel_of(shape), shape)
+
+
+def _guessed(before: tuple[float, ...] | None, numel: float, rank: int) -> tuple[float, ...]:
+    """Return the sides of what was not followed: those of the picture before it where about as much is there, else a square."""
+    if before is not None and 1 / NEARLY < numel / max(1.0, numel_of(before)) < NEARLY:
+        return before
+    return (max(1.0, numel ** (1 / rank)),) * rank
 
 
 def of_function(name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Tensor | None:

@@ -85,6 +85,8 @@ def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
             named.update({key: item for key, item in value.items() if isinstance(key, str)})
     if not machine.building and not machine.running:
         machine.line, machine.program = node.lineno, frame.program
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            machine.add_option(places, named)
     return machine.call(target, places, named)
 
 

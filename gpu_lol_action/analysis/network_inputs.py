@@ -59,7 +59,7 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
     for part in parts_of_network(network):
         if isinstance(part, Tensor) and part.is_parameter and part.shape is not None and len(part.shape) == 4:
             if part.shape[1] in PICTURES and part.shape[2] == part.shape[3]:
-                return _shaped(name, (1.0, part.shape[1], *_sides(machine, 2)))
+                return _shaped(machine, name, (1.0, part.shape[1], *_sides(machine, 2)))
             break
         if isinstance(part, Tensor) and part.is_parameter and part.shape is not None and len(part.shape) > 1:
             break
@@ -67,22 +67,25 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
             continue
         inner = number(part, 0, "in_channels")
         if part.kind == "ConvTranspose2d" and inner:
-            return _shaped(name, (1.0, inner, 1.0, 1.0))  # a generator's noise
+            return _shaped(machine, name, (1.0, inner, 1.0, 1.0))  # a generator's noise
         if part.kind in {"Conv1d", "Conv2d", "Conv3d"} and inner:
-            return _shaped(name, (1.0, inner, *_sides_for(machine, inner, rank - 2 if rank else int(part.kind[4]))))
+            return _shaped(
+                machine, name, (1.0, inner, *_sides_for(machine, inner, rank - 2 if rank else int(part.kind[4])))
+            )
         is_patches = (
             part.kind == "Rearrange"
             and bool(part.places)
             and str(part.places[0]).lstrip().startswith(("b c (h", "b c (p"))
         )
         if is_patches:
-            return _shaped(name, (1.0, 3.0, *_sides(machine, 2)))
+            return _shaped(machine, name, (1.0, 3.0, *_sides(machine, 2)))
         if part.parameters:
             break
     return Tensor(None, name=name)
 
 
-def _shaped(name: str, shape: tuple[float, ...]) -> Tensor:
+def _shaped(machine: Machine, name: str, shape: tuple[float, ...]) -> Tensor:
+    machine.kept.sides[len(shape) - 2] = shape[2:]
     return Tensor(numel_of(shape), shape, name=name)
 
 

@@ -83,7 +83,9 @@ def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: M
     if layer.kind in DENSE:
         return kept.keep(_dense(layer, tensor))
     if layer.kind in {"Embedding", "EmbeddingBag", "Embed"}:
-        return _embedded(machine, layer, given if isinstance(given, Tensor) else Tensor(None))
+        return _embedded(
+            machine, layer, given if isinstance(given, Tensor) else Tensor(None, name="y" if given is None else "")
+        )
     if layer.kind in RECURRENT:
         return _recurred(machine, layer, tensor)
     if tensor.numel is None:

@@ -73,6 +73,8 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
     last = target.last
     if last in FUNCTIONS:
         return call_tensor_function(machine, last, places, named)
+    if "." in target.name and (own := machine.of_module(target.name.split(".")[-2], last)) is not None:
+        return machine.call(own, places, named)
     if (
         "." in target.name
         and isinstance(found := machine.find(last, None), (Class, Function))

@@ -64,6 +64,9 @@ class Kept:
     is_sequence: bool = False
     last: Tensor | None = None
     used: dict[int, Value] = field(default_factory=dict)
+    sides: dict[int, tuple[float, ...]] = field(
+        default_factory=dict
+    )  # of the last picture, sound or volume, by their count
 
     def keep(self, tensor: Tensor, times: float = 1.0) -> Tensor:
         """Note a tensor that a layer puts out, and how many of its size are saved; return it."""
@@ -72,6 +75,8 @@ class Kept:
             before = self.last.numel if self.last is not None and self.last.numel is not None else 0.0
             self.at_work = max(self.at_work, 2 * tensor.numel + before)
             self.last = tensor
+            if tensor.shape is not None and len(tensor.shape) > 2:
+                self.sides[len(tensor.shape) - 2] = tensor.shape[2:]
         return tensor
 
 
@@ -130,6 +135,7 @@ class Machine:
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
+    defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
     homes: dict[str, Program | None] = field(
         default_factory=dict
     )  # the first program with a class or function of that name
@@ -203,10 +209,22 @@ class Machine:
             self.asked[name] = self._option(name)
         return self.asked[name]
 
+    def add_option(self, places: Sequence[Value], named: Mapping[str, Value]) -> None:
+        """Note what an option starts with that the program makes as it goes, from a table of its own."""
+        names = [place.lstrip("-").replace("-", "_") for place in places if isinstance(place, str)]
+        default = named.get("default", UNKNOWN)
+        if isinstance(default, (str, int, float, list)):
+            for name in names[:2]:
+                self.defaults.setdefault(name, default)
+                if self.asked.get(name) is UNKNOWN:
+                    del self.asked[name]
+
     def _option(self, name: str) -> Value:
         said = self.options.get(name, self.options.get(name.lower()))
         if said is not None:
             return parse_value(said)
+        if name in self.defaults:
+            return self.defaults[name]
         for program in self.programs:
             code = program.source.code
             default = code.default(name) if code is not None else None
