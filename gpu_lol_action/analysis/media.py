@@ -20,11 +20,12 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.media_detectors import detector_findings
 from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
-from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
+from gpu_lol_action.analysis.media_networks import own_network
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
+from gpu_lol_action.analysis.network_found import OwnNetwork
 from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_expressions import evaluate
+from gpu_lol_action.analysis.network_found import OwnNetwork, together
 from gpu_lol_action.analysis.network_inputs import InputSizes, inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_libraries import instantiate
 from gpu_lol_action.analysis.network_machine import (
@@ -70,26 +71,6 @@ _LATENTS = ("AutoencoderKL", "first_stage", "latent_size", "vae.encode")
 _FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnNetwork:
-    """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands.
-
-    ``shape`` are the numbers of a transformer by the field that they speak for, as the program computes them before it builds it;
-    ``known_as`` is a name under which the checkout itself registers the network.
-    """
-
-    name: str
-    parameters: int
-    outputs: int
-    at_work: int
-    is_sequence: bool
-    layers: int
-    unknown: int
-    evidence: Evidence
-    shape: tuple[tuple[str, int], ...] = ()
-    known_as: str = ""
-
-
 def own_network(
     sources: Sequence[Source], sizes: InputSizes, options: Mapping[str, str] | None = None
 ) -> OwnNetwork | None:
@@ -141,7 +122,7 @@ def _follow_programs(
         if found and (place == 0 or machine.tries > MOST_TRIES):
             break
     if 1 < len(found) <= MOST_TOGETHER:
-        return _together(found), tuple(machine.asked)  # a generator and what judges it are there at once
+        return together(found), tuple(machine.asked)  # a generator and what judges it are there at once
     largest = max(found, key=lambda network: (network.parameters, network.evidence), default=None)
     if largest is not None and machine.known_as:
         largest = replace(largest, known_as=machine.known_as[0])
@@ -287,19 +268,3 @@ def _is_dense(result: Value, size: int) -> bool:
         result = result[0] if isinstance(result, list) else next(iter(result.values()))
     shape = result.shape if isinstance(result, Tensor) else None
     return shape is not None and len(shape) == 4 and min(shape[2:]) >= size / 2
-
-
-def _together(found: Sequence[OwnNetwork]) -> OwnNetwork:
-    """Return several networks as one: sums, under the largest one's name."""
-    largest = max(found, key=lambda network: (network.parameters, network.evidence))
-    return OwnNetwork(
-        largest.name,
-        sum(network.parameters for network in found),
-        sum(network.outputs for network in found),
-        max(network.at_work for network in found),
-        largest.is_sequence,
-        layers := sum(network.layers for network in found),
-        # One of them that was not understood leaves the whole unknown.
-        layers if any(network.unknown >= network.layers for network in found) else sum(n.unknown for n in found),
-        largest.evidence,
-    )

@@ -25,6 +25,7 @@ def convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
     rank, kept = rank_of(layer), machine.kept
     outer = number(layer, 0 if layer.is_last else 1, "filters", "features", "out_channels")
     inner = None if layer.is_last else number(layer, 0, "in_channels")
+    known = None
     if tensor.numel is None:  # the network's input
         sides: tuple[float, ...] = (float(machine.size),) * rank if rank > 1 else (float(machine.length),)
         kept.is_sequence = kept.is_sequence or rank == 1
@@ -47,7 +48,8 @@ def convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
     if layer.parameters is None:
         layer.parameters = conv_weights(layer, inner, outer, shift=1 if layer.is_last else 2)
     new = tuple(_side(layer, side, axis) for axis, side in enumerate(sides))
-    shape = (1.0, *new, outer) if layer.is_last else (1.0, outer, *new)
+    first = known[0] if known else 1.0  # pictures of a clip go through side by side
+    shape = (first, *new, outer) if layer.is_last else (first, outer, *new)
     return Tensor(numel_of(shape), shape)
 
 

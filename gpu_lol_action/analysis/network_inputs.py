@@ -16,6 +16,8 @@ LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
 WAVES = frozenset({1, 2})
 """Channels of a sound as it is recorded; more are features of its windows."""
 FEATURES = 16
+CLIP, FRAMES = 5, 8
+"""Sides of a clip with its channels and samples, and pictures of one of which nothing says how many."""
 PICTURES = frozenset({1, 3, 4, 6})
 _TWIN = re.compile(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref)$|_?\d$")
 
@@ -68,6 +70,9 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
         inner = number(part, 0, "in_channels")
         if part.kind == "ConvTranspose2d" and inner:
             return _shaped(machine, name, (1.0, inner, 1.0, 1.0))  # a generator's noise
+        if part.kind == "Conv2d" and inner and rank == CLIP:
+            frames = float(machine.frames or FRAMES)  # a clip of which each picture goes by itself
+            return _shaped(machine, name, (1.0, inner, frames, *_sides(machine, 2)))
         if part.kind in {"Conv1d", "Conv2d", "Conv3d"} and inner:
             return _shaped(
                 machine, name, (1.0, inner, *_sides_for(machine, inner, rank - 2 if rank else int(part.kind[4])))

@@ -117,10 +117,11 @@ def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Val
     if kind in {"PixelShuffle", "PixelUnshuffle"} and tensor.shape and len(tensor.shape) == 4:
         factor = number(layer, 0, "upscale_factor", default=2.0) or 2.0
         factor = factor if kind == "PixelShuffle" else 1 / factor
-        shape = (1.0, tensor.shape[1] / factor**2, tensor.shape[2] * factor, tensor.shape[3] * factor)
+        shape = (tensor.shape[0], tensor.shape[1] / factor**2, tensor.shape[2] * factor, tensor.shape[3] * factor)
         return kept.keep(Tensor(numel, shape))
     if kind == "Flatten":
-        return Tensor(numel, (1.0, numel))
+        first = tensor.shape[0] if tensor.shape and tensor.shape[0] else 1.0
+        return Tensor(numel, (first, numel / first))
     if kind == "Rearrange" and layer.places and isinstance(layer.places[0], str):
         sizes = {key: float(value) for key, value in layer.named.items() if isinstance(value, (int, float))}
         return Tensor(numel, rearranged(tensor.shape, layer.places[0], sizes))
@@ -179,11 +180,11 @@ def _pooled(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
         side = (number(layer, 0, "output_size", default=1.0) or 1.0) if found[1] == "Adaptive" else 1.0
         if shape is None:
             return Tensor(tensor.numel)
-        new = (1.0, shape[-1]) if layer.is_last else (1.0, shape[1], *(side,) * rank)
+        new = (shape[0], shape[-1]) if layer.is_last else (shape[0], shape[1], *(side,) * rank)
         return Tensor(numel_of(new), new)
     step = number(layer, 1, "stride", "strides") or number(layer, 0, "kernel_size", "pool_size", default=2.0) or 2.0
     if layer.is_last and shape is not None:
-        new = (1.0, *(max(1.0, side // step) for side in shape[1:-1]), shape[-1])
+        new = (shape[0], *(max(1.0, side // step) for side in shape[1:-1]), shape[-1])
         return machine.kept.keep(Tensor(numel_of(new), new), 2.0)
     return machine.kept.keep(shrunk(tensor, step, rank), 3.0 if "Max" in layer.kind else 1.0)
 
@@ -192,7 +193,7 @@ def _enlarged(tensor: Tensor, factor: float, *, is_last: bool) -> Tensor:
     if tensor.shape is not None and len(tensor.shape) > 2:
         sides = tensor.shape[1:-1] if is_last else tensor.shape[2:]
         new = tuple(min(side * factor, 8192.0) for side in sides)
-        shape = (1.0, *new, tensor.shape[-1]) if is_last else (*tensor.shape[:2], *new)
+        shape = (tensor.shape[0], *new, tensor.shape[-1]) if is_last else (*tensor.shape[:2], *new)
         return Tensor(numel_of(shape), shape)
     return Tensor((tensor.numel or 0.0) * factor**2)
 

@@ -33,6 +33,7 @@ _LIBRARIES = (
     "efficientnet_pytorch",
 )
 _BY_NAME = frozenset({"create_model", "get_model", "load", "from_name", "from_pretrained"})
+_STARTERS = frozenset({"spawn", "start_processes", "Process"})
 _FACTORIES = frozenset({"create_model", "get_model", "build_model"})
 _INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
 
@@ -61,8 +62,6 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
     layer = build_layer(target, places, named)
     if layer is not None:
         return layer
-    if last == "checkpoint" and places:
-        return _checkpointed(machine, places)
     if last == "Model" and not machine.running and not machine.building and machine.kept.used:
         return _functional(machine)
     return _call_other(machine, target, places, named)
@@ -71,6 +70,10 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
 def _call_other(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Call a function of tensors, one of the checkout's by its module, or what nothing is known of."""
     last = target.last
+    if last == "checkpoint" and places:
+        return _checkpointed(machine, places)
+    if last in _STARTERS and not machine.running:
+        return _started(machine, last, places, named)
     if last in FUNCTIONS:
         return call_tensor_function(machine, last, places, named)
     if "." in target.name and (own := machine.of_module(target.name.split(".")[-2], last)) is not None:
@@ -82,6 +85,19 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
     ):
         return machine.call(found, places, named)
     return unknown_call(machine, places, named)
+
+
+def _started(machine: Machine, last: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Call what other processes are started with, once; PyTorch's ``spawn`` hands it its number first."""
+    target = next(
+        (value for value in (named.get("fn"), named.get("target"), *places[:1]) if isinstance(value, Function)), None
+    )
+    given = named.get("args", places[1] if len(places) > 1 and last != "Process" else [])
+    if target is None or id(target.node) in machine.called:
+        return UNKNOWN
+    number = [] if last == "Process" else [0]
+    call_function(machine, target, [*number, *(given if isinstance(given, list) else [])], {})
+    return UNKNOWN
 
 
 def _functional(machine: Machine) -> Instance:

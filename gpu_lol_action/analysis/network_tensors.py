@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.network_shapes import rearranged, reshaped
 from gpu_lol_action.analysis.network_values import UNKNOWN, Method, Tensor, Value
 
 # What comes out is saved besides what goes in.
+LARGE = 1e6
 _SAVES = frozenset({"leaky_relu", "gelu", "silu", "swish", "mish", "sigmoid", "tanh", "elu", "hardswish", "softplus", "exp", "stack", "cat",
                     "concat", "concatenate", "layer_norm", "group_norm", "batch_norm", "rms_norm", "instance_norm", "pixel_shuffle"})  # fmt: skip
 _SAME = frozenset({"relu", "relu_", "leaky_relu_", "contiguous", "clone", "detach", "float", "half", "bfloat16", "to", "cuda", "type", "type_as", "dropout",
@@ -37,7 +38,24 @@ _MADE = frozenset(
     {"zeros", "ones", "randn", "rand", "empty", "full", "Parameter", "tensor", "normal", "randint", "arange"}
 )
 _PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", "einsum", "dot"})
-_MEANS = frozenset({"mean", "sum", "amax", "amin", "max", "min", "logsumexp", "argmax", "norm"})
+_MEANS = frozenset(
+    {
+        "mean",
+        "sum",
+        "amax",
+        "amin",
+        "max",
+        "min",
+        "logsumexp",
+        "argmax",
+        "argmin",
+        "norm",
+        "std",
+        "var",
+        "prod",
+        "median",
+    }
+)
 _DICTIONARY = frozenset({"items", "values", "keys"})
 FUNCTIONS = frozenset({*_SAVES, *_SAME, *_MADE, *_PRODUCTS, *_MEANS, *CONVOLUTIONS, "expand", "glu", "pad", "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
                        "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
@@ -67,7 +85,10 @@ def combine(left: Value, right: Value) -> Tensor:
     tensors = [value for value in (left, right) if isinstance(value, Tensor)]
     known = [tensor for tensor in tensors if tensor.numel is not None]
     if len(known) == 2 and known[0].shape and known[1].shape and (shape := spread(known[0].shape, known[1].shape)):
-        return Tensor(numel_of(shape), shape)
+        numel = numel_of(shape)
+        # As many numbers in other places are one layout taken for another (positions first, samples first), not an outer product.
+        if known[0].numel != known[1].numel or numel <= LARGE or known[0].numel == numel:
+            return Tensor(numel, shape)
     largest = max(known, key=lambda tensor: tensor.numel or 0.0, default=tensors[0])
     return Tensor(largest.numel, largest.shape, name=largest.name)
 

@@ -40,8 +40,11 @@ def layer_number(layer: Layer, name: str) -> Value:
 
 
 def _weight_sides(layer: Layer) -> tuple[float, ...] | None:
-    """Return the sides of the weights of a dense layer or convolution: out, in, and those of its kernel."""
+    """Return the sides of the weights of a dense layer or convolution: out, in, and those of its kernel; rows and width of a table."""
     is_dense = layer.kind in DENSE
+    if layer.kind == "Embedding" and not layer.is_last:
+        rows, width = number(layer, 0, "num_embeddings"), number(layer, 1, "embedding_dim")
+        return (rows, width) if rows and width else None
     if layer.is_last or not (is_dense or CONV.match(layer.kind)):
         return None
     inner = number(layer, 0, "in_features", "in_channels")

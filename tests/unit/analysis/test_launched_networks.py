@@ -132,3 +132,29 @@ def test_imports_of_a_larger_tree_mean_the_folder_that_is_here(checkout: Build) 
     run = tree.find("tools/run.py")
     assert run is not None
     assert [source.path for source in local_imports(tree, run)] == ["tools/steps.py"]
+
+
+def test_what_is_spawned_builds_the_network_with_what_it_is_handed(checkout: Build) -> None:
+    program = NET + (
+        "import torch.multiprocessing as mp\n\ndef work(rank, width):\n    net = Net(width).cuda()\n    loss.backward()\n\n"
+        "mp.spawn(work, nprocs=2, args=(40,))\nimage_size = 64\n"
+    )
+    assert value(analyze(checkout({"train.py": program})), "media.own_parameters") == str(3 * 40 + 40)
+
+
+@pytest.mark.parametrize(("key", "count"), [("train_gpu", 8), ("gpu_ids", 8), ("seeds", 1)])
+def test_cards_that_a_configuration_lists_are_counted(checkout: Build, key: str, count: int) -> None:
+    listed = ", ".join(str(number) for number in range(8))
+    files = {
+        "train.py": NET + "net = Net()\n" + TRAIN,
+        "a.yaml": f"TRAIN:\n  {key}: [{listed}]\n  base_lr: 0.1\n",
+        "README.md": "```\npython train.py --config a.yaml\n```\n",
+    }
+    assert analyze(checkout(files)).spec.hardware.gpu_count == count
+
+
+def test_networks_of_which_one_counts_by_position_do_not_add_up(checkout: Build) -> None:
+    text = "class Reader(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = nn.Embedding(100, 64)\n    def forward(self, x):\n        return self.net(x)\n"
+    analysis = analyze(checkout({"train.py": NET + text + "other = Reader()\nnet = Net()\n" + TRAIN}))
+    found = [f for f in analysis.findings if f.field == "media.own_outputs"]
+    assert [f.confidence.name for f in found] == ["LOW"]

@@ -9,7 +9,8 @@ import pytest
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media import detect
-from gpu_lol_action.analysis.media_networks import OwnNetwork, own_network
+from gpu_lol_action.analysis.media_networks import own_network
+from gpu_lol_action.analysis.network_found import OwnNetwork
 from gpu_lol_action.analysis.network_inputs import InputSizes
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.runs import primary_run
@@ -99,6 +100,20 @@ def test_arithmetic_spreads_sides_of_one(checkout: Build) -> None:
     layers = "k = torch.ones(4)\nself.blur = k[None, :] * k[:, None]\nself.net = nn.Conv2d(3, 4, 1)"
     found = network(checkout, class_of(layers, "return F.conv2d(self.net(x), self.blur.view(1, 1, 4, 4), padding=1)"))
     assert found.outputs == 4 * 64 * 64 + 63 * 63
+
+
+def test_one_layout_taken_for_another_is_no_outer_product(checkout: Build) -> None:
+    """Positions first and samples first hold as many numbers: their sum does not hold the square of them."""
+    forward = "a = torch.zeros(1200, 1, 16)\nreturn torch.exp(a + a.transpose(0, 1)) + self.net(x).sum()"
+    found = network(checkout, class_of("self.net = nn.Conv2d(3, 4, 1)", forward))
+    assert found.outputs == 1200 * 16 + 4 * 64 * 64
+
+
+def test_a_clip_goes_through_layers_of_pictures(checkout: Build) -> None:
+    forward = "b, c, t, h, w = x.shape\nreturn self.net(x.view(b * t, c, h, w))"
+    code = class_of("self.net = nn.Conv2d(3, 4, 1)", forward)
+    assert network(checkout, code, InputSizes(64, frames=6)).outputs == 6 * 4 * 64 * 64
+    assert network(checkout, code, InputSizes(64)).outputs == 8 * 4 * 64 * 64
 
 
 def test_several_indices_pick_together_and_tables_are_cut_to_the_length(checkout: Build) -> None:
