@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
-import os
-import shutil
 import signal
 import sys
 import traceback
@@ -20,11 +17,11 @@ from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.request import Command, ParseProblem
 from gpu_lol_action.errors import Door, Ending, GpuLolError, exit_code
 from gpu_lol_action.render.terminal_help import explain, filled, overview
+from gpu_lol_action.wiring.screen import print_answer, screen, show, write_utf8
 
 if TYPE_CHECKING:
     from gpu_lol_action.domain.request import Outcome
     from gpu_lol_action.handlers.context import Context, Order
-    from gpu_lol_action.render.screen import Screen
 
 _MAX_GUESSES = 3
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -116,8 +113,8 @@ def _carry_out(command: Command) -> Ending:
 
     if command.name == "analyze":
         if command.output_format != "text":
-            _write_utf8()
-        _print(terminal.analyze_folder(command, _screen()))
+            write_utf8()
+        print_answer(terminal.analyze_folder(command, screen()))
         return Ending.ANSWERED
     if command.name == "estimate":
         return _estimate(command)
@@ -129,12 +126,12 @@ def _carry_out(command: Command) -> Ending:
         return _ledger(command)
     if command.name == "init":
         outcome = terminal.initialize(command, Path.cwd())
-        _print(outcome.text)
+        print_answer(outcome.text)
         return ending_of(outcome)
     if command.name == "policy":
         from gpu_lol_action.handlers.policy import describe_policy
 
-        _print(describe_policy(command, _screen()))
+        print_answer(describe_policy(command, screen()))
         return Ending.ANSWERED
 
     from gpu_lol_action.domain.environment import Requester
@@ -152,12 +149,12 @@ def _carry_out(command: Command) -> Ending:
         if command.name == "budget" and command.output_format == "json":
             from gpu_lol_action.handlers.budget import describe_budget
 
-            _write_utf8()
-            _print(describe_budget(context, order))
+            write_utf8()
+            print_answer(describe_budget(context, order))
             return Ending.ANSWERED
         outcome = _obey(context, order)
         if command.name == "sweep":
-            _show(outcome.text)
+            show(outcome.text)
         return ending_of(outcome)
 
 
@@ -181,12 +178,12 @@ def _show_snapshot(outcome: Outcome, order: Order) -> None:
 
     written = keep_snapshot(outcome, order)
     if written is None:
-        _write_utf8()
-        _print(outcome.details["spec"].removesuffix("\n"))
+        write_utf8()
+        print_answer(outcome.details["spec"].removesuffix("\n"))
         print("gpu-lol: gpu-lol resume " + outcome.details["environment"] + " rents the same again.", file=sys.stderr)
         return
-    _show(outcome.text)
-    _print(f"Written to {written}.")
+    show(outcome.text)
+    print_answer(f"Written to {written}.")
 
 
 def _market(command: Command) -> Ending:
@@ -196,10 +193,10 @@ def _market(command: Command) -> Ending:
 
     outcome = terminal.offers(command) if command.name == "offers" else terminal.templates(command)
     if command.output_format == "text":
-        _print(_screen().finish(outcome.text))
+        print_answer(screen().finish(outcome.text))
     else:
-        _write_utf8()
-        _print(outcome.text)
+        write_utf8()
+        print_answer(outcome.text)
     return ending_of(outcome)
 
 
@@ -211,11 +208,11 @@ def _doctor(command: Command) -> Ending:
 
     diagnoses = check_up(Path.cwd())
     if command.output_format == "text":
-        _print(checkup_text.checkup_text(diagnoses, _screen()))
+        print_answer(checkup_text.checkup_text(diagnoses, screen()))
     else:
-        _write_utf8()
+        write_utf8()
         as_json = command.output_format == "json"
-        _print(checkup_text.checkup_json(diagnoses) if as_json else checkup_text.checkup_markdown(diagnoses))
+        print_answer(checkup_text.checkup_json(diagnoses) if as_json else checkup_text.checkup_markdown(diagnoses))
     return Ending.ANSWERED if is_well(diagnoses) else Ending.OPERATOR_ERROR
 
 
@@ -224,9 +221,9 @@ def _ledger(command: Command) -> Ending:
     from gpu_lol_action.wiring.checkup import show_ledger
 
     if command.is_csv:
-        _write_utf8()
-    answer = show_ledger(command, Path.cwd(), _screen())
-    _print(answer.text)
+        write_utf8()
+    answer = show_ledger(command, Path.cwd(), screen())
+    print_answer(answer.text)
     for error in answer.errors:
         print(_told(error), file=sys.stderr)
     return answer.errors[0].ending if answer.errors else Ending.ANSWERED
@@ -237,56 +234,20 @@ def _estimate(command: Command) -> Ending:
     if command.table is None:
         from gpu_lol_action.wiring.terminal import estimate
 
-        _print(estimate(command))
+        print_answer(estimate(command))
         return Ending.ANSWERED
     from gpu_lol_action.handlers.estimate import describe_table
 
     found = describe_table(Path(command.table))
-    _print(found.text.removesuffix("\n"))
+    print_answer(found.text.removesuffix("\n"))
     for problem in found.problems:
         print(f"gpu-lol: {_plain(problem)}", file=sys.stderr)
     return Ending.ANSWERED if found.is_complete else Ending.USER_ERROR
 
 
-def _show(markdown: str) -> None:
-    """Show an answer as plain text."""
-    from gpu_lol_action.render.terminal import render_text
-
-    screen = _screen()
-    _print(screen.finish(render_text(markdown, screen.width)))
-
-
 def _answer_in(command: Command) -> Callable[[str], None]:
     """Return how an answer is shown: laid out for the screen, or as the Markdown that a comment has."""
-    return _print if command.output_format == "markdown" else _show
-
-
-def _screen() -> Screen:
-    """Return what the answer is written to. NO_COLOR, a dumb terminal and a pipe get no colors (no-color.org)."""
-    from gpu_lol_action.render.screen import DEFAULT_WIDTH, Screen, fitting_width
-
-    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
-    return Screen(
-        width=fitting_width(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns),
-        has_color=sys.stdout.isatty() and not is_plain,
-        has_unicode=encoding.startswith("utf"),
-    )
-
-
-def _write_utf8() -> None:
-    """Write what programs read as UTF-8 under every locale: same code, same bytes."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-
-
-def _print(text: str) -> None:
-    """Print an answer. A reader who left (``| head``) is no reason to end what a command has begun."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        # What is still printed goes nowhere, instead of failing again when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return print_answer if command.output_format == "markdown" else show
 
 
 def _told(error: GpuLolError) -> str:

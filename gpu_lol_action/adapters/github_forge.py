@@ -6,16 +6,15 @@ import base64
 import binascii
 import re
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from gpu_lol_action.adapters import archive, github_archive
 from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient
 from gpu_lol_action.adapters.github_closing import close_at_once
 from gpu_lol_action.adapters.github_comments import Hands, OnePost, author_of, posted
 from gpu_lol_action.adapters.github_commit_facts import rest_commit
+from gpu_lol_action.adapters.github_files import CommitFiles
 from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
 from gpu_lol_action.adapters.github_people import is_team_member, read_comment
 from gpu_lol_action.adapters.github_reaction import post_reaction
@@ -53,15 +52,12 @@ class GitHubForge:
         self._repository = repository
         self._me: str | None = None
         self._nodes: dict[int, str] = dict(focus.nodes) if focus is not None else {}
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
-        self._kept: tuple[str, Path] | None = None
+        self._files = CommitFiles(self.client, hands.note)
 
     def close(self) -> None:
         """End the connection to GitHub, and leave nothing on the disk."""
         self.client.close()
-        if self._scratch is not None:
-            self._scratch.cleanup()
-            self._scratch = self._kept = None
+        self._files.close()
 
     def open_reserve(self) -> None:
         """Spend also what is kept for teardown."""
@@ -253,16 +249,9 @@ class GitHubForge:
         except (binascii.Error, UnicodeDecodeError):
             raise UserError("file_not_text", f"`{path}` is no UTF-8 text", fix="Save it as UTF-8.") from None
 
-    @contextmanager
-    def tree(self, sha: str) -> Iterator[Path]:
+    def tree(self, sha: str) -> AbstractContextManager[Path]:
         """Yield a folder with the files of exactly that commit; links and oversized files are left out."""
-        with tempfile.TemporaryDirectory(prefix="gpu-lol-tree-") as scratch:
-            folder = Path(scratch) / "tree"
-            folder.mkdir()
-            unpacked = archive.unpack(self._archive(sha), folder, sha)
-            for why, count in sorted(unpacked.skipped.items()):
-                self._hands.note(f"not read from the repository: {count} x {why}")
-            yield folder
+        return self._files.tree(sha)
 
     def commit(self, sha: str) -> CommitContent:
         """Return the commit's tree, and git's own bytes of it, rebuilt from what the API says."""
@@ -276,28 +265,11 @@ class GitHubForge:
             except (KeyError, TypeError, ValueError):
                 raise _not_understood(f"commit {sha[:7]}") from None
             content = rebuild_commit_object(seen)
-        return CommitContent(seen.tree_id, content, self._gitlinks(sha, seen.tree_id))
+        return CommitContent(seen.tree_id, content, self._files.gitlinks(sha, seen.tree_id))
 
     def bundle(self, sha: str, destination: Path) -> Path:
         """Write the tree of exactly that commit, links included, as a tar.gz without a top folder."""
-        return archive.repack(self._archive(sha), destination, sha)
-
-    def _archive(self, sha: str) -> Path:
-        """The archive of a commit; the one that was read last is kept, because what is analyzed is shipped next."""
-        if self._kept is None or self._kept[0] != sha:
-            if self._scratch is None:
-                self._scratch = tempfile.TemporaryDirectory(prefix="gpu-lol-archive-")
-            self._kept = None
-            path = Path(self._scratch.name) / "archive.tar.gz"
-            self._kept = (sha, github_archive.download(self.client, sha, path))
-        return self._kept[1]
-
-    def _gitlinks(self, sha: str, tree_id: str) -> dict[str, str]:
-        """Path -> commit of each submodule. In an archive they are folders without entries, which git has no others of."""
-        if not github_archive.has_empty_folder(self._archive(sha)):
-            return {}
-        tree = self.client.get("git/trees/{sha}", {"sha": tree_id}, recursive=1)
-        return {entry["path"]: entry["sha"] for entry in tree["tree"] if entry.get("type") == "commit"}
+        return self._files.bundle(sha, destination)
 
     def merge_base(self, base: str, head: str) -> str:
         """Return the commit that both have in common."""

@@ -1,4 +1,4 @@
-"""The child process in which SkyPilot lives: the only module, with sky_plugin, that imports it.
+"""The child process in which SkyPilot lives: the only module, with skypilot_listers and sky_plugin, that imports it.
 
 ``python -m gpu_lol_action.adapters.skypilot_worker`` reads one JSON order per line from stdin and writes one JSON event per
 line to what was its stdout; everything SkyPilot prints goes to stderr. When stdin ends (the parent is gone, however it went)
@@ -17,9 +17,9 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
 from typing import IO, Protocol
 
+from gpu_lol_action.adapters.skypilot_listers import LISTERS
 from gpu_lol_action.adapters.skypilot_process import OWNER_VARIABLE, started_at
 
 Order = Mapping[str, object]
@@ -223,70 +223,6 @@ def flatten_provider_config(config: Mapping[str, object]) -> dict[str, str]:
         for key, value in config.items()
         if key not in _SECRET_PROVIDER_KEYS and value is not None
     }
-
-
-def list_runpod() -> list[dict[str, object]]:
-    """List RunPod's pods through its SDK, with the fields that SkyPilot asks for too.
-
-    ``lastStatusChange`` ("Rented by User: Fri Jul 12 2024 15:14:40 GMT-0400 (...)" in RunPod's documentation) is the only
-    hint at when a pod was rented; a pod that was stopped or resumed says so there instead, so it is a hint, not a fact.
-    """
-    from sky.adaptors import runpod
-
-    return [
-        {
-            "name": pod.get("name") or "",
-            "status": pod.get("desiredStatus") or "UNKNOWN",
-            "id": pod.get("id") or "",
-            "price": pod.get("costPerHr"),
-            "since_text": pod.get("lastStatusChange"),
-        }
-        for pod in runpod.runpod.get_pods()
-    ]
-
-
-def list_lambda() -> list[dict[str, object]]:
-    """List Lambda's instances; its API tells no creation time, and the price with the type where it tells the type."""
-    from sky.provision.lambda_cloud import lambda_utils
-
-    return [
-        {
-            "name": item.get("name") or "",
-            "status": item.get("status") or "unknown",
-            "id": item.get("id") or "",
-            "price": dollars_of_type(item.get("instance_type")),
-        }
-        for item in lambda_utils.LambdaCloudClient().list_instances()
-    ]
-
-
-def dollars_of_type(instance_type: object) -> str | None:
-    """Return Lambda's ``price_cents_per_hour`` in dollars, as text; None where it is not there or no number."""
-    cents = instance_type.get("price_cents_per_hour") if isinstance(instance_type, Mapping) else None
-    return str(Decimal(cents) / 100) if isinstance(cents, int) and not isinstance(cents, bool) else None
-
-
-def list_vast() -> list[dict[str, object]]:
-    """List Vast's instances; SkyPilot's name is the label."""
-    from sky.provision.vast import utils
-
-    return [
-        {
-            "name": item.get("name") or "",
-            "status": item.get("status") or "UNKNOWN",
-            "id": key,
-            "price": item.get("dph_total"),
-            "since": item.get("start_date"),
-        }
-        for key, item in utils.list_instances().items()
-    ]
-
-
-LISTERS: Mapping[str, Callable[[], list[dict[str, object]]]] = {
-    "runpod": list_runpod,
-    "lambda": list_lambda,
-    "vast": list_vast,
-}
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -33,10 +33,12 @@ GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
 _TRAINING_CALLS = frozenset({
     "backward", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward", "train_step", "value_and_grad",
     "training_step", "apply_gradients", "train_and_evaluate", "fit_generator", "train_detector", "train_model",
-    "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train", "zero_grad",
+    "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train",
+    "zero_grad",
 })  # fmt: skip
 _TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",
                              "fairseq_cli.train", "trlx.train", "tf.gradients"})  # fmt: skip
+_PLACES = frozenset({"model", "config", "config_params", "dist_init_required"})
 _OPTIMIZERS = re.compile(r"(?:torch\.optim|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
                          r"(?:\w*Optimizer|Adam\w*|adam\w*|SGD|sgd|RMSprop|rmsprop|Adafactor|adafactor|Lion|lion|LAMB|lamb)")  # fmt: skip
 _TRAINER = re.compile(
@@ -83,7 +85,8 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
         return Behavior.TRAINS, None
     if not uses_gpu and not imported & GPU_MODULES:
         return Behavior.NEITHER, None
-    training = next((call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported)), None)
+    said = (call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported))
+    training = next((call for call in said if not _only_places(code, call)), None)
     # An optimizer is only made to train, but the step itself says it better.
     optimizers = (call for call in code.calls_named(*_OPTIMIZER_WORDS) if _OPTIMIZERS.fullmatch(call.name))
     training = training or next(optimizers, None)
@@ -94,10 +97,17 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
 
 
+def _only_places(code: PythonCode, call: Call) -> bool:
+    """Whether ``deepspeed.initialize`` only spreads a model that is run (ZeRO-Inference): it is given nothing to train with."""
+    if call.name != "deepspeed.initialize" or call.arguments or {key for key, _ in call.keywords} - _PLACES:
+        return False
+    return bool(code.calls_named("generate", "eval")) and not code.calls_named("backward", "step")
+
+
 def is_training_call(call: Call, imported: frozenset[str]) -> bool:
     """Whether this call trains: a backward pass, a gradient, a trainer, or ``fit`` of a deep-learning library."""
     if call.last in _TRAINING_CALLS or call.name in _TRAINING_NAMES:
-        return True
+        return call.last != "zero_grad" or call.owner != "zero_grad"  # an optimizer's wrapper only hands it on
     if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and "tensorflow" in imported):
         return True
     if call.last in {"fit", "learn", "train"} and call.name.count("."):

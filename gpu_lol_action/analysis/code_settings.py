@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.python_code import PythonCode
+from gpu_lol_action.analysis.python_defaults import Default, Given
 from gpu_lol_action.analysis.python_names import Names
 from gpu_lol_action.analysis.python_tree import ENTRY, LEAST_ENTRIES
 from gpu_lol_action.analysis.python_values import Value
@@ -17,7 +18,7 @@ from gpu_lol_action.domain.finding import Evidence
 # What tells one model from another: where several functions or classes of a file set it, each is one model of many.
 _TELLING = frozenset({
     "n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth", "n_embd", "hidden_size", "d_model",
-    "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "repo_id", "base_model",
+    "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "model_path", "repo_id", "base_model",
     "pretrained_model_name_or_path", "arch",
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.
@@ -34,24 +35,36 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     arguments = _arguments(source, code)
     typed = [s for s in arguments if s.path[:1].isupper()]
     other = [s for s in arguments if not s.path[:1].isupper()]
-    options = [_default(source, d.name, d.text, d.line, d.owner) for d in code.defaults if d.is_option]
-    plain = [_default(source, d.name, d.text, d.line, d.owner) for d in code.defaults if not d.is_option]
+    options = [_default(source, item, item.text) for item in code.defaults if item.is_option]
+    plain = [_default(source, item, item.text) for item in code.defaults if not item.is_option]
     return (*typed, *options, *plain, *other)
 
 
 def _arguments(source: Source, code: PythonCode) -> list[Setting]:
     found: list[Setting] = []
+    parameters = {(item.owner, item.name) for item in code.defaults if item.is_parameter}
     for call in code.calls:
         for key, value in call.keywords:
             text = code.resolve(value, call.owner)
             if text is not None and call.last not in _NO_SETTINGS and not _FOR_TRIALS.search(call.owner):
                 where = Evidence(source.path, call.line)
-                found.append(Setting(fold_key(key), f"{call.last}.{fold_key(key)}", text, where, call.owner))
+                # `DataLoader(batch_size=batch_size)` hands on the parameter of the function that it stands in.
+                is_handed = value.reference == key and (call.owner, key) in parameters
+                path = f"{call.last}.{fold_key(key)}"
+                found.append(Setting(fold_key(key), path, text, where, call.owner, is_handed))
     return found
 
 
-def _default(source: Source, name: str, text: str, line: int, owner: str) -> Setting:
-    return Setting(fold_key(name), fold_key(name), text, Evidence(source.path, line), owner)
+def _default(source: Source, item: Default | Given, text: str) -> Setting:
+    key = fold_key(item.name)
+    return Setting(key, key, text, Evidence(source.path, item.line), item.owner, item.is_parameter)
+
+
+@remembered
+def given_arguments(source: Source) -> frozenset[tuple[str, str]]:
+    """Return what a program's calls give by name: the function's last word, and the argument's key."""
+    calls = source.code.calls if source.code is not None else ()
+    return frozenset((call.last, fold_key(key)) for call in calls for key, _ in call.keywords)
 
 
 def borrowed_settings(source: Source, constants: Names) -> tuple[Setting, ...]:
@@ -61,7 +74,7 @@ def borrowed_settings(source: Source, constants: Names) -> tuple[Setting, ...]:
     own = source.code.names()
     known = Names({**constants.texts, **own.texts}, own.values, {**constants.tables, **own.tables}, own.own)
     found = ((item, known.resolve(item.value, item.owner)) for item in source.code.open_defaults)
-    return tuple(_default(source, item.name, text, item.line, item.owner) for item, text in found if text is not None)
+    return tuple(_default(source, item, text) for item, text in found if text is not None)
 
 
 def constants_of(sources: Iterable[Source]) -> Names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented_phrases import (
@@ -31,6 +32,13 @@ _ABOUT_RUNNING = re.compile(
     r"readme|train|tun|infer|demo|install|start|usage|hardware|require|gpu|model|run|reproduc|recipe", re.IGNORECASE
 )
 _SENTENCE_END = re.compile(r"(?<=[A-Za-z)*`])[.;!?]\s+|。")
+# An entry of a list of news speaks of what was released on that day, mostly another model or size.
+_NEWS = re.compile(
+    r"^\s{0,6}[-*+]?[\s\[(*_`~]{0,6}\W{0,4}(?:\d{4}[./-]\d{1,2}(?:[./-]\d{1,2})?|"
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?\s+\d{1,2},?\s+\d{4}|"
+    r"\d{1,2}\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?,?\s+\d{4})\b",
+    re.IGNORECASE,
+)
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = re.compile(r"\d|GPU", re.IGNORECASE)
 
@@ -117,6 +125,14 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
     """Yield what one line of prose states, for the purpose that it or the heading above it names."""
     if not _MAY_STATE.search(line):
         return
+    if _NEWS.match(line):
+        yield from (replace(said, confidence=Confidence.LOW) for said in _stated(line, heading, where)
+                    if said.field != "documented.gpu_count")  # fmt: skip
+    else:
+        yield from _stated(line, heading, where)
+
+
+def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.domain.gpus import find_accelerator
 
-_SIZE = r"(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)"
+_SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
 _KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|显存)"
 _MEMORY = (
     re.compile(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
@@ -26,6 +26,8 @@ _MEMORY = (
     re.compile(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
     # "a GPU with a significant amount of memory (24GB)"
     re.compile(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
+    # "Reserved memory: 22.5 GB", as torch.cuda.max_memory_reserved() is printed
+    re.compile(rf"\b(?:reserved|allocated)\s+memory\b[^.|\n]{{0,12}}?\b{_SIZE}\b", re.IGNORECASE),
     # "9 GB of GPU memory, compared to 27 GB without offloading"
     re.compile(
         rf"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\b", re.IGNORECASE
@@ -39,11 +41,14 @@ _MAIN_MEMORY = re.compile(
     re.IGNORECASE,
 )
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
-         r"A10G?|A30|L40S?|L4|T4|P100|P40|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|Titan\s?RTX)")  # fmt: skip
+         r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|Titan\s?RTX)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:GPUs?\s+with\s+\*{0,2})?(\d{2,3})\s?GB?\b)?"
 _COUNTED = re.compile(
     rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?\s+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
+)
+_COUNTED_BEHIND = re.compile(
+    rf"\b{_CARD}{_CARD_SIZE}\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
 )
 _BARE = re.compile(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
 _GPUS = re.compile(
@@ -106,6 +111,14 @@ class CardPhrase:
     is_demanded: bool = False
 
 
+# What is said to be the sum over several cards.
+_OF_ALL_CARDS = re.compile(
+    r"\b(?:total|combined|aggregate)\b[^.]{0,30}\bmemory|memory (?:in total|across (?:your|all|the|several|multiple))\b",
+    re.IGNORECASE,
+)
+ONE_CARD = 80
+
+
 def is_quantized(text: str) -> bool:
     """Whether a sentence speaks of quantized weights."""
     return bool(_QUANTIZED.search(text)) and not _NOT_QUANTIZED.search(text)
@@ -133,7 +146,9 @@ def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
         for match in pattern.finditer(line):
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
-            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4] or pattern is _COMPARED
+            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4] or pattern in _MEMORY[-2:]
+            if size > ONE_CARD and _OF_ALL_CARDS.search(line):
+                continue
             if asks and 1 <= size <= 400 and size not in seen:
                 seen.add(size)
                 is_demanded = bool(_DEMANDS.search(around)) and pattern is not _COMPARED
@@ -164,13 +179,13 @@ def card_phrases(line: str) -> Iterator[CardPhrase]:
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
     is_demanded = is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
     counted = False
-    for match in _COUNTED.finditer(line):
-        card, count = find_card(match[3], match[4] or match[2]), count_of(match[1])
+    before = [(match[3], match[4] or match[2], match[1]) for match in _COUNTED.finditer(line)]
+    behind = [(match[1], match[2], match[3]) for match in _COUNTED_BEHIND.finditer(line)]
+    for name, size, number in before or behind:
+        card, count = find_card(name, size), count_of(number)
         if card is not None and count is not None:
             counted = True
-            yield CardPhrase(
-                card, None if match[1].lower() == "a" else count, bool(match[4] or match[2]), is_run, is_demanded
-            )
+            yield CardPhrase(card, None if number.lower() == "a" else count, bool(size), is_run, is_demanded)
     if counted:
         return
     bare = _BARE.search(line)

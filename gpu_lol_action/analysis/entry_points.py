@@ -12,10 +12,11 @@ from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
-from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.launch_tools import INTERFACES, SERVING_TOOLS
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.placeholder_commands import is_elsewhere
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.texts import may_give
@@ -26,12 +27,13 @@ _TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
 _SERVING_TARGET = re.compile(
-    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
+    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
     r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
 # Options that only a program that trains has.
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
+_TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
 
@@ -86,7 +88,7 @@ def documented_runs(checkout: Checkout) -> list[Run]:
     found = []
     for command in launch_commands(checkout):
         script = _script(checkout, command)
-        if script is not None or not _is_elsewhere(checkout, command):
+        if script is not None or not is_elsewhere(checkout, command):
             found.append(Run(Behavior.TRAINS, command.evidence, command, script, (), command.options))
     return found
 
@@ -125,10 +127,18 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
     behavior, call = behavior_of(source.code)
     if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
         behavior = program_behavior(checkout, source)
+    if behavior is Behavior.NEITHER and is_entry and _hands_on(source):
+        behavior = Behavior.TRAINS
     if behavior is Behavior.NEITHER:
         return None
     where = Evidence(source.path, call.line if call else 0)
     return Run(behavior, where, None, source, own_configs(checkout, source))
+
+
+def _hands_on(source: Source) -> bool:
+    """Whether a program whose name says that it trains leaves that to a library: its only word is ``train_from_yaml(...)``."""
+    calls = source.code.calls if source.code is not None and _TRAINING_TARGET.search(f"/{source.name}") else ()
+    return any(_TRAINS_ELSEWHERE.fullmatch(call.name) for call in calls)
 
 
 @remembered
@@ -158,6 +168,9 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if script is not None and script.code is not None:
         behavior = program_behavior(checkout, script)
         behavior = behavior if behavior is Behavior.NEITHER else _by_verb(command) or behavior
+        # A page in a browser shows a model, whatever the modules that it imports could do.
+        is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
+        behavior = Behavior.INFERS if is_page else behavior
     elif command.is_tool or command.is_launcher:
         behavior = _by_words(command)
     # MPI starts simulations as well; the other launchers start one process per GPU.
@@ -198,15 +211,6 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
     return checkout.find(plain_path(target)) or beside or checkout.find_named(target)
 
 
-def _is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
-    """Whether a command starts a file that is not here, though programs are: a placeholder, or another project's."""
-    if not command.target.endswith(".py"):
-        return False
-    if any(checkout.find_named(name) is not None for name in command.configs):
-        return False
-    return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
-
-
 def _config(checkout: Checkout, name: str, word: str) -> Source | None:
     """Return the configuration that a word names; a program counts only where it merely assigns."""
     if 0 < name.count("$") <= MAX_PLACES and "/" in name:
@@ -231,7 +235,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if own is Behavior.TRAINS:
         return own
     if uses_gpu and _SERVING_TARGET.search(script.name) and not _has_training_options(script):
-        return Behavior.INFERS
+        # `train_web.py` serves a page on which a training is started.
+        return Behavior.TRAINS if _TRAINING_TARGET.match(script.name) else Behavior.INFERS
     # Asked only as far as the answer needs it: each may have to be parsed.
     may_train = own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path) or _has_training_options(script)
     if may_train and any(_behavior(source) is Behavior.TRAINS for source in closure[1:]):

@@ -42,6 +42,8 @@ _TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorker
                         "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
 _CARDS = ("train_gpu", "train_gpus", "gpu_list", "cuda_ids", "device_list")
+# What cuts a model into stages, one per process (accelerate, torch.distributed.pipelining).
+_SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
 _PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
@@ -67,6 +69,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if command is not None and command.processes is not None:
         count = command.processes
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
+        # Accelerate gives each process a whole model where nothing is trained: samples are divided, weights are not.
+        if count > 1 and command.tool == "accelerate" and run.behavior is Behavior.INFERS:
+            copies = f"`{run.shown}` starts {count} processes, each with the whole model"
+            found.append(Finding("hardware.replicas", str(count), copies, Confidence.HIGH, run.evidence))
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = (
         _listed_in_file(checkout, run)
@@ -219,6 +225,8 @@ def _placed_over_all(checkout: Checkout, run: Run) -> str | None:
             placed = call.keyword("device_map")
             if placed is not None and placed.text in {"auto", "balanced", "balanced_low_0", "sequential"}:
                 return f"device_map={placed.text}"
+        for call in source.code.calls_named(*_SPLITS) if source.code else ():
+            return call.last
     return None
 
 

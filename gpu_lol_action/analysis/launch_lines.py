@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,8 @@ MAX_BLOCK = 60  # lines of one array or quoted text
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
+_PREFORMATTED = re.compile(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = re.compile(r"^[=\-~^*\"]{3,}\s*$")
 _INLINE = re.compile(r"`{1,2}([^`\n]{6,300})`{1,2}")
@@ -28,12 +31,15 @@ _STARTS = re.compile(
     r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
 )
 _VARIABLE = re.compile(
-    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?(?::|\?)?=\s?(\"[^\"]*\"|'[^']*'|[^\s;#(]*)\s*(?:;|#.*)?$"
+    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"[^\"]*\"|'[^']*'|[^\s;#(]*)\s*(?:;|#.*)?$"
 )
+# `: ${BATCH_SIZE:=16}` sets what nobody has set.
+_FALLBACK = re.compile(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
 # A list of words that goes on in the next line: `ARGS=(`, `ARGS="`.
-_OPEN = re.compile(r"^(?:export\s+)?[A-Za-z_]\w*=(?:\([^)]*|\"[^\"]*|'[^']*)$")
-_LIST = re.compile(r"\s*(?:export\s+)?[A-Za-z_]\w*=\(")
-_ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=\((.*)\)\s*(?:#.*)?$")
+_OPEN = re.compile(r"^(?:export\s+)?[A-Za-z_]\w*\+?=(?:\([^)]*|\"[^\"]*|'[^']*)$")
+_LIST = re.compile(r"\s*(?:export\s+)?[A-Za-z_]\w*\+?=\(")
+_ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
+_ADDS = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
@@ -100,12 +106,14 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
             pending = pending.rstrip("\\ ")[:MAX_LINE]
             continue
         joined, pending = pending.lstrip("$>@! ") if pending.startswith(("$ ", ">", "@", "!", "%")) else pending, ""
-        if found := _VARIABLE.match(joined) or _ARRAY.match(joined):
+        if found := _VARIABLE.match(joined) or _ARRAY.match(joined) or _FALLBACK.match(joined):
             # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
-            is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined)
+            is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined or joined[0] == ":")
             # What is empty is set later, by the script's own options: it stays a name.
             if found[2].strip("\"'") and not is_fallback and len(variables) < MAX_VARIABLES:
-                variables = {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:2000]}
+                before = f"{variables.get(found[1], '')} " if _ADDS.match(joined) else ""
+                put = before + substitute(found[2].strip("\"'"), variables).strip()
+                variables = {**variables, found[1]: put.strip()[:2000]}
             continue
         for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", joined):
             if part.strip():
@@ -115,9 +123,16 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
 def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
     """Yield a document's code: fenced, indented, or between backticks where it begins like a command."""
     is_rst = source.name.endswith(".rst")
-    inside = False
+    inside = is_html = False
     section = previous = ""
     for number, line in _numbered(source):
+        tags = _PREFORMATTED.findall(line[:2000]) if not inside else []
+        if is_html or tags:
+            yield number, html.unescape(_TAG.sub("", line)), section
+            is_html = tags[-1] == "" if tags else True
+            if not is_html:
+                yield number, "", section
+            continue
         if _FENCE.match(line):
             inside = not inside
             yield number, "", section  # what a fence ends goes on no further

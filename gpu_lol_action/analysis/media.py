@@ -17,15 +17,17 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configured_lists import listed_numbers
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.analysis.media_detectors import detector_findings
+from gpu_lol_action.analysis.media_detectors import built_detector, detector_findings
+from gpu_lol_action.analysis.media_guidance import guidance_findings
 from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import own_network
+from gpu_lol_action.analysis.media_policies import policy_of
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
-from gpu_lol_action.analysis.network_found import OwnNetwork
+from gpu_lol_action.analysis.network_measure import OwnNetwork
 from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
@@ -55,15 +57,6 @@ _PARTS = (
     (r"textual.?inversion", "textual inversion", ()),
 )
 MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
-_POLICIES = re.compile(r"^(?:MlpPolicy|CnnPolicy|MultiInputPolicy|MlpLstmPolicy)$")
-# Parameters of stable-baselines3's default policies: two layers of 64 for actor and critic; Mnih et al. 2015 for pictures.
-_POLICY_PARAMETERS = {
-    "MlpPolicy": 12_000,
-    "MlpLstmPolicy": 600_000,
-    "CnnPolicy": 1_700_000,
-    "MultiInputPolicy": 1_700_000,
-}
-_POLICY_OUTPUTS = {"MlpPolicy": 512, "MlpLstmPolicy": 4096, "CnnPolicy": 60_000, "MultiInputPolicy": 60_000}
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -83,6 +76,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += [managed] if managed is not None else []
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
+    found += built_detector(scope, sources)
     networks = list(_networks(scope, sources))
     found += networks[:3]
     latent = latent_findings(checkout, scope, run)
@@ -90,6 +84,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [*latent, *found]
     if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):
         return [*found, *gaussians]
+    guided = guidance_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
+    if guided:
+        return [*found, *guided]
     points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
     found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
@@ -253,25 +250,7 @@ def _own(
     network = own_network(sources, input_sizes(scope, found), options) if sources else None
     if network is not None:
         return [*_own_findings(network), *_shape_findings(run, network)]
-    return list(next((policy for source in sources if (policy := _policy_of(source))), ()))
-
-
-@remembered
-def _policy_of(source: Source) -> tuple[Finding, ...]:
-    """Return the network of the first policy that a program starts an agent with."""
-    may_start = source.code is not None and any(source.mentions(policy) for policy in _POLICY_PARAMETERS)
-    for call in source.code.calls if source.code is not None and may_start else ():
-        first = call.arguments[0].text if call.arguments else None
-        if first is not None and _POLICIES.match(first):
-            where = Evidence(source.path, call.line)
-            why = f"`{call.last}` starts with `{first}`"
-            values = (
-                ("own_network", first),
-                ("own_parameters", str(_POLICY_PARAMETERS[first])),
-                ("own_outputs", str(_POLICY_OUTPUTS[first])),
-            )
-            return tuple(Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values)
-    return ()
+    return list(next((policy for source in sources if (policy := policy_of(source))), ()))
 
 
 def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:

@@ -15,8 +15,8 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.media_networks import configured_network
-from gpu_lol_action.analysis.network_found import OwnNetwork
 from gpu_lol_action.analysis.network_machine import parse_value
+from gpu_lol_action.analysis.network_measure import OwnNetwork
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.network_values import Value
 from gpu_lol_action.analysis.settings import Scope

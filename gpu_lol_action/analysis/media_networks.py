@@ -15,42 +15,21 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_expressions import evaluate
-from gpu_lol_action.analysis.network_found import OwnNetwork, together
-from gpu_lol_action.analysis.network_inputs import InputSizes, inputs_of, parts_of_network
+from gpu_lol_action.analysis.network_inputs import InputSizes
 from gpu_lol_action.analysis.network_libraries import instantiate
-from gpu_lol_action.analysis.network_machine import (
-    Following,
-    Frame,
-    Kept,
-    Machine,
-    OtherRankError,
-    OutOfStepsError,
-    Root,
-)
+from gpu_lol_action.analysis.network_machine import Following, Frame, Machine, OutOfStepsError
+from gpu_lol_action.analysis.network_measure import DEFAULT_SIZE, FAULTS, LENGTH, OwnNetwork, measured, together
 from gpu_lol_action.analysis.network_named_shapes import shape_of
 from gpu_lol_action.analysis.network_programs import Program, program_of
-from gpu_lol_action.analysis.network_sources import only_judges
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
-from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Counted, Function, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_values import Class, Function, Instance, Value
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_TOGETHER = 4 * 2**20
 """What parsing all programs of a run together may cost, in bytes of ordinary code."""
 MOST_TOGETHER = 3
-MOST_ROOTS, MOST_MEASURED = 64, 12
-"""Networks of one run that are looked at, and how many of those that stand in no other are run once."""
-MOST_NUMBERS = 1e15
-MOST_UNREACHED = 0.4
-"""Share of the weights in layers that one run has to reach: else only a part of the network was understood."""
-MOST_KEPT = 16e9
-"""Numbers that one sample may keep: 64 GB at 32 bit."""
-DEFAULT_SIZE, DENSE_SIZE = 224, 512
-"""Pixels of a picture that nothing says: for classes, and for networks that put out a picture themselves (PASCAL VOC's crops)."""
-LENGTH = 256
-"""Positions of a text or sound with which ``forward`` is followed; what is kept is said per position."""
 STEPS_EACH, MOST_TRIES = 15_000, 12
 """What each function that is tried may take at least, so that one of the first does not take all; and how many."""
-FORWARD_STEPS = 60_000
 _STARTS = frozenset(
     {
         "main",
@@ -68,7 +47,6 @@ _STARTS = frozenset(
 )
 _METHODS = _STARTS | {"__call__", "setup_model", "configure_model", "_build_model", "init_model"}
 _LATENTS = ("AutoencoderKL", "first_stage", "latent_size", "vae.encode")
-_FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
 def own_network(
@@ -118,7 +96,7 @@ def _follow_programs(
     for place, program in enumerate(programs):
         before = len(machine.roots)
         _follow(machine, program, whole=place == 0)
-        found = _measured(machine) if len(machine.roots) > before else found
+        found = measured(machine) if len(machine.roots) > before else found
         if found and (place == 0 or machine.tries > MOST_TRIES):
             break
     if 1 < len(found) <= MOST_TOGETHER:
@@ -141,7 +119,7 @@ def configured_network(
     machine = Machine(programs, {}, image_size, LENGTH, Following(run_body, evaluate, assign, call))
     machine.program = programs[0]
     _tried(machine, lambda: instantiate(machine, {"target": target, "params": dict(params)}, {}))
-    found = _measured(machine)
+    found = measured(machine)
     return replace(found[0], evidence=where) if found else None
 
 
@@ -179,92 +157,7 @@ def _tried(machine: Machine, run: Callable[[], object]) -> None:
     machine.tries += 1
     try:
         run()
-    except (OutOfStepsError, *_FAULTS):
+    except (OutOfStepsError, *FAULTS):
         return
     finally:
         machine.depth = machine.building = machine.running = 0
-
-
-def _measured(machine: Machine) -> list[OwnNetwork]:
-    """Return the networks that stand in no other, each once, with what one run of each keeps."""
-    inner: set[int] = set()
-    del machine.roots[MOST_ROOTS:]
-    for root in machine.roots:
-        inner |= {id(part) for part in parts_of_network(root.network)} - {id(root.network)}
-    found: dict[str, OwnNetwork] = {}
-    outer = [root for root in machine.roots if id(root.network) not in inner]
-    outer = [root for root in outer if not only_judges(root.program.source)] or outer
-    for root in outer[:MOST_MEASURED]:
-        network = _measure(machine, root)
-        before = found.get(network.name)
-        if network.parameters and (before is None or before.parameters < network.parameters):
-            found[network.name] = network
-    return sorted(found.values(), key=lambda network: -network.parameters)
-
-
-def _measure(machine: Machine, root: Root) -> OwnNetwork:
-    result = UNKNOWN
-    if root.kept is not None:
-        machine.kept = root.kept
-    else:
-        result = _run_once(machine, root)
-    if machine.is_size_open and machine.size != DENSE_SIZE and _is_dense(result, machine.size):
-        before, machine.size = machine.size, DENSE_SIZE
-        _run_once(machine, root)
-        machine.size = before
-    kept = machine.kept
-    parts = {id(part): part for part in (*parts_of_network(root.network), *kept.used.values())}
-    layers = [part for part in parts.values() if isinstance(part, Layer)]
-    weights = sum(part.parameters or 0.0 for part in layers)
-    layered = weights
-    weights += sum(part.numel or 0.0 for part in parts.values() if isinstance(part, Tensor) and part.is_parameter)
-    counted = {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}
-    weights += 1e6 * sum(counted.values())
-    layered += 1e6 * sum(counted.values())
-    unknown = sum(part.parameters is None for part in layers) + kept.unknown
-    sized = sum(bool(part.parameters) for part in layers)
-    reached = sum(part.parameters or 0.0 for part in kept.used.values() if isinstance(part, Layer))
-    reached += 1e6 * sum(
-        part.network.parameters_m for key, part in kept.used.items() if isinstance(part, Counted) and key < 0
-    )
-    if kept.saved > MOST_KEPT or not kept.saved or reached < MOST_UNREACHED * layered:
-        unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
-    per = LENGTH if kept.is_sequence else 1
-    name = (
-        root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else "a row of layers"
-    )
-    where = Evidence(root.program.source.path, root.line)
-    return OwnNetwork(
-        name, int(weights), int(kept.saved / per), int(kept.at_work / per), kept.is_sequence, sized, unknown, where
-    )
-
-
-def _run_once(machine: Machine, root: Root) -> Value:
-    """Follow ``forward`` once, again where it wants an input of another rank; what it keeps is in ``machine.kept``."""
-    rank: int | None = None
-    for _ in range(2):
-        budget = min(FORWARD_STEPS, machine.forward_left)
-        machine.kept, machine.steps, machine.running = Kept(), budget, 1
-        inputs = inputs_of(machine, root.network, rank)
-        machine.input_shape = inputs[0].shape if rank is None else None
-        try:
-            return call(machine, root.network, inputs, {})
-        except OtherRankError as said:
-            rank = said.rank
-        except (OutOfStepsError, *_FAULTS):
-            machine.kept.unknown += 1
-            return UNKNOWN
-        finally:
-            machine.forward_left -= budget - max(machine.steps, 0)
-            machine.depth = machine.building = machine.running = 0
-    return UNKNOWN
-
-
-def _is_dense(result: Value, size: int) -> bool:
-    """Whether a network puts out a picture of at least half the sides that went in."""
-    for _ in range(8):
-        if not isinstance(result, (list, dict)) or not result:
-            break
-        result = result[0] if isinstance(result, list) else next(iter(result.values()))
-    shape = result.shape if isinstance(result, Tensor) else None
-    return shape is not None and len(shape) == 4 and min(shape[2:]) >= size / 2

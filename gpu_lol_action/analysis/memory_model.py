@@ -13,6 +13,9 @@ from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_
 
 # A published figure over so many times the estimate is not explained by the model that was recognized.
 EXPLAINS = 4
+WORD_PIECES = 50_304  # GPT-2's vocabulary, padded: where a program does not say its own
+CHARACTERS = 256  # what models of a few hundred kilobytes learn is spelled, not read in word pieces
+NARROW = 128
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 
@@ -92,6 +95,6 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
         facts = shape_model("own vision transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                             vocabulary=0, heads=numbers["model.attention_heads"])  # fmt: skip
         return replace(facts, kind="vision")
-    vocabulary = numbers["model.vocabulary"] or 50_304  # GPT-2's, padded
+    vocabulary = numbers["model.vocabulary"] or (CHARACTERS if numbers["model.hidden_size"] <= NARROW else WORD_PIECES)
     return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                        vocabulary=vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip

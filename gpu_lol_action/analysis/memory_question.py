@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from gpu_lol_action.analysis import attention_kind
 from gpu_lol_action.analysis.media_question import with_media
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Finding
@@ -25,13 +28,17 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     if trains:
         named = best(findings, "training.method")
         method = Method(named.value) if named else Method.FULL
+    # A program's own loop computes as its layers were made, where nothing turns them to 16 bit.
+    is_own = method is Method.LORA and model.source == "shape"
     precision = value_of_best(findings, "training.precision") or (
-        "fp32" if method in {Method.FULL, Method.PRETRAIN} else "bf16"
+        "fp32" if method in {Method.FULL, Method.PRETRAIN} or is_own else "bf16"
     )
     bits = int(
         value_of_best(findings, "model.weight_bits")
         or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
     )
+    if method is Method.LORA and bits == 4:
+        method = Method.QLORA
     default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)
     engine = value_of_best(findings, "serving.engine")
     if engine is not None:
@@ -42,6 +49,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     sharding = value_of_best(findings, "training.sharding")
     checkpointing = value_of_best(findings, "training.gradient_checkpointing")
     batch = _batch_size(findings, length) if trains else int(value_of_best(findings, "training.batch_size") or 1)
+    is_sharded = trains or (sharding is not None and Sharding(sharding) is Sharding.ZERO3)  # ZeRO-Inference
     question = VramQuestion(
         model=model,
         method=method,
@@ -57,10 +65,13 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         has_reference=method.trains_everything and best(findings, "training.reference_model") is not None,
         runtime=engine or "",
         lora_rank=int(value_of_best(findings, "training.lora_rank") or 16),
+        saved_embeddings=int(value_of_best(findings, "training.saved_embeddings") or 0),
         is_optimizer_offloaded=trains and value_of_best(findings, "training.offload") in {"optimizer", "parameters"},
-        is_parameters_offloaded=trains and value_of_best(findings, "training.offload") == "parameters",
+        is_parameters_offloaded=is_sharded and value_of_best(findings, "training.offload") == "parameters",
     )
-    return with_media(question, findings)
+    # Published models are loaded with the kernels of today; a program's own layers compute as they are written.
+    is_own = model.source == "shape" and value_of_best(findings, attention_kind.FIELD) == "eager"
+    return with_media(replace(question, is_attention_eager=is_own), findings)
 
 
 def _batch_size(findings: tuple[Finding, ...], length: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
@@ -26,7 +26,11 @@ from gpu_lol_action.analysis.model_loads import (
 from gpu_lol_action.analysis.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import scope_of
+from gpu_lol_action.analysis.shown_programs import is_shown
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.quantized_names import scheme_in_name
+from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
 
 _MODEL_KEY = re.compile(
     r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|name_or_path))?|name_or_path"
@@ -36,6 +40,8 @@ _MODEL_PATH = re.compile(
     r"(?:^|\.)(?:\w{1,40}_)?(?:model|llm|network|policy|student|actor|base)(?:_config|_args|_cfg)?"
     r"\.(?:name|path|id|pretrained|checkpoint|ckpt|hf_id|repo|base|version|variant|size|name_or_path|hf_name)$"
 )
+# A configuration's part that is about the model.
+_MODELS_CONFIG = re.compile(r"(?:^|\.)(?:Model|LLM|Policy|Actor|BaseModel)Config$")
 # Models that look at what another model makes.
 _GUARD = re.compile(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
@@ -65,12 +71,23 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             unique[finding.value] = finding
     is_named = any(finding.confidence is Confidence.HIGH for finding in unique.values())
     guessed = [] if is_named else guess_family(checkout, run)
-    return [*unique.values(), *guessed, *shape_of_run(checkout, run)]
+    return [*unique.values(), *_quantized(unique.values()), *guessed, *shape_of_run(checkout, run)]
+
+
+def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield how wide the weights lie of the model that is surest, where its name says that they are quantized."""
+    model = best(tuple(named), "model.id")
+    scheme = scheme_in_name(model.value) if model is not None else None
+    if model is not None and scheme is not None:
+        bits = min((2, 3, 4, 8), key=lambda width: abs(width - 8 * QUANTIZATIONS[scheme]))
+        why = f"the name of `{model.value}` says {scheme}"
+        yield Finding("model.weight_bits", str(bits), why, model.confidence, model.evidence)
 
 
 def _is_placeholder(finding: Finding) -> bool:
     """Whether a program's default is there to be replaced; a command or a configuration that names it means it."""
-    return finding.evidence.path.endswith(".py") and bool(PLACEHOLDER.search(finding.value))
+    is_default = finding.evidence.path.endswith(".py") or "` loads `" in finding.why
+    return is_default and bool(PLACEHOLDER.search(finding.value))
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
@@ -90,7 +107,8 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
     for confidence, settings in tiers:
         for key in MODEL_KEYS:
             for setting in settings:
-                if setting.key != key or NOT_MODELS.search(setting.path.rpartition(".")[0]):
+                owner = setting.path.rpartition(".")[0]
+                if setting.key != key or (NOT_MODELS.search(owner) and not _MODELS_CONFIG.search(owner)):
                     continue
                 name = model_name(setting.text)
                 if name is not None:
@@ -144,6 +162,8 @@ def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
 
 def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that other documented commands of the same program name: said to a reader, so surer than a default."""
+    if run is not None and is_shown(run.script):
+        return  # no command starts it
     for command in launch_commands(checkout):
         if run is not None and run.command is not None and command.target != run.command.target:
             continue

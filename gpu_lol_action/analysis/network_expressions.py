@@ -10,11 +10,10 @@ from gpu_lol_action.analysis.network_machine import MAX_LIST, Frame, Machine
 from gpu_lol_action.analysis.network_objects import attribute
 from gpu_lol_action.analysis.network_operators import binary, compared, items_of, truth, unary
 from gpu_lol_action.analysis.network_tensors import index_tensor
-from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Layer, Named, Tensor, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value
 
 MAX_TEXT = 400
-MOST_OF_A_TABLE = 2_000
-"""Steps that a list of plain values may take."""
+MOST_NUMBERS = 64  # of a table that are computed
 _PLAIN = (int, float, str, bool, type(None))
 
 
@@ -48,8 +47,8 @@ def global_value(machine: Machine, frame: Frame, name: str) -> Value:
         return value if value is not UNKNOWN else machine.option(name)
     found = machine.find(name, program)
     if isinstance(found, Named) and name in program.imports:
-        for other in machine.programs:
-            if other is not program and other.stem in found.name.split(".") and found.last in other.values:
+        for other in machine.meant_by(found.name):
+            if other is not program and found.last in other.values:
                 return global_value(machine, Frame(other), found.last)
     return found
 
@@ -131,24 +130,26 @@ def _comprehension(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 
     if isinstance(node, ast.DictComp):
         pairs = ((evaluate(machine, inner, node.key), evaluate(machine, inner, node.value)) for _ in rounds(0))
-        found = [(key, value) for key, value in pairs]
-        known = {key: value for key, value in found if isinstance(key, (str, int, float))}
-        return known if len(known) == len(found) or known else UNKNOWN
-    return _rows(machine, inner, node.elt, rounds(0))
-
-
-def _rows(machine: Machine, frame: Frame, element: ast.expr, rounds: Iterator[None]) -> Value:
-    """Return an element per round; of a long table of numbers (sines of positions) the later rows are taken for the last one."""
+        entries = [(key, value) for key, value in pairs]
+        known = {key: value for key, value in entries if isinstance(key, (str, int, float))}
+        return known if len(known) == len(entries) or known else UNKNOWN
     found: list[Value] = []
-    start = machine.steps
-    for _ in rounds:
-        is_long = bool(found) and start - machine.steps > MOST_OF_A_TABLE and not _is_network(found[-1])
-        found.append(found[-1] if is_long else evaluate(machine, frame, element))
+    for _ in rounds(0):
+        found.append(evaluate(machine, inner, node.elt))
+        if len(found) == MOST_NUMBERS and len(node.generators) == 1 and not node.generators[0].ifs and _is_table(found):
+            length = len(items_of(evaluate(machine, frame, node.generators[0].iter))[:MAX_LIST])
+            return found + found[-1:] * (length - len(found))
     return found[:MAX_LIST]
 
 
-def _is_network(value: Value) -> bool:
-    return isinstance(value, (Instance, Layer, Counted, Tensor))
+def _is_table(values: list[Value]) -> bool:
+    """Whether a list holds numbers (known or not), or rows of them, alone: of a long one only its length says anything of a network."""
+    return all(
+        isinstance(value, (int, float))
+        or value is UNKNOWN
+        or (isinstance(value, list) and all(isinstance(item, (int, float)) or item is UNKNOWN for item in value))
+        for value in values
+    )
 
 
 def _compare(machine: Machine, frame: Frame, node: ast.expr) -> Value:

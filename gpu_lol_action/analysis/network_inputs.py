@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_waves import is_judged, wave_input
 from gpu_lol_action.analysis.network_weights import number
 
 LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
@@ -52,7 +53,9 @@ def inputs_of(machine: Machine, network: Value, rank: int | None = None) -> list
 
 
 def _are_twins(first: str, second: str) -> bool:
-    """Whether two inputs are of one kind by their names (``y`` and ``y_hat``, ``image1`` and ``image2``)."""
+    """Whether two inputs are of one kind by their names (``y`` and ``y_hat``, ``image1`` and ``image2``), or the one judged by the other."""
+    if is_judged(second, first):
+        return True
     return _TWIN.sub("", first) == _TWIN.sub("", second) != ""
 
 
@@ -67,6 +70,8 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
             break
         if not isinstance(part, Layer) or part.is_last:
             continue
+        if rank is None and (wave := wave_input(machine, part, name)) is not None:
+            return wave
         inner = number(part, 0, "in_channels")
         if part.kind == "ConvTranspose2d" and inner:
             return _shaped(machine, name, (1.0, inner, 1.0, 1.0))  # a generator's noise

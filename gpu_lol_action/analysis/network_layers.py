@@ -38,6 +38,8 @@ _OTHERS = frozenset({"Embedding", "EmbeddingBag", "Embed", "Upsample", "UpSampli
 _SCALARS = re.compile(
     r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$"
 )
+LONGEST_SIDE, LONGEST_WAVE = 8192.0, 2.0**20
+"""Pixels of a picture, samples of a sound: an output that is longer was not understood."""
 _KERAS = re.compile(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
 
 
@@ -59,6 +61,7 @@ def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]
 def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: Mapping[str, Value]) -> Value:
     """Return what a layer makes of what it is given, and note what is kept."""
     machine.step()
+    machine.built += 1
     kept = machine.kept
     kept.used[id(layer)] = layer
     tensor = given if isinstance(given, Tensor) else kept.last if given is UNKNOWN else None

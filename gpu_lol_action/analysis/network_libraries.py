@@ -61,6 +61,7 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
         return network
     layer = build_layer(target, places, named)
     if layer is not None:
+        machine.built += 1
         return layer
     if last == "Model" and not machine.running and not machine.building and machine.kept.used:
         return _functional(machine)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -124,6 +124,8 @@ class Machine:
     depth: int = 0
     building: int = 0  # constructors of networks that are open
     running: int = 0  # networks that are run
+    built: int = 0  # layers and networks so far that were built, and layers that were run
+    entered: dict[int, int] = field(default_factory=dict)  # functions that are open, by the identity of their nodes
     kept: Kept = field(default_factory=Kept)
     roots: list[Root] = field(default_factory=list)
     shapes: list[Mapping[str, Value]] = field(
@@ -136,6 +138,8 @@ class Machine:
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
+    origins: dict[str, list[Program]] = field(default_factory=dict)  # programs that a dotted origin may mean
+    found: dict[tuple[str, str], Value] = field(default_factory=dict)
     homes: dict[str, Program | None] = field(
         default_factory=dict
     )  # the first program with a class or function of that name
@@ -159,12 +163,24 @@ class Machine:
 
     def find(self, name: str, program: Program | None) -> Value:
         """Return the class, function or value of that name: the program's own, what it imports, then any other program's."""
+        key = (program.source.path if program is not None else "", name)
+        if key not in self.found:
+            self.found[key] = self._find(name, program)
+        return self.found[key]
+
+    def meant_by(self, origin: str) -> list[Program]:
+        """Return the programs whose module a dotted origin may name, in their order."""
+        if origin not in self.origins:
+            words = set(origin.split("."))
+            self.origins[origin] = [program for program in self.programs if program.stem in words]
+        return self.origins[origin]
+
+    def _find(self, name: str, program: Program | None) -> Value:
         if program is not None and (found := self._own(name, program)) is not None:
             return found
         origin = program.imports.get(name) if program is not None else None
         last = origin.rpartition(".")[2] if origin else name
-        near = [other for other in self.programs if origin and other.stem in origin.split(".")]
-        for other in near:
+        for other in self.meant_by(origin) if origin else ():
             if (found := self._own(last, other)) is not None:
                 return found
         if last not in self.homes:
@@ -253,22 +269,14 @@ def parse_value(text: str) -> Value:
         return bare.lower() == "true"
     if bare.lower() in {"none", "null"}:
         return None
-    if bare.startswith("[[") and (rows := _rows(bare)) is not None:
-        return rows
+    if re.fullmatch(r"\[\[[\d\s.,\[\]-]{1,300}\]\]", bare):
+        rows = [parse_value(f"{row},") for row in re.findall(r"\[([^\[\]]+)\]", bare)]
+        return [row if isinstance(row, list) else [row] for row in rows]
     if "," in bare:
         parts = [_number(part) for part in bare.strip("[]() ").split(",") if part.strip()]
         return parts if all(part is not None for part in parts) else bare
     number = _number(bare)
     return number if number is not None else bare
-
-
-def _rows(text: str) -> Value | None:
-    """Return lists in a list, as JSON writes them; None where the text is none."""
-    try:
-        found = json.loads(text) if len(text) < 1000 else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, list) else None
 
 
 def _number(text: str) -> float | int | None:

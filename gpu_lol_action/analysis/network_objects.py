@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.network_weights import layer_number
 
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
           "MessagePassing", "ModelMixin", "Network")  # fmt: skip
+MOST_ENTERED = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "CondSequential"})
 SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "apply", "double", "share_memory",
@@ -33,12 +34,19 @@ SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat
 
 def call_function(machine: Machine, function: Function, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Bind a function's parameters and run it; a parameter that nobody gives may be an option of that name."""
-    if machine.depth >= MAX_DEPTH:
+    node, is_network = id(function.node), machine.building or machine.running
+    # What calls itself outside of networks walks through data that is not there.
+    is_circle = not is_network and machine.entered.get(node, 0) >= MOST_ENTERED
+    if machine.depth >= MAX_DEPTH or is_circle:
         return next((value for value in places if isinstance(value, Tensor)), UNKNOWN)
     frame = Frame(function.program, {}, function.around, function.owner, function.home)
     given = [function.owner, *places] if function.owner is not None else list(places)
     frame.names.update(bind(machine, function, frame, given, named))
-    return machine.followed.run(machine, function, frame)
+    machine.entered[node] = machine.entered.get(node, 0) + 1
+    try:
+        return machine.followed.run(machine, function, frame)
+    finally:
+        machine.entered[node] -= 1
 
 
 def bind(
@@ -93,6 +101,7 @@ def construct(machine: Machine, home: Class, places: Sequence[Value], named: Map
     made = Instance(home, kind, is_network)
     place = (machine.program, machine.line)
     machine.building += is_network
+    machine.built += is_network
     before = machine.depth
     try:
         _initialize(machine, made, line, places, named)

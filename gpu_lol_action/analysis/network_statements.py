@@ -14,6 +14,8 @@ from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Lay
 Signal = tuple[str, Value] | None
 """What ends a body before its last statement: ``return`` with a value, ``break``, ``continue``, ``raise``."""
 MAX_WHILE = 64
+_IDLE = ((2, 40), (64, 4))
+"""Rounds of a loop that builds nothing, and the steps of one from which on so many are enough: filling a list takes fewer."""
 
 
 def run_body(machine: Machine, function: Function, frame: Frame) -> Value:
@@ -107,7 +109,11 @@ def _branch(machine: Machine, frame: Frame, node: ast.If) -> Signal:
 
 
 def _loop(machine: Machine, frame: Frame, node: ast.For | ast.AsyncFor) -> Signal:
-    for value in items_of(evaluate(machine, frame, node.iter))[:MAX_LIST]:
+    values = items_of(evaluate(machine, frame, node.iter))[:MAX_LIST]
+    before = machine.built, machine.steps
+    for turn, value in enumerate(values):
+        if _is_idle(machine, before, turn):
+            break
         machine.step()
         assign(machine, frame, node.target, value)
         signal = execute(machine, frame, node.body)
@@ -119,7 +125,10 @@ def _loop(machine: Machine, frame: Frame, node: ast.For | ast.AsyncFor) -> Signa
 
 
 def _while(machine: Machine, frame: Frame, node: ast.While) -> Signal:
+    before = machine.built, machine.steps
     for turn in range(MAX_WHILE):
+        if _is_idle(machine, before, turn):
+            break
         holds = truth(evaluate(machine, frame, node.test))
         if holds is False or (turn and holds is None):
             break
@@ -129,6 +138,14 @@ def _while(machine: Machine, frame: Frame, node: ast.While) -> Signal:
         if signal is not None and signal[0] != "continue":
             return signal
     return None
+
+
+def _is_idle(machine: Machine, before: tuple[int, int], turn: int) -> bool:
+    """Whether these are the rounds of a training: a long body that builds nothing says nothing new the next time."""
+    built, left = before
+    is_still = machine.built == built and not machine.building and not machine.running
+    spent = left - machine.steps
+    return is_still and any(turn >= rounds and spent > each * turn for rounds, each in _IDLE)
 
 
 def assign(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> None:

@@ -108,6 +108,13 @@ def first_number(value: Value) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
+def number_at(value: Value, place: int) -> float | None:
+    """Return a number, of several the one at that place."""
+    if isinstance(value, list) and place < len(value):
+        value = value[place]
+    return first_number(value)
+
+
 def rank_of(layer: Layer) -> int:
     """Return over how many sides a convolution goes."""
     found = re.search(r"[123]", layer.kind)

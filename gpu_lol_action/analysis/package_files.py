@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -166,6 +166,23 @@ def placed(source: Source, text: str, group: str, *, is_library: bool) -> Declar
     )
     line = source.text.count("\n", 0, found.end()) + 1 if found else 0
     return Declared(requirement, Evidence(source.path, line), bool(group), is_library, group)
+
+
+def unique(items: Iterable[Declared]) -> tuple[Declared, ...]:
+    """Return one entry per package: a required one before an optional one, one with a version before a bare one."""
+    chosen: dict[str, Declared] = {}
+    for item in items:
+        name = package_name(item.requirement)
+        old = chosen.get(name)
+        if old is None or (old.is_optional and not item.is_optional):
+            chosen[name] = item
+        elif old.is_optional == item.is_optional and _is_bare(old.requirement) and not _is_bare(item.requirement):
+            chosen[name] = replace(item, is_library=old.is_library)
+    return tuple(chosen.values())
+
+
+def _is_bare(requirement: str) -> bool:
+    return re.fullmatch(r"[\w.-]+", requirement) is not None
 
 
 def _option(line: str, where: Evidence) -> Option | None:

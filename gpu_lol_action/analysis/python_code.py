@@ -110,7 +110,9 @@ class PythonCode:
         if self._defaults is None:
             known = ((item, self.resolve(item.value, item.owner)) for item in self._tree().given if item.is_start)
             self._defaults = tuple(
-                Default(i.name, text, i.line, i.is_option, i.owner) for i, text in known if text is not None
+                Default(i.name, text, i.line, i.is_option, i.owner, i.is_parameter)
+                for i, text in known
+                if text is not None
             )
         return self._defaults
 

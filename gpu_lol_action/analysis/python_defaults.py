@@ -41,7 +41,8 @@ class Call:
 class Default:
     """A value that a program starts with: an assignment, a dataclass field, a parameter, an entry, or a parser's default.
 
-    ``owner`` is the function, class or entry of a dictionary that it stands in: the name under which a registry has it.
+    ``owner`` is the function, class or entry of a dictionary that it stands in: the name under which a registry has it;
+    ``is_parameter``: it is the default of one of that function's parameters.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Default:
     line: int
     is_option: bool
     owner: str = ""
+    is_parameter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Given:
     is_option: bool
     owner: str = ""
     is_start: bool = True
+    is_parameter: bool = False
 
 
 def option_of(call: Call) -> Given | None:
@@ -137,7 +140,7 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iter
         if value is not None
     ]
     for argument, value in pairs:
-        yield Given(argument.arg, value_of(value), argument.lineno, is_option=False, owner=owner)
+        yield Given(argument.arg, value_of(value), argument.lineno, is_option=False, owner=owner, is_parameter=True)
 
 
 def table_of(node: ast.AST) -> dict[str, Value] | None:

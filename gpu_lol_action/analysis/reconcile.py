@@ -136,10 +136,18 @@ def reconcile(
     size = computed_gib ** (1 - weight) * chosen.memory_gib**weight
     if chosen.is_card and computed_gib > chosen.memory_gib:
         size = chosen.memory_gib  # it ran there
+    if not chosen.is_card and chosen.finding.confidence is Confidence.HIGH:
+        size = max(size, _card_of(chosen.memory_gib))  # who says "at least" is not content with a smaller card
     required = max(1, math.floor(size) if chosen.is_card else math.ceil(size - 0.05))
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
+
+
+def _card_of(memory_gb: float) -> float:
+    """Return the whole GiB that a card sold with so many GB offers; of an amount between cards' sizes, itself."""
+    sold = [card.memory_gib for card in accelerators().values() if card.marketed_gb == memory_gb and card.is_nvidia]
+    return math.floor(max(sold)) if sold else memory_gb
 
 
 def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement | None:

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.settings import Scope, as_number, look_up_number
 from gpu_lol_action.domain.finding import Evidence, Finding
 
 PER_CARD = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-            "per_gpu_train_batch_size", "batch_size_per_gpu", "batch_size_per_device", "samples_per_gpu", "imgs_per_gpu")  # fmt: skip
+            "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_gpu", "batch_size_per_device", "samples_per_gpu", "imgs_per_gpu")  # fmt: skip
 TOGETHER = ("global_batch_size", "total_batch_size", "batch_size_total", "overall_batch_size", "ims_per_batch")
 _ONE = ("train_batch_size", "batch_size", "batch", "bs")
 MOST = 65_536

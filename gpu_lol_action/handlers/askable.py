@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpu_lol_action.domain.policy import Policy
-    from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
+    from gpu_lol_action.handlers.ports_lookups import LanguageModel, ModelHub
     from gpu_lol_action.handlers.prices import LivePrices
 
 

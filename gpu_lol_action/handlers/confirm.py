@@ -17,7 +17,7 @@ from gpu_lol_action.domain.request import Command, Deny, Ignore, Outcome
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.plan import AwaitsConfirmation
+from gpu_lol_action.handlers.planned import AwaitsConfirmation
 from gpu_lol_action.intake.gates import FULL_SHA, IdentityFacts, identity_gate
 from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.render import confirmations

@@ -14,7 +14,7 @@ from gpu_lol_action.errors import OperatorError, TransientError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.loss import explain_loss
-from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.planned import UpPlan
 from gpu_lol_action.handlers.restore import restore_work
 from gpu_lol_action.handlers.tell_machine import tell_lease
 from gpu_lol_action.launch.access import Access, build_access_script, parse_access_output

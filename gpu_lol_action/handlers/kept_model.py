@@ -10,7 +10,7 @@ from gpu_lol_action.domain.lookup import Question, Unanswered
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.handlers.ports import LanguageModel
+from gpu_lol_action.handlers.ports_lookups import LanguageModel
 
 NONE_THEN = Unanswered("it gave none of use when the proposal was made")
 

@@ -14,7 +14,7 @@ from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.errors import Explanation, LostRace, OperatorError, UserError
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.launched_price import hold_to_limit
-from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.planned import UpPlan
 from gpu_lol_action.handlers.teardown import prove_absence
 from gpu_lol_action.handlers.templates import template_words
 from gpu_lol_action.intake.spending_gates import check_head

@@ -19,7 +19,7 @@ from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapt
 from gpu_lol_action.estimation.hub_pipeline import is_pipeline, read_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_known_model
 from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
+from gpu_lol_action.handlers.ports_lookups import LanguageModel, ModelHub
 
 MAX_MODELS = 4
 """So many are looked up for one tree: the figure rests on one, the others are what it might have been."""

@@ -17,7 +17,7 @@ from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.ports import Market
+from gpu_lol_action.handlers.ports_lookups import Market
 from gpu_lol_action.handlers.reading import (
     Reading,
     precision_of,

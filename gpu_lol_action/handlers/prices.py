@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from gpu_lol_action.domain.lookup import Catalog, Unanswered
 from gpu_lol_action.domain.offer import Offer, OfferTable, PriceList, PriceSource
-from gpu_lol_action.handlers.ports import Catalogs
+from gpu_lol_action.handlers.ports_lookups import Catalogs
 from gpu_lol_action.pricing.catalogs import READABLE_CLOUDS, CatalogError, read_catalog
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, bundled_offers
 

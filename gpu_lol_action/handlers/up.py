@@ -21,7 +21,8 @@ from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.install import install_and_validate
 from gpu_lol_action.handlers.journal import Journal, StoppedError
 from gpu_lol_action.handlers.ladder import NoOfferError
-from gpu_lol_action.handlers.plan import AlreadyRunning, AwaitsConfirmation, UpPlan, plan_up, read_access
+from gpu_lol_action.handlers.plan import plan_up, read_access
+from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.seal import Login, decide_login, hidden_from_others, seal_login
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment

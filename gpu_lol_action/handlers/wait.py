@@ -9,7 +9,7 @@ from gpu_lol_action.domain.waiting import WaitBounds, Waiting, next_round
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.ladder import NoOfferError, climb
-from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.planned import UpPlan
 
 MAY_PASS = frozenset({"no_capacity", "launch_timed_out"})
 """What may be otherwise in a few minutes; other failures are told at once."""

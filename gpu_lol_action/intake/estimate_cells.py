@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_question import Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import model_of_shape, typical_model
 from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
@@ -156,10 +157,14 @@ def _with_precision(reader: _Reader, question: VramQuestion) -> VramQuestion:
     """Return the question with the precision of arithmetic and of the stored weights."""
     method = question.method
     text = reader.read("precision", read_precision, f"one of {', '.join(PRECISIONS)}")
+    named = scheme_in_name(reader.text("model")) if text is None else None
     if text is None:
         text = {Method.QLORA: "nf4", Method.FULL: "bf16-mixed", Method.PRETRAIN: "bf16-mixed"}.get(method, "bf16")
         reader.assumed.append(f"precision {text}")
     scheme = reader.read("quantization", read_scheme, f"one of {', '.join(QUANTIZATIONS)}")
+    if scheme is None and named is not None and not method.trains_everything:
+        scheme = named
+        reader.assumed.append(f"quantization {named}, which the model's name says")
     base = text.removesuffix("-mixed")
     if base not in {"fp32", "bf16", "fp16"}:
         scheme, base = scheme or base, "bf16"

@@ -11,14 +11,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_lol_action.domain.environment import Check, CheckStatus
-from gpu_lol_action.domain.gpus import Accelerator, find_accelerator
-from gpu_lol_action.launch.probe_facts import Version, dotted, gib, items, mapping, number, shown, version_of, whole
+from gpu_lol_action.domain.gpus import find_accelerator
+from gpu_lol_action.launch.probe_card import capability_of, has_kernels, is_rented_card
+from gpu_lol_action.launch.probe_facts import (
+    Version,
+    dotted,
+    gib,
+    items,
+    mapping,
+    mib,
+    number,
+    shown,
+    version_of,
+    whole,
+)
 
 # NVIDIA, CUDA compatibility guide, minor-version compatibility: the oldest Linux driver that runs any CUDA of a major.
 MIN_DRIVERS: Mapping[int, Version] = {11: (450, 80, 2), 12: (525, 60, 13), 13: (580, 65, 6)}
 # Used by others: more than torch's own context (0.3 to 0.6 GiB on cards that we know of) leaves in use.
 MAX_OCCUPIED_FRACTION = 0.1
 
+# nvidia-smi(1), "Return value": 0, and 14 where it warns of a damaged infoROM behind an answer that is whole.
+_ANSWERED = (0, 14)
 _STAND_IN = " This is a stand-in: a rehearsal has no GPU."
 _DRIVER_SAID = re.compile(r"Driver ([0-9.]{1,30}[0-9])(?= serves| is too old|;)")
 _TORCH_SAID = re.compile(r"torch (\S{1,40}) \(CUDA ([0-9.]{1,20})\)")
@@ -87,18 +101,22 @@ def _driver(driver: Mapping[str, Any], torch: Mapping[str, Any]) -> Check:
             "Take an image for NVIDIA GPUs (its name says cuda), or another machine.",
         )
     gpus = items(driver.get("gpus"))
-    if driver.get("exit_code") != 0 or not gpus:
+    if driver.get("exit_code") not in _ANSWERED or not gpus:
         said = shown(driver.get("complaint")) or shown(driver.get("error")) or "nothing"
         return failed(f"nvidia-smi does not answer: {said}.")
-    version = version_of(mapping(gpus[0]).get("driver_version"))
+    version = version_of(mapping(gpus[0]).get("driver_version")) or version_of(driver.get("version"))
     if not version:
         return failed("nvidia-smi names no driver version.")
-    cuda = version_of(torch.get("cuda"))
+    cuda, reach = version_of(torch.get("cuda")), version_of(driver.get("cuda"))
+    wants = f"CUDA {dotted(cuda)}, for which torch {shown(torch.get('version'), 40)} is built," if cuda else "CUDA 11"
     least = MIN_DRIVERS.get(cuda[0]) if cuda else MIN_DRIVERS[11]
+    if cuda and reach >= cuda[:1] and torch.get("is_available") is True and (least is None or version < least):
+        # Newer than the table, or older with NVIDIA's compatibility libraries in the image: torch itself has tried it.
+        sentence = f"Driver {dotted(version)} serves {wants} as it reaches CUDA {dotted(reach)}."
+        return _check("driver", CheckStatus.PASSED, sentence, "", driver)
     if least is None:
         sentence = f"Driver {dotted(version)}; which one CUDA {dotted(cuda)} needs is not known here."
         return _check("driver", CheckStatus.NOTED, sentence, "", driver)
-    wants = f"CUDA {dotted(cuda)}, for which torch {shown(torch.get('version'), 40)} is built," if cuda else "CUDA 11"
     if version < least:
         fix = f"Take an image with an older CUDA, or another machine: {wants} needs {dotted(least)} or newer."
         return failed(f"Driver {dotted(version)} is too old: {wants} needs {dotted(least)} or newer.", fix)
@@ -131,39 +149,15 @@ def _torch(torch: Mapping[str, Any], expected: ExpectedGpus, *, is_driver_right:
             return _check("torch", CheckStatus.NOTED, f"{built} sees no GPU, which follows from the driver.", "", torch)
         why = shown(torch.get("why_not")) or "it does not say why"
         return failed(f"{built} sees no GPU: {why}.", _OTHER_MACHINE)
-    capability = _capability(torch)
+    capability = capability_of(torch)
     served = [arch for arch in items(torch.get("arch_list")) if isinstance(arch, str)]
-    if capability and served and not _serves(served, capability):
+    if capability and served and not has_kernels(served, capability):
         fix = "Take an image with a torch that is built for this card (Blackwell: torch 2.7 with CUDA 12.8 or newer)."
         return failed(f"{built} has no kernels for compute capability {dotted(capability)}.", fix)
     reach = f", built for compute capability {dotted(capability)}" if capability else ""
     return _check(
         "torch", CheckStatus.PASSED, f"{built} sees {len(items(torch.get('devices')))} GPUs{reach}.", "", torch
     )
-
-
-def _capability(torch: Mapping[str, Any]) -> Version:
-    for device in items(torch.get("devices")):
-        pair = [whole(part) for part in items(mapping(device).get("capability"), 2)]
-        if len(pair) == 2:
-            return tuple(pair)
-    return ()
-
-
-def _serves(arch_list: list[str], capability: Version) -> bool:
-    """Apply NVIDIA's rule: binaries run on the same major with an equal or higher minor, PTX on anything newer."""
-    for arch in arch_list:
-        found = re.fullmatch(r"(sm|compute)_(\d{1,2})(\d)([af]?)", arch)
-        if not found:
-            continue
-        built = (int(found[2]), int(found[3]))
-        if found[1] == "compute" and built <= capability:
-            return True
-        if found[1] == "sm" and found[4] == "a" and built == capability:
-            return True
-        if found[1] == "sm" and found[4] != "a" and built[0] == capability[0] and built <= capability:
-            return True
-    return False
 
 
 def _gpu(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: ExpectedGpus, *, is_torch_right: bool) -> Check:
@@ -175,7 +169,7 @@ def _gpu(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expected
         return _check("gpu", CheckStatus.FAILED, f"{asked} was rented, the machine has {has}.", _OTHER_MACHINE, driver)
     rented = find_accelerator(expected.accelerator)
     for gpu, name in zip(gpus, names, strict=True):
-        if not _is_rented(name, number(gpu.get("memory.total")), expected.accelerator, rented):
+        if not is_rented_card(name, mib(gpu.get("memory.total")), expected.accelerator, rented):
             sentence = f"{asked} was rented, the machine has {has}."
             return _check("gpu", CheckStatus.FAILED, sentence, _OTHER_MACHINE, driver)
     seen = len(items(torch.get("devices")))
@@ -183,29 +177,6 @@ def _gpu(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expected
         fix = "Is CUDA_VISIBLE_DEVICES set in the image or in `env:`?"
         return _check("gpu", CheckStatus.FAILED, f"The machine has {has}, torch sees {seen}.", fix, driver)
     return _check("gpu", CheckStatus.PASSED, f"{has}, as rented ({asked}).", "", driver)
-
-
-def _is_rented(name: str, memory_mib: float | None, accelerator: str, rented: Accelerator | None) -> bool:
-    """Whether a card is the rented one: the same in the table, or the same model with at least its memory.
-
-    Clouds sell variants under one name (A100 on Vast is any A100; PCIe and SXM); a bigger one is no fault.
-    """
-    found = find_accelerator(name)
-    if found is not None and rented is not None and found.name == rented.name:
-        return True
-    if _model(name) != _model(accelerator):
-        return False
-    return rented is None or memory_mib is None or memory_mib / 1024 >= 0.95 * rented.memory_gib
-
-
-def _model(name: str) -> str:
-    """Return the model without maker, memory and form: ``NVIDIA A100-SXM4-80GB`` and ``A100-80GB`` give ``A100``."""
-    text = re.sub(
-        r"NVIDIA|GEFORCE|TESLA|QUADRO|GENERATION|SERVER EDITION|WORKSTATION EDITION|BLACKWELL", " ", name.upper()
-    )
-    text = re.sub(r"\b\d+\s?GB\b|HBM\d\w*|SXM\d?|PCIE|NVL\b|-(?:SE|WK|S|WS|MAXQ)\b", " ", text)
-    text = re.sub(r"[^A-Z0-9]", "", text)
-    return re.sub(r"^RTXA(?=\d)", "A", text)
 
 
 def _memory(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: ExpectedGpus) -> Check:
@@ -217,17 +188,17 @@ def _memory(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expec
     if not pairs:
         source = driver
         pairs = [_driver_memory(mapping(gpu)) for gpu in items(driver.get("gpus"))]
-    known = [(total, free) for total, free in pairs if total is not None and free is not None]
+    known = [(total, free) for total, free in pairs if total is not None]
     if not known:
         return _follows("vram", "driver", driver)
-    total, free = min(known)[0], min(free for _, free in known)
+    total, free = min(total for total, _ in known), min((free for _, free in known if free is not None), default=None)
     need = expected.vram_required_gib
     if need is not None and total < need:
         fix = "Ask for a card with more memory: `/gpu-lol up --gpu ...`, or `hardware.vram_required_gb`."
         return _check(
             "vram", CheckStatus.FAILED, f"{total:.1f} GiB per GPU can be used, {need:g} GiB are needed.", fix, source
         )
-    if free < total * (1 - MAX_OCCUPIED_FRACTION):
+    if free is not None and free < total * (1 - MAX_OCCUPIED_FRACTION):
         sentence = (
             f"Only {free:.1f} of {total:.1f} GiB are free before anything of yours runs: somebody else uses this GPU."
         )
@@ -237,10 +208,10 @@ def _memory(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expec
 
 
 def _driver_memory(gpu: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    total, used = number(gpu.get("memory.total")), number(gpu.get("memory.used"))
+    total, used = mib(gpu.get("memory.total")), mib(gpu.get("memory.used"))
     if total is None:
         return None, None
-    return total / 1024, (total - (used or 0.0)) / 1024
+    return total / 1024, (total - used) / 1024 if used is not None else None
 
 
 def _product(torch: Mapping[str, Any]) -> Check:

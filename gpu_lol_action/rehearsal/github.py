@@ -123,20 +123,12 @@ class Hub:
     def fork(self, owner: str) -> Repository:
         """Somebody's fork, with the default branch as it is now."""
         with self.world.lock:
-            name = f"{owner}/{self.repository.name}"
-            made = self.world.add_repository(name, is_private=self.repository.is_private, owner_kind="User")
-            made.fork_of = self.repository
-            branch = self.repository.default_branch
-            made.git.fetch(self.repository.git.path, f"refs/heads/{branch}:refs/heads/{branch}")
-            return made
+            return changes.fork(self.world, self.repository, owner)
 
     def delete_fork(self, fork: Repository) -> None:
         """The fork goes away; its pull requests stay, with `head.repo` null."""
         with self.world.lock:
-            del self.world.repositories[fork.full_name.lower()]
-            for _, pull in self.world.pulls(self.repository):
-                if pull.head_repository is fork:
-                    pull.head_repository = None
+            changes.delete_fork(self.world, self.repository, fork)
 
     def open_pull_request(
         self,
@@ -197,6 +189,13 @@ class Hub:
             if issue.pull is not None:
                 issue.pull.is_draft = False
             return events.pull_request(self._scene(by), issue, "ready_for_review")
+
+    def label(self, number: int, by: str, name: str) -> Webhook:
+        """Somebody sets a label: `pull_request` labeled."""
+        with self.world.lock:
+            issue = self.repository.issues[number]
+            changes.set_label(self.world, self.repository, issue, self._account(by), name)
+            return events.labeled(self._scene(by), issue, name)
 
     def comment(self, number: int, author: str, body: str) -> Webhook:
         """Somebody writes: `issue_comment` created."""

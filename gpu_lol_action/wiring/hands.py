@@ -13,7 +13,8 @@ from pathlib import Path
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.errors import OperatorError
-from gpu_lol_action.handlers.ports import Cloud, Market, Shell
+from gpu_lol_action.handlers.ports import Cloud, Shell
+from gpu_lol_action.handlers.ports_lookups import Market
 
 KEY_VERSION = 1
 

@@ -13,7 +13,7 @@ from gpu_lol_action.domain.request import (
     Command,
 )
 from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.ports import LanguageModel, ModelHub
+from gpu_lol_action.handlers.ports_lookups import LanguageModel, ModelHub
 
 if TYPE_CHECKING:
     from gpu_lol_action.handlers.prices import LivePrices

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +15,7 @@ from gpu_lol_action.domain.offer import PriceList, Requirement
 from gpu_lol_action.handlers.prices import PUBLISHED, TOO_LARGE, LivePrices
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates
 from gpu_lol_action.pricing.snapshot import SNAPSHOT, SNAPSHOT_NAME, bundled_offers
-from tests.support.web import Said, Seen, Web, web_server
+from tests.support.web import Said, Seen, Web
 
 HEADER = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Region,SpotPrice,Price,AvailabilityZone,GpuInfo"
 TEXT = f"{HEADER}\n1x_L4_SECURE,L4,1.0,12.0,50.0,US,0.19,0.19,US-1,\n"
@@ -24,12 +23,6 @@ TEXT = f"{HEADER}\n1x_L4_SECURE,L4,1.0,12.0,50.0,US,0.19,0.19,US-1,\n"
 
 def now() -> datetime:
     return datetime.now(timezone.utc)
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with web_server() as server:
-        yield server
 
 
 def client(web: Web, folder: Path | None = None, *, box_s: float = 20, at: datetime | None = None) -> CatalogClient:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.rehearsal.stage import Stage, StepRun
-from tests.contract.test_doors import GUARD, KEY, SPEC, Scene
+from tests.support.doors import KEY, SPEC, Scene
+from tests.support.guard import GUARD
 from tests.support.rendered import reply_problems
 
 POLICY = "limits: {price_usd_per_hour: 9, confirm_above_usd_per_hour: 0.10}\nsweep: {required: false}\n"

@@ -1,4 +1,4 @@
-"""Both doors as child processes: the Action's as the runner starts it, against GitHub over HTTP, and the terminal's.
+"""The Action's door as a child process, as the runner starts it, against GitHub over HTTP.
 
 No cloud is opened here: what needs one is deferred to the second step, which the stories of end_to_end play.
 """
@@ -6,81 +6,23 @@ No cloud is opened here: what needs one is deferred to the second step, which th
 from __future__ import annotations
 
 import dataclasses
-import getpass
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
-from decimal import Decimal
+from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import cmarkgfm
 import pytest
 
-from gpu_lol_action import cli
 from gpu_lol_action.action_io import OUTPUTS
-from gpu_lol_action.adapters.github import Connection, GitHubClient
-from gpu_lol_action.adapters.ledger import RecordLedger
-from gpu_lol_action.adapters.ledger_files import FileStore
-from gpu_lol_action.adapters.ledger_refs import GitRefStore
-from gpu_lol_action.adapters.local_forge import LocalForge
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, SshEndpoint, State
-from gpu_lol_action.domain.ledger import Entry
-from gpu_lol_action.domain.names import environment_name, user_hash
-from gpu_lol_action.errors import TransientError
 from gpu_lol_action.rehearsal.github_events import Webhook
-from gpu_lol_action.rehearsal.stage import PACKAGE_ROOT, Stage, StepRun
+from gpu_lol_action.rehearsal.stage import Stage, StepRun
+from tests.support.doors import KEY, SPEC, Scene, commands_in, put_record
 from tests.support.guard import GUARD
-
-SPEC = "hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20}\nmeta: {workload_type: training}\n"
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
-
-
-@dataclass
-class Scene:
-    """A stage with one pull request, and the action's light step at hand."""
-
-    stage: Stage
-    number: int
-    guard: Path
-    variables: dict[str, str] = field(default_factory=dict)
-
-    def light(self, webhook: Webhook, **variables: str) -> StepRun:
-        """Run the light step under the guard; nothing heavy may have been asked for."""
-        return self.step(webhook, GPU_LOL_PHASE="decide", **variables)
-
-    def step(self, webhook: Webhook, **variables: str) -> StepRun:
-        seen = self.guard / "seen"
-        guarded = {"PYTHONPATH": f"{self.guard}{os.pathsep}{PACKAGE_ROOT}", "GUARD_LOG": str(seen)}
-        run_id = self.stage.hub.start_run(webhook.name, self.stage.hub.maintainer)
-        run = self.stage.run_step(webhook, run_id, {**guarded, **self.variables, **variables})
-        self.stage.hub.finish_run(run_id)
-        assert not seen.exists(), f"heavy imports: {seen.read_text()}"
-        return run
-
-    def comment(self, body: str, author: str = "maintainer") -> Webhook:
-        return self.stage.hub.comment(self.number, author, body)
-
-    @property
-    def bodies(self) -> list[str]:
-        return [comment.body for comment in self.stage.hub.comments(self.number, by=self.stage.hub.bot.login)]
-
-    @property
-    def ledger(self) -> RecordLedger:
-        hub = self.stage.hub
-        connection = Connection(hub.bot_token, self.stage.full_name, hub.api_url)
-        return RecordLedger(GitRefStore(GitHubClient(connection, lambda _pause: None)))
-
-    @property
-    def records(self) -> list[EnvironmentRecord]:
-        return [entry.record for entry in self.ledger.entries() if isinstance(entry, Entry)]
 
 
 @pytest.fixture
@@ -101,50 +43,6 @@ def scene(stage: Stage, tmp_path: Path, request: pytest.FixtureRequest) -> Itera
     stage.hub.forget_requests()
     yield Scene(stage, int(opened.number or 0), tmp_path)
     assert stage.hub.problems() == []
-
-
-def put_record(
-    ledger: RecordLedger, repository_id: int, number: int | None, login: str = "maintainer"
-) -> EnvironmentRecord:
-    """A machine on record that is ready, on an address of this machine where nobody answers."""
-    now = datetime.now(timezone.utc)
-    claim = EnvironmentRecord(
-        name=environment_name(repository_id, number, login=login),
-        state=State.CLAIMED,
-        repository="acme/llm-lab",
-        repository_id=repository_id,
-        pull_request=number,
-        profile="",
-        sha="a" * 40,
-        requester=Requester(login),
-        run_id="1",
-        claimed_at=now,
-        lease=Lease(now, now + timedelta(hours=2)),
-        updated_at=now,
-        user_hash=user_hash(repository_id),
-    )
-    entry = ledger.claim(claim)
-    steps: list[dict[str, object]] = [
-        {
-            "state": State.LAUNCHING,
-            "cloud": "runpod",
-            "accelerator": "A40",
-            "accelerator_count": 1,
-            "price_usd_per_hour": Decimal("0.44"),
-            "name_on_cloud": f"{claim.name}-c0ffee00",
-            "launch_asked_at": now,
-        },
-        {"state": State.VALIDATING, "ssh": SshEndpoint("127.0.0.1", 1, "root", KEY)},
-        {"state": State.READY, "ready_at": now, "launcher_stopped_at": now},
-    ]
-    for step in steps:
-        entry = ledger.update(entry, dataclasses.replace(entry.record, **step))  # type: ignore[arg-type]  # keyword bag
-    return entry.record
-
-
-def commands_in(log: str) -> list[str]:
-    """The lines on which the runner would act (actions/runner ActionCommand.cs)."""
-    return [line for line in log.splitlines() if line.lstrip().startswith("::") or "##[" in line]
 
 
 # --- the light path loads nothing heavy ---------------------------------------------------------------------------
@@ -552,186 +450,3 @@ def test_a_cancelled_step_says_so_and_exits_as_cancelled(scene: Scene) -> None:
     assert run.exit_code == 130, run.log
     assert (run.outputs["decision"], run.outputs["reason_code"]) == ("failed", "cancelled")
     assert "Traceback" not in run.log
-
-
-# --- the terminal -----------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Terminal:
-    """A checkout, a home, and ``gpu-lol`` as a child process there."""
-
-    folder: Path
-    home: Path
-    guard: Path
-
-    def run(self, *words: str, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-        seen = self.guard / "seen"
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "XDG_STATE_HOME": str(self.home / "state"),
-            "PYTHONPATH": f"{self.guard}{os.pathsep}{PACKAGE_ROOT}",
-            "GUARD_LOG": str(seen),
-            "PYTHONIOENCODING": "utf-8",
-            **variables,
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", "gpu_lol_action.cli", *words],
-            cwd=folder or self.folder,
-            env=environment,
-            capture_output=True,
-            encoding="utf-8",
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        assert not seen.exists(), f"heavy imports: {seen.read_text()}"
-        assert "Traceback" not in done.stderr
-        return done
-
-    def git(self, *words: str) -> None:
-        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-        subprocess.run(["git", *identity, *words], cwd=self.folder, check=True, capture_output=True)
-
-    @property
-    def ledger(self) -> RecordLedger:
-        forge = LocalForge(self.folder, lambda _body: None, home=self.home, environment=os.environ)
-        name = forge.repository().full_name.replace("/", "+")
-        return RecordLedger(FileStore(self.home / "state" / "gpu-lol" / "ledger" / name))
-
-    @property
-    def repository_id(self) -> int:
-        forge = LocalForge(self.folder, lambda _body: None, home=self.home, environment=os.environ)
-        return forge.repository().repository_id
-
-
-@pytest.fixture
-def terminal(tmp_path: Path) -> Terminal:
-    (tmp_path / "guard").mkdir()
-    (tmp_path / "guard" / "sitecustomize.py").write_text(GUARD)
-    (tmp_path / "home" / ".ssh").mkdir(parents=True)
-    (tmp_path / "home" / ".ssh" / "id_ed25519.pub").write_text(f"{KEY} ada@laptop\n")
-    place = Terminal(tmp_path / "lab", tmp_path / "home", tmp_path / "guard")
-    place.folder.mkdir()
-    (place.folder / ".gpu-lol.yaml").write_text(SPEC)
-    (place.folder / "train.py").write_text("import torch\n")
-    (place.folder / "requirements.txt").write_text("torch\n")
-    place.git("init", "-q", "-b", "main")
-    place.git("add", "-A")
-    place.git("commit", "-q", "-m", "First")
-    return place
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "out", "err"),
-    [
-        ([], 0, "Usage: gpu-lol COMMAND", ""),
-        (["--help"], 0, "Usage: gpu-lol COMMAND", ""),
-        (["--version"], 0, "gpu-lol ", ""),
-        (["help", "up"], 0, "Usage: gpu-lol up", ""),
-        (["up", "--help"], 0, "Usage: gpu-lol up", ""),
-        (["upp"], 1, "", "Did you mean up"),
-        (["up", "--gpu", "A10O"], 1, "", "A100"),
-        (["up", "--huors", "2"], 1, "", "--hours"),
-        (["status"], 0, "Nothing is running", ""),
-        (["ls"], 0, "Nothing is running", ""),
-        (["down"], 0, "Nothing", ""),
-        (["sweep", "--dry-run"], 0, "", ""),
-        (["analyze"], 0, "RTX4090", ""),
-        (["up"], 2, "", "RUNPOD_API_KEY"),
-        (["up", "--dry-run"], 2, "", "RUNPOD_API_KEY"),
-        (["up", "--wait"], 2, "", "RUNPOD_API_KEY"),
-    ],
-)
-def test_the_terminal_exits_as_it_answers(terminal: Terminal, words: list[str], code: int, out: str, err: str) -> None:
-    done = terminal.run(*words)
-    assert done.returncode == code, done.stderr
-    assert out in done.stdout
-    assert err in done.stderr
-
-
-def test_the_terminal_shows_and_keeps_what_is_on_record(terminal: Terminal) -> None:
-    record = put_record(terminal.ledger, terminal.repository_id, None, getpass.getuser())
-    shown = terminal.run("status")
-    assert shown.returncode == 0, shown.stderr
-    assert record.name in shown.stdout
-    assert "$0.44/h" in shown.stdout
-    # The end needs the cloud's key: without it nothing is certified, and the record says that it is to end.
-    down = terminal.run("down")
-    assert down.returncode != 0
-    assert "Nothing is running" not in down.stdout
-    (entry,) = terminal.ledger.entries()
-    assert isinstance(entry, Entry)
-    assert entry.record.is_open
-    assert entry.record.tombstone is not None
-
-
-def test_the_terminal_denies_a_lease_before_it_loads_anything(terminal: Terminal) -> None:
-    done = terminal.run("up", "--hours", "99", "--dry-run", RUNPOD_API_KEY="rpa_" + "k" * 40)
-    assert done.returncode == 1, done.stderr
-    assert "4 d 3 h" in done.stdout
-
-
-def test_analyze_speaks_json_and_yaml(terminal: Terminal) -> None:
-    parsed = json.loads(terminal.run("analyze", "--format", "json").stdout)
-    assert parsed["gpu_type"] == "RTX4090"
-    assert "gpu_type: RTX4090" in terminal.run("analyze", ".", "--format", "yaml").stdout
-    compared = terminal.run("analyze", "--base", "HEAD", "--format", "markdown")
-    assert compared.returncode == 0, compared.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (["analyze"], "line 2"),
-        (["analyze", "--format", "json"], "line 2"),
-    ],
-)
-def test_an_invalid_spec_is_an_error_with_its_line(terminal: Terminal, words: list[str], what: str) -> None:
-    (terminal.folder / ".gpu-lol.yaml").write_text("hardware:\n  gpu_cuont: 1\n")
-    done = terminal.run(*words)
-    assert done.returncode == 1
-    assert what in done.stderr
-    assert "gpu_count" in done.stderr
-    assert done.stdout == ""
-
-
-def test_a_folder_that_is_not_there_is_an_error_that_names_it(terminal: Terminal) -> None:
-    done = terminal.run("analyze", "nowhere")
-    assert done.returncode == 1
-    assert "nowhere" in done.stderr
-
-
-def test_a_base_that_is_not_there_is_an_error(terminal: Terminal) -> None:
-    assert terminal.run("analyze", "--base", "nothing").returncode == 1
-
-
-def test_outside_a_checkout_commands_say_what_they_need(terminal: Terminal, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    done = terminal.run("status", folder=tmp_path / "empty")
-    assert done.returncode == 1
-    assert "git" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("error", "code"), [(RuntimeError("a bug"), 3), (KeyboardInterrupt(), 130), (TransientError("x", "An outage"), 4)]
-)
-def test_the_terminal_exits_by_the_kind_of_error(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int
-) -> None:
-    def fail(_command: object) -> None:
-        raise error
-
-    monkeypatch.setattr(cli, "_carry_out", fail)
-    monkeypatch.setattr(signal, "signal", lambda *_arguments: None)
-    assert cli.main(["status"]) == code
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "gpu-lol: " in shown.err
-
-
-def test_a_ledger_that_cannot_be_written_is_the_users_to_mend(terminal: Terminal) -> None:
-    (terminal.home / "state").write_text("a file where the folder should be")
-    done = terminal.run("sweep")
-    assert done.returncode == 2, done.stderr
-    assert "XDG_STATE_HOME" in done.stderr

@@ -9,7 +9,8 @@ import pytest
 
 from gpu_lol_action.action_io import OUTPUTS
 from gpu_lol_action.rehearsal.stage import Stage
-from tests.contract.test_doors import GUARD, KEY, SPEC, Scene, commands_in
+from tests.support.doors import KEY, SPEC, Scene, commands_in
+from tests.support.guard import GUARD
 from tests.support.hostile import HARMLESS, REFUSED, SILENT, HostileComment, hostile_comments
 from tests.support.rendered import reply_problems
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -22,12 +21,6 @@ TOKEN = "hf_" + "t" * 30
 
 def now() -> datetime:
     return datetime.now(timezone.utc)
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with web_server() as server:
-        yield server
 
 
 def client(web: Web, folder: Path | None = None, *, token: str = "", box_s: float = 5) -> HubClient:

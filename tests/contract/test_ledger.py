@@ -15,11 +15,12 @@ from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_files import FileStore
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
 from gpu_lol_action.adapters.ledger_text import LONGEST_MESSAGE
-from gpu_lol_action.domain.environment import Bill, EnvironmentRecord, Lease, Requester, State
+from gpu_lol_action.domain.environment import Bill, EnvironmentRecord, Requester, State
 from gpu_lol_action.domain.environment_json import first_page, page_to_json
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.errors import LostRace, OperatorError, TransientError
 from tests.contract.github_setup import START, Place, started_place
+from tests.support.records import claimed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,22 +32,8 @@ NAME = "gl-fra2cea-12"
 
 
 def make_record(name: str = NAME, login: str = "ada", **changes: object) -> EnvironmentRecord:
-    record = EnvironmentRecord(
-        name=name,
-        state=State.CLAIMED,
-        repository="acme/llm-lab",
-        repository_id=740_583_231,
-        pull_request=12,
-        profile="",
-        sha="a" * 40,
-        requester=Requester(login, 7),
-        run_id="98231",
-        claimed_at=START,
-        lease=Lease(START, START + timedelta(hours=2)),
-        updated_at=START,
-        user_hash="0123abcd",
-    )
-    return dataclasses.replace(record, **changes)
+    ours = {"repository": "acme/llm-lab", "repository_id": 740_583_231, "run_id": "98231"}
+    return claimed(START, name=name, requester=Requester(login, 7), **{**ours, **changes})
 
 
 class Bench(Protocol):

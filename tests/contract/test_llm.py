@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -25,12 +24,6 @@ def completion(content: object, **more: object) -> dict[str, object]:
         "object": "chat.completion",
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
     }
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with web_server() as server:
-        yield server
 
 
 def endpoint(web: Web, path: str = "/v1", *, key: str = KEY, box_s: float = 5) -> ChatEndpoint:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timezone
 from decimal import Decimal
 
@@ -15,19 +14,13 @@ from gpu_lol_action.domain.market import Stock, StockLevel, Template
 from gpu_lol_action.domain.offer import Offer
 from gpu_lol_action.pricing.snapshot import bundled_offers
 from gpu_lol_action.rehearsal.catalog import rented_gpus
-from tests.support.web import Said, Seen, Web, said_json, web_server
+from tests.support.web import Said, Seen, Web, said_json
 
 KEY = "rpa_" + "k" * 40
 
 
 def now() -> datetime:
     return datetime.now(timezone.utc)
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with web_server() as server:
-        yield server
 
 
 def market(web: Web, **keys: str) -> CloudMarket:

@@ -23,7 +23,6 @@ from gpu_lol_action.launch.access import Access, build_access_script, decide_acc
 from gpu_lol_action.launch.code import CodeShipped, build_code_script, parse_code_output
 from gpu_lol_action.launch.probe import ProbeReading, ProbeRequest, build_probe_script, parse_probe_output
 from gpu_lol_action.launch.setup import SetupRequest, build_setup_script, parse_setup_output
-from tests.contract.test_ssh_code import archive_of, repository, request_of
 from tests.fixtures.machines.machine import (
     PACKAGES,
     STAND_IN_FACTS,
@@ -33,8 +32,7 @@ from tests.fixtures.machines.machine import (
     make_key,
     running_machine,
 )
-
-__all__ = ["repository"]
+from tests.support.shipped_code import archive_of, make_odd_repository, request_of
 
 NONCE = "0123456789abcdef"
 PASSED, FAILED, NOTED = CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.NOTED
@@ -101,6 +99,11 @@ class Bench:
         request = replace(self.request, **changes)  # type: ignore[arg-type]
         output = self.shell.run(self.machine.endpoint, build_probe_script(request, NONCE), timeout=timedelta(minutes=2))
         return parse_probe_output(output.stdout, request, NONCE)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_odd_repository(tmp_path_factory.mktemp("repository"))
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +211,7 @@ class Control:
 BREAK_TORCH = f"mv /{PACKAGES}/torch/version.py /tmp/version.py"
 CONTROLS = {
     "driver too old for torch's CUDA": Control(
-        "driver", {"driver_version": "470.82.01"}, says="Driver 470.82.1 is too old: CUDA 12.4"
+        "driver", {"driver_version": "470.82.01", "cuda_version": "11.4"}, says="Driver 470.82.1 is too old: CUDA 12.4"
     ),
     "nvidia-smi broken": Control(
         "driver",

@@ -6,7 +6,6 @@ import csv
 import importlib.machinery
 import importlib.util
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -14,7 +13,7 @@ import pytest
 
 from gpu_lol_action.pricing.price_rows import offer_of
 from gpu_lol_action.pricing.snapshot import snapshot_row
-from tests.support.web import Said, Web, web_server
+from tests.support.web import Said, Web
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Region,SpotPrice,Price,AvailabilityZone,GpuInfo"
@@ -47,12 +46,6 @@ def folder(tmp_path: Path) -> Path:
     (place / "runpod").mkdir(parents=True)
     (place / "runpod/vms.csv").write_text(CATALOG)
     return place
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with web_server() as server:
-        yield server
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -17,8 +17,9 @@ from gpu_lol_action.domain.spec import Dependencies
 from gpu_lol_action.domain.spec_yaml import parse_spec
 from gpu_lol_action.launch.keys import derive_key_pair
 from gpu_lol_action.launch.setup import SetupRequest, build_setup_script, parse_setup_output
-from tests.contract.test_doors import GUARD, KEY, SPEC, Terminal, put_record
 from tests.fixtures.machines.machine import Machine, running_machine
+from tests.support.doors import put_record
+from tests.support.terminal import Terminal
 
 NONCE = "0123456789abcdef"
 CLOUD_KEY = "rpa_" + "k" * 40
@@ -28,23 +29,6 @@ set -e
 P=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/later_pack-1.5.dist-info
 mkdir -p "$P"; printf 'Metadata-Version: 2.1\\nName: later-pack\\nVersion: 1.5\\n' > "$P/METADATA"
 """
-
-
-@pytest.fixture
-def terminal(tmp_path: Path) -> Terminal:
-    (tmp_path / "guard").mkdir()
-    (tmp_path / "guard" / "sitecustomize.py").write_text(GUARD)
-    (tmp_path / "home" / ".ssh").mkdir(parents=True)
-    (tmp_path / "home" / ".ssh" / "id_ed25519.pub").write_text(f"{KEY} ada@laptop\n")
-    place = Terminal(tmp_path / "lab", tmp_path / "home", tmp_path / "guard")
-    place.folder.mkdir()
-    (place.folder / ".gpu-lol.yaml").write_text(SPEC)
-    (place.folder / "train.py").write_text("import torch\n")
-    (place.folder / "requirements.txt").write_text("torch\n")
-    place.git("init", "-q", "-b", "main")
-    place.git("add", "-A")
-    place.git("commit", "-q", "-m", "First")
-    return place
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,19 +19,6 @@ from gpu_lol_action.launch.access import Access, build_access_script, decide_acc
 from tests.fixtures.machines.machine import Machine, free_port, make_key, running_machine
 
 NONCE = "a1b2c3d4e5f6"
-
-
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with running_machine(tmp_path_factory.mktemp("machine")) as started:
-        yield started
-
-
-@pytest.fixture
-def shell(machine: Machine) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
-    yield shell
-    shell.close()
 
 
 def test_run_returns_exit_code_and_both_streams(machine: Machine, shell: OpenSsh) -> None:

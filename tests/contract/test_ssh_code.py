@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -14,88 +13,21 @@ import pytest
 
 from gpu_lol_action.adapters.ssh import OpenSsh
 from gpu_lol_action.launch.code import CodeNotShipped, CodeRequest, CodeShipped, build_code_script, parse_code_output
-from tests.fixtures.machines.machine import Machine, running_machine
+from tests.fixtures.machines.machine import Machine
+from tests.support.shipped_code import archive_of, git, make_odd_repository, request_of
 
 NONCE = "a1b2c3d4e5f6"
-ENVIRONMENT = {
-    "PATH": os.environ["PATH"],
-    "HOME": "/nonexistent",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_AUTHOR_NAME": "Ünï Côdé",
-    "GIT_AUTHOR_EMAIL": "u@example.org",
-    "GIT_AUTHOR_DATE": "1700000000 +0530",
-    "GIT_COMMITTER_NAME": "GitHub",
-    "GIT_COMMITTER_EMAIL": "noreply@example.org",
-    "GIT_COMMITTER_DATE": "1700000100 -0800",
-}
-
-
-def git(folder: Path, *arguments: str) -> bytes:
-    return subprocess.run(
-        ["git", "-C", str(folder), *arguments], env=ENVIRONMENT, check=True, capture_output=True
-    ).stdout
 
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with what goes wrong elsewhere: ignored tracked files, CRLF under text=auto, filters, odd names, modes."""
-    folder = tmp_path_factory.mktemp("repository")
-    git(folder, "init", "-q")
-    (folder / "first").write_text("first\n")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "first")
-    (folder / ".git/info/attributes").write_text("* -text -filter -ident\n")
-    (folder / ".gitattributes").write_text("* text=auto\n*.bin filter=lfs diff=lfs merge=lfs -text\n*.py ident\n")
-    (folder / ".gitignore").write_text("*.log\ndata/\n")
-    (folder / "kept.log").write_bytes(b"tracked though ignored\r\n")
-    (folder / "data").mkdir()
-    (folder / "data/weights.bin").write_bytes(bytes(range(256)))
-    (folder / "train.py").write_text("print('$Id$')\r\n")
-    (folder / "run.sh").write_text("#!/bin/sh\necho run\n")
-    (folder / "run.sh").chmod(0o755)
-    (folder / "with space 'quote' é\n$(touch owned)").write_text("x")
-    (folder / "-rf").write_text("x")
-    (folder / "inside").symlink_to("data/weights.bin")
-    (folder / "data/up").symlink_to("../train.py")
-    (folder / "outside").symlink_to("../../etc/passwd")
-    (folder / "absolute").symlink_to("/etc/shadow")
-    git(folder, "add", "-A", "-f")
-    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{'ab' * 20},third_party/lib")
-    git(folder, "commit", "-q", "-m", "second\n\nwith a body")
-    return folder
-
-
-def request_of(repository: Path) -> CodeRequest:
-    sha, tree = git(repository, "rev-parse", "HEAD", "HEAD^{tree}").decode().split()
-    return CodeRequest(
-        repository="octo/My.Repo",
-        sha=sha,
-        tree_id=tree,
-        branch="feature/x",
-        origin_url="https://github.com/octo/My.Repo.git",
-        commit_object=git(repository, "cat-file", "commit", "HEAD"),
-        gitlinks={"third_party/lib": "ab" * 20},
-        strip_components=1,
-    )
-
-
-def archive_of(repository: Path) -> bytes:
-    raw = io.BytesIO(git(repository, "archive", "--format=tar.gz", "--prefix=octo-repo-1234/", "HEAD"))
-    return raw.getvalue()
-
-
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with running_machine(tmp_path_factory.mktemp("machine")) as started:
-        yield started
+    return make_odd_repository(tmp_path_factory.mktemp("repository"))
 
 
 @pytest.fixture
-def shell(machine: Machine) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
+def shell(machine: Machine, shell: OpenSsh) -> Iterator[OpenSsh]:
     yield shell
     shell.run(machine.endpoint, "rm -rf ~/My.Repo* ~/.gpu-lol ~/.gitconfig")
-    shell.close()
 
 
 def ship(machine: Machine, shell: OpenSsh, request: CodeRequest, archive: bytes) -> CodeShipped | CodeNotShipped:

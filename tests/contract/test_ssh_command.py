@@ -15,25 +15,17 @@ from gpu_lol_action.launch.command import (
     build_run_script,
     parse_command_output,
 )
-from tests.fixtures.machines.machine import Machine, running_machine
+from tests.fixtures.machines.machine import Machine
 
 NONCE = "0123456789abcdef"
 BOX = timedelta(seconds=60)
 
 
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with running_machine(tmp_path_factory.mktemp("machine")) as started:
-        yield started
-
-
 @pytest.fixture
-def shell(machine: Machine) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
+def shell(machine: Machine, shell: OpenSsh) -> Iterator[OpenSsh]:
     shell.run(machine.endpoint, "mkdir -p ~/.gpu-lol ~/train && echo 'export HF_HOME=/data/hub' > ~/.gpu-lol/env")
     yield shell
     shell.run(machine.endpoint, "rm -rf ~/.gpu-lol ~/train")
-    shell.close()
 
 
 def run(shell: OpenSsh, machine: Machine, command: str, box: timedelta = BOX) -> Output:

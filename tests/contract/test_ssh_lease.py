@@ -72,12 +72,10 @@ def machine(
 
 
 @pytest.fixture
-def shell(machine: Machine) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
+def shell(machine: Machine, shell: OpenSsh) -> Iterator[OpenSsh]:
     yield shell
     # The next test has a machine on which nobody watches.
     shell.run(machine.endpoint, 'kill "$(cat ~/.gpu-lol/watch.pid)"; rm -rf ~/.gpu-lol')
-    shell.close()
 
 
 WITH_CHECKPOINT = (

@@ -6,7 +6,6 @@ import shlex
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ from gpu_lol_action.launch.rescue import (
     parse_rescue_output,
     parse_restore_output,
 )
-from tests.fixtures.machines.machine import Machine, make_key, running_machine
+from tests.fixtures.machines.machine import Machine, make_key
 
 NONCE = "0123456789abcdef"
 MAKE = """
@@ -44,19 +43,6 @@ echo new > 'new file'; mkdir -p checkpoints/deep; echo weights > checkpoints/dee
 ln -s /etc/passwd link; echo ran > ~/monitor; chmod +x ~/monitor
 git config core.fsmonitor 'touch ~/monitor-ran'; git config diff.external 'touch ~/differ-ran'
 """
-
-
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with running_machine(tmp_path_factory.mktemp("machine")) as started:
-        yield started
-
-
-@pytest.fixture
-def shell(machine: Machine) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
-    yield shell
-    shell.close()
 
 
 def rescue(

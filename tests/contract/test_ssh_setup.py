@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import io
-import os
-import shutil
-import sys
 import tarfile
-import threading
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,20 +20,9 @@ from gpu_lol_action.launch.setup import (
     parse_setup_progress,
 )
 from tests.fixtures.machines.machine import Machine, lay_over, running_machine
+from tests.support.packages import lay_uv, make_wheel, served
 
 NONCE = "0123456789abcdef"
-
-
-def make_wheel(folder: Path, name: str, version: str) -> None:
-    info = f"{name}-{version}.dist-info"
-    folder.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(f"{name}.py", f"__version__ = {version!r}\n")
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
 
 
 # A build that imports what the environment has, as those of PyTorch's extensions do; it needs no tool but Python.
@@ -74,11 +56,6 @@ def make_source(folder: Path) -> None:
             archive.addfile(entry, io.BytesIO(text.encode()))
 
 
-class _Index(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        return
-
-
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("index")
@@ -86,20 +63,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for version in ("3.1", "2.0"):
         make_wheel(folder / "otherpack", "otherpack", version)
     make_source(folder / "flash-attn")
-    handler = functools.partial(_Index, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-
-
-def lay_uv(folder: Path) -> None:
-    """Give the machine our uv."""
-    uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
-    assert uv is not None, "uv is in the group of packages that the install itself needs"
-    target = folder / "laid_over/usr/local/bin/uv"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(uv, target)
+    with served(folder) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -112,12 +77,10 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 @pytest.fixture
-def shell(machine: Machine) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
+def shell(machine: Machine, shell: OpenSsh) -> Iterator[OpenSsh]:
     shell.run(machine.endpoint, "mkdir -p ~/code")
     yield shell
     shell.run(machine.endpoint, "rm -rf ~/code ~/.gpu-lol ~/.bashrc ~/.cache")
-    shell.close()
 
 
 def set_up(machine: Machine, shell: OpenSsh, dependencies: Dependencies, **env: str) -> tuple[SetupReading, list[str]]:

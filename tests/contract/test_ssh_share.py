@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,24 +16,16 @@ from gpu_lol_action.launch.access import (
     decide_access,
     parse_access_output,
 )
-from tests.fixtures.machines.machine import Machine, make_key, running_machine
+from tests.fixtures.machines.machine import Machine, make_key
 
 NONCE = "0123456789abcdef"
 
 
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with running_machine(tmp_path_factory.mktemp("machine")) as started:
-        yield started
-
-
 @pytest.fixture
-def shell(machine: Machine, keys: dict[str, Path]) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
+def shell(machine: Machine, keys: dict[str, Path], shell: OpenSsh) -> OpenSsh:
     first = access_of(keys, "ada")
     assert parse_access_output(shell.run(machine.endpoint, build_access_script(first, NONCE)).stdout, NONCE) is None
-    yield shell
-    shell.close()
+    return shell
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,8 +17,8 @@ from gpu_lol_action.domain.spec_yaml import parse_spec
 from gpu_lol_action.launch.setup import SetupRequest, build_setup_script, parse_setup_output
 from gpu_lol_action.launch.snapshot import NO_INVENTORY, build_snapshot_script, parse_snapshot_output
 from gpu_lol_action.launch.snapshot_spec import Rented, snapshot_spec
-from tests.contract.test_ssh_setup import lay_uv, make_wheel
 from tests.fixtures.machines.machine import Machine, lay_over, running_machine
+from tests.support.packages import lay_uv, make_wheel, served
 
 NONCE = "0123456789abcdef"
 IMAGE = "example/train:1.0"
@@ -45,21 +42,13 @@ SPEC = EnvironmentSpec(
 )
 
 
-class _Index(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        return
-
-
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("index")
     for name, version in (("tinypack", "1.0"), ("tinypack", "1.1"), ("otherpack", "3.1"), ("third_pack", "2.0")):
         make_wheel(folder / name.replace("_", "-"), name, version)
-    handler = functools.partial(_Index, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
+    with served(folder) as address:
+        yield address
 
 
 def make_deb(folder: Path, name: str) -> None:
@@ -84,11 +73,9 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 
 @pytest.fixture
-def shell(machine: Machine) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
+def shell(machine: Machine, shell: OpenSsh) -> OpenSsh:
     shell.run(machine.endpoint, "mkdir -p ~/code")
-    yield shell
-    shell.close()
+    return shell
 
 
 def set_up(machine: Machine, shell: OpenSsh, spec: EnvironmentSpec, index: str) -> None:

@@ -20,24 +20,16 @@ from gpu_lol_action.launch.code import (
     parse_code_output,
     parse_sync_output,
 )
-from tests.contract.test_ssh_code import git
-from tests.fixtures.machines.machine import Machine, running_machine
+from tests.fixtures.machines.machine import Machine
+from tests.support.shipped_code import git
 
 NONCE = "a1b2c3d4e5f6"
 
 
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with running_machine(tmp_path_factory.mktemp("machine")) as started:
-        yield started
-
-
 @pytest.fixture
-def shell(machine: Machine) -> Iterator[OpenSsh]:
-    shell = OpenSsh(machine.private_key)
+def shell(machine: Machine, shell: OpenSsh) -> Iterator[OpenSsh]:
     yield shell
     shell.run(machine.endpoint, "rm -rf ~/train ~/train.* ~/.gpu-lol")
-    shell.close()
 
 
 @pytest.fixture

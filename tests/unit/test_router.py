@@ -24,7 +24,7 @@ from gpu_lol_action.domain.request import (
     Scheduled,
 )
 from gpu_lol_action.errors import Door, Ending, OperatorError, TransientError, UserError, exit_code
-from gpu_lol_action.handlers import obey as obey_module
+from gpu_lol_action.handlers import down, status
 from gpu_lol_action.handlers.doctor import Instruments
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.intake.parser import parse_comment
@@ -325,7 +325,7 @@ def test_errors_end_as_the_table_says_and_are_told_once(
     def fail(*_arguments: object) -> Outcome:
         raise error
 
-    monkeypatch.setattr(obey_module, "handle_status", fail)
+    monkeypatch.setattr(status, "handle_status", fail)
     run = say(bench, "/gpu-lol status\n\n/gpu-lol help")
     assert run.results[0].ending is ending
     assert (exit_code(ending, Door.JOB), exit_code(ending, Door.TERMINAL)) == (job, terminal)
@@ -352,7 +352,7 @@ def test_an_error_says_what_is_running_all_the_same(
     def fail(*_arguments: object) -> Outcome:
         raise error
 
-    monkeypatch.setattr(obey_module, "handle_down", fail)
+    monkeypatch.setattr(down, "handle_down", fail)
     say(bench, "/gpu-lol down")
     assert "Nothing was launched" not in bench.texts[-1]
     assert f"`{bench.record.name}` runs at $0.44/h" in bench.texts[-1]

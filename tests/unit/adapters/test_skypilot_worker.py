@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.adapters.skypilot_worker import LineStream, catalog_price, dollars_of_type, unheard
+from gpu_lol_action.adapters.skypilot_listers import dollars_of_type
+from gpu_lol_action.adapters.skypilot_worker import LineStream, catalog_price, unheard
 
 
 def test_lines_that_the_stream_lost_are_found_in_the_log_as_often_as_they_stand_there() -> None:

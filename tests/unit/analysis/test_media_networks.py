@@ -7,8 +7,8 @@ import pytest
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_networks import own_network
-from gpu_lol_action.analysis.network_found import OwnNetwork
 from gpu_lol_action.analysis.network_inputs import InputSizes
+from gpu_lol_action.analysis.network_measure import OwnNetwork
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.runs import primary_run
 

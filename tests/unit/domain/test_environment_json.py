@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -30,6 +29,7 @@ from gpu_lol_action.domain.environment_json import (
     page_from_json,
     page_to_json,
 )
+from tests.support.records import claimed
 
 START = datetime(2026, 11, 20, 16, 0, tzinfo=timezone.utc)
 MOMENTS = st.timedeltas(timedelta(0), timedelta(days=20_000)).map(lambda span: START + span)
@@ -77,22 +77,7 @@ RECORDS = st.builds(
 
 
 def make_record(**changes: object) -> EnvironmentRecord:
-    record = EnvironmentRecord(
-        name="gl-a-1",
-        state=State.CLAIMED,
-        repository="acme/llm-lab",
-        repository_id=1,
-        pull_request=12,
-        profile="",
-        sha="a" * 40,
-        requester=Requester("ada", 7),
-        run_id="1",
-        claimed_at=START,
-        lease=Lease(START, START + timedelta(hours=2)),
-        updated_at=START,
-        user_hash="0123abcd",
-    )
-    return dataclasses.replace(record, **changes)
+    return claimed(START, name="gl-a-1", repository="acme/llm-lab", repository_id=1, run_id="1", **changes)
 
 
 def closed(usd: str, *, claimed_at: datetime = START) -> EnvironmentRecord:

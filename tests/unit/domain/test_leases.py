@@ -5,28 +5,21 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, State, Warned
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, Warned
 from gpu_lol_action.domain.leases import WARN_BEFORE, End, Keep, Warn, decide_lease
 from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.policy import Policy
+from tests.support.records import claimed
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
 POLICY = Policy()
 CLEAN, DIRTY = Look(timedelta(0), 0, 0, 0), Look(timedelta(0), 1, 0, 0)
-RECORD = EnvironmentRecord(
+RECORD = claimed(
+    NOW - timedelta(hours=1),
     name="gl-5-12",
     state=State.READY,
-    repository="acme/train",
-    repository_id=5,
-    pull_request=12,
-    profile="",
-    sha="a" * 40,
-    requester=Requester("ada", 7),
-    run_id="76",
-    claimed_at=NOW - timedelta(hours=1),
     lease=Lease(NOW - timedelta(hours=1), NOW + timedelta(hours=4)),
     updated_at=NOW,
-    user_hash="c0ffee00",
 )
 
 

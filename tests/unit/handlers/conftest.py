@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,15 +8,16 @@ import pytest
 
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_files import FileStore
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, SshEndpoint, State
+from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, SshEndpoint, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import environment_name, user_hash
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.domain.request import Command
-from gpu_lol_action.errors import Door
+from gpu_lol_action.errors import Door, LostRace
 from gpu_lol_action.handlers.context import Context, Order, Settings
 from gpu_lol_action.handlers.ports import Shell
+from gpu_lol_action.handlers.teardown import write_tombstone
 from tests.support.hands import (
     HEAD,
     START,
@@ -28,6 +28,7 @@ from tests.support.hands import (
     ScriptedShell,
     pull_request,
 )
+from tests.support.records import claimed
 
 POLICY = Policy()
 
@@ -63,21 +64,7 @@ class Bench:
     def running(self, state: State = State.READY, **changes: object) -> Entry:
         """Put a record of a running machine into ledger and cloud."""
         name = environment_name(5, 12)
-        record = EnvironmentRecord(
-            name=name,
-            state=State.CLAIMED,
-            repository="acme/train",
-            repository_id=5,
-            pull_request=12,
-            profile="",
-            sha=HEAD,
-            requester=Requester("ada", 7),
-            run_id="76",
-            claimed_at=START,
-            lease=Lease(START, START + timedelta(hours=2)),
-            updated_at=START,
-            user_hash=user_hash(5),
-        )
+        record = claimed(START, name=name, sha=HEAD, user_hash=user_hash(5))
         entry = self.ledger.claim(record)
         if state is State.CLAIMED:
             return entry
@@ -106,6 +93,17 @@ class Bench:
         if changes:
             entry = self.ledger.update(entry, replace(entry.record, **changes))  # type: ignore[arg-type]  # keyword bag
         return entry
+
+    def let_bob_be_first(self, entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let the next write to the ledger lose to a ``down``."""
+        update = self.ledger.update
+
+        def lose_once(_entry: Entry, _record: EnvironmentRecord) -> Entry:
+            monkeypatch.setattr(self.ledger, "update", update)
+            write_tombstone(self.context, entry, Tombstone("bob", "down", START))
+            raise LostRace("record_changed", "somebody was first")
+
+        monkeypatch.setattr(self.ledger, "update", lose_once)
 
     @property
     def record(self) -> EnvironmentRecord:

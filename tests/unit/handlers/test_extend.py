@@ -10,11 +10,10 @@ from decimal import Decimal
 
 import pytest
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, State, Tombstone
-from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.environment import Requester, State, Tombstone
 from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.request import Outcome
-from gpu_lol_action.errors import LostRace, TransientError
+from gpu_lol_action.errors import TransientError
 from gpu_lol_action.handlers.extend import handle_extend
 from gpu_lol_action.handlers.obey import obey
 from gpu_lol_action.handlers.teardown import write_tombstone
@@ -131,14 +130,7 @@ def test_a_machine_that_cannot_be_told_keeps_its_old_end_everywhere(
 
 def test_a_race_is_decided_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = bench.running()
-    update = bench.ledger.update
-
-    def lose_once(entry_now: Entry, record: EnvironmentRecord) -> Entry:
-        monkeypatch.setattr(bench.ledger, "update", update)
-        write_tombstone(bench.context, entry, Tombstone("bob", "down", START))
-        raise LostRace("record_changed", "somebody was first")
-
-    monkeypatch.setattr(bench.ledger, "update", lose_once)
+    bench.let_bob_be_first(entry, monkeypatch)
     assert extend(bench).reason_code == "not_extendable"
     assert not told_seconds(bench)
 

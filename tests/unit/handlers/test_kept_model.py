@@ -18,7 +18,8 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import note_from_json, note_to_json
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.plan import UpPlan, plan_up
+from gpu_lol_action.handlers.plan import plan_up
+from gpu_lol_action.handlers.planned import UpPlan
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from tests.support.surfaces import Shown
 from tests.support.web import Said, Seen, Web, said_json, web_server

@@ -10,17 +10,15 @@ import pytest
 
 from gpu_lol_action.domain.command_spec import DoorKind
 from gpu_lol_action.domain.commands import find_command
-from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, State, Tombstone
-from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.environment import Requester, State
 from gpu_lol_action.domain.machine import RemoteOutput
 from gpu_lol_action.domain.request import Command, Deny, Outcome, ParseProblem
-from gpu_lol_action.errors import LostRace, TransientError
+from gpu_lol_action.errors import TransientError
 from gpu_lol_action.handlers.obey import obey
-from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.handlers.up import handle_up
 from gpu_lol_action.intake.gates import Authority, IdentityFacts, identity_gate
 from gpu_lol_action.intake.parser import parse_words
-from tests.support.hands import KEY, START, ScriptedShell, pull_request
+from tests.support.hands import KEY, ScriptedShell, pull_request
 from tests.support.machine import GoodMachine, nonce_of
 from tests.unit.handlers.conftest import POLICY, Bench
 
@@ -140,14 +138,7 @@ def test_user_who_was_shared_already_keeps_access_when_new_keys_do_not_arrive(be
 
 def test_machine_that_is_ended_meanwhile_gets_no_keys(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = bench.running()
-    update = bench.ledger.update
-
-    def lose_once(entry_now: Entry, record: EnvironmentRecord) -> Entry:
-        monkeypatch.setattr(bench.ledger, "update", update)
-        write_tombstone(bench.context, entry, Tombstone("bob", "down", START))
-        raise LostRace("record_changed", "somebody was first")
-
-    monkeypatch.setattr(bench.ledger, "update", lose_once)
+    bench.let_bob_be_first(entry, monkeypatch)
     assert give(bench, "share @grace").reason_code == "not_ready"
     assert not scripts(bench)
     assert bench.record.shared == ()

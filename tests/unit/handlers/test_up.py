@@ -26,7 +26,7 @@ from gpu_lol_action.handlers import journal
 from gpu_lol_action.handlers.context import Order, Sighting
 from gpu_lol_action.handlers.down import handle_down, mark_down
 from gpu_lol_action.handlers.ladder import SIGHT_HOLDS
-from gpu_lol_action.handlers.plan import UpPlan
+from gpu_lol_action.handlers.planned import UpPlan
 from gpu_lol_action.handlers.reading import read_commit
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.handlers.up import answer_without_cloud, handle_up

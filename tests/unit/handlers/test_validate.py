@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from gpu_lol_action.domain.environment import Check, CheckStatus, EnvironmentRecord, State, Tombstone
+from gpu_lol_action.domain.environment import Check, CheckStatus, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
-from gpu_lol_action.errors import LostRace, TransientError
+from gpu_lol_action.errors import TransientError
 from gpu_lol_action.handlers.obey import obey
 from gpu_lol_action.handlers.teardown import write_tombstone
 from tests.support.hands import START
@@ -89,14 +89,7 @@ def test_validator_that_breaks_off_is_a_failed_check(bench: Bench) -> None:
 
 def test_end_that_was_asked_for_meanwhile_is_not_undone(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = running(bench)
-    update = bench.ledger.update
-
-    def lose_once(entry_now: Entry, record: EnvironmentRecord) -> Entry:
-        monkeypatch.setattr(bench.ledger, "update", update)
-        write_tombstone(bench.context, entry, Tombstone("bob", "down", START))
-        raise LostRace("record_changed", "somebody was first")
-
-    monkeypatch.setattr(bench.ledger, "update", lose_once)
+    bench.let_bob_be_first(entry, monkeypatch)
     outcome = obey(bench.context, bench.order("/gpu-lol validate"), may_use_cloud=True)
     assert outcome.reason_code == "validated"
     assert bench.record.state is State.ENDING

@@ -7,11 +7,12 @@ from decimal import Decimal
 import pytest
 
 from gpu_lol_action.domain.commands import find_command
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, State
+from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, State
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Allow, Command, Deny, PullRequest
 from gpu_lol_action.intake.gates import Authority, IdentityFacts, identity_gate
 from gpu_lol_action.intake.spending_gates import SpendingFacts, check_head, spending_gate
+from tests.support.records import claimed
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=timezone.utc)
 PULL = PullRequest(
@@ -41,21 +42,7 @@ def identity(name: str = "up", role: str = "write", **changes: object) -> Identi
 
 
 def record(name: str = "gl-x-1", login: str = "ada") -> EnvironmentRecord:
-    return EnvironmentRecord(
-        name=name,
-        state=State.READY,
-        repository="acme/train",
-        repository_id=1,
-        pull_request=1,
-        profile="",
-        sha="a" * 40,
-        requester=Requester(login),
-        run_id="1",
-        claimed_at=NOW,
-        lease=Lease(NOW, NOW + timedelta(hours=2)),
-        updated_at=NOW,
-        user_hash="0" * 8,
-    )
+    return claimed(NOW, name=name, state=State.READY, repository_id=1, pull_request=1, requester=Requester(login))
 
 
 def spending(**changes: object) -> SpendingFacts:

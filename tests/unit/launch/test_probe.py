@@ -20,8 +20,9 @@ from gpu_lol_action.domain.environment import Check, CheckStatus
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.launch import probe
 from gpu_lol_action.launch.probe import ProbeReading, ProbeRequest, build_probe_script, merge_repair, parse_probe_output
+from gpu_lol_action.launch.probe_card import has_kernels, is_rented_card
 from gpu_lol_action.launch.probe_facts import shown
-from gpu_lol_action.launch.probe_gpu import _is_rented, _serves, versions
+from gpu_lol_action.launch.probe_gpu import versions
 
 NONCE = "nonce12345"
 SHA, TREE = "ab" * 20, "cd" * 20
@@ -74,22 +75,56 @@ def test_parse_probe_output_passes_a_right_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("driver", "cuda", "status"),
+    ("driver", "reach", "cuda", "status"),
     [
-        ("525.60.13", "12.4", CheckStatus.PASSED),
-        ("525.60.12", "12.4", CheckStatus.FAILED),
-        ("450.80.02", "11.8", CheckStatus.PASSED),
-        ("450.51.05", "11.8", CheckStatus.FAILED),
-        ("580.65.06", "13.0", CheckStatus.PASSED),
-        ("575.51.03", "13.0", CheckStatus.FAILED),
-        ("600.1", "14.0", CheckStatus.NOTED),
-        ("", "12.4", CheckStatus.FAILED),
+        ("525.60.13", "12.0", "12.4", CheckStatus.PASSED),
+        ("525.60.12", "11.8", "12.4", CheckStatus.FAILED),
+        ("450.80.02", "11.0", "11.8", CheckStatus.PASSED),
+        ("450.51.05", "10.2", "11.8", CheckStatus.FAILED),
+        ("580.65.06", "13.0", "13.0", CheckStatus.PASSED),
+        ("575.51.03", "12.9", "13.0", CheckStatus.FAILED),
+        # With NVIDIA's compatibility libraries in the image, an older driver reaches a newer CUDA.
+        ("535.183.06", "13.0", "13.0", CheckStatus.PASSED),
+        ("600.1", "13.3", "14.0", CheckStatus.NOTED),
+        ("700.1", "14.1", "14.0", CheckStatus.PASSED),
+        ("600.1", None, "14.0", CheckStatus.NOTED),
+        ("", "12.4", "12.4", CheckStatus.FAILED),
     ],
 )
-def test_driver_is_held_against_the_cuda_that_torch_is_built_for(driver: str, cuda: str, status: CheckStatus) -> None:
-    reading = read(gpu__driver__gpus__0__driver_version=driver, gpu__torch__cuda=cuda)
+def test_driver_is_held_against_the_cuda_that_torch_is_built_for(
+    driver: str, reach: str | None, cuda: str, status: CheckStatus
+) -> None:
+    changes = {"gpu__driver__gpus__0__driver_version": driver, "gpu__driver__cuda": reach, "gpu__torch__cuda": cuda}
 
-    assert one(reading, "driver").status is status
+    check = one(read(**changes), "driver")
+
+    assert check.status is status
+    assert (versions([check])[0] != "") == bool(driver), "the driver is found in our own sentence"
+
+
+def test_compatibility_libraries_that_torch_has_not_tried_excuse_no_old_driver() -> None:
+    changes = {"gpu__driver__gpus__0__driver_version": "535.183.06", "gpu__driver__cuda": "13.0", "gpu__torch__cuda": "13.0"}  # fmt: skip
+
+    assert one(read(**changes, gpu__torch__is_available=False), "driver").status is CheckStatus.FAILED
+
+
+def test_driver_is_read_from_the_table_where_the_query_does_not_know_that_field() -> None:
+    reading = read(gpu__driver__gpus__0__driver_version=None, gpu__driver__version="610.57.04")
+
+    assert one(reading, "driver").sentence.startswith("Driver 610.57.4 serves")
+
+
+def test_memory_is_read_with_its_unit_and_what_is_not_told_is_not_taken_for_free() -> None:
+    bare = {"gpu__torch__devices": [], "gpu__torch__is_available": False}
+    for total, used, status in (
+        ("24564 MiB", "1 MiB", CheckStatus.PASSED),
+        ("24564", "9000", CheckStatus.FAILED),
+        ("24564", "[Unknown Error]", CheckStatus.PASSED),  # enough for the need; whether it is free nobody knows
+        ("16384", "[N/A]", CheckStatus.FAILED),
+        ("[Insufficient Permissions]", "[Insufficient Permissions]", CheckStatus.NOTED),
+    ):
+        card = {"gpu__driver__gpus__0__memory.total": total, "gpu__driver__gpus__0__memory.used": used}
+        assert one(read(**bare, **card), "vram").status is status, (total, used)
 
 
 def test_versions_are_read_from_our_own_sentences() -> None:
@@ -134,7 +169,7 @@ def test_old_driver_is_the_one_cause_where_torch_sees_no_gpu() -> None:
 def test_card_is_the_rented_one_under_any_of_its_names(
     name: str, mib: float | None, accelerator: str, is_rented: bool
 ) -> None:
-    assert _is_rented(name, mib, accelerator, find_accelerator(accelerator)) is is_rented
+    assert is_rented_card(name, mib, accelerator, find_accelerator(accelerator)) is is_rented
 
 
 @pytest.mark.parametrize(
@@ -154,7 +189,7 @@ def test_card_is_the_rented_one_under_any_of_its_names(
 def test_kernels_serve_their_own_major_and_ptx_all_that_is_newer(
     arch_list: list[str], capability: tuple[int, int], serves: bool
 ) -> None:
-    assert _serves(arch_list, capability) is serves
+    assert has_kernels(arch_list, capability) is serves
 
 
 def test_missing_torch_is_a_note_where_nobody_asked_for_it() -> None:

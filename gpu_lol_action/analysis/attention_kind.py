@@ -1,0 +1,28 @@
+"""Whether a transformer of the program's own computes its attention step by step, and so keeps every score for the backward pass."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.run_calls import called_at
+from gpu_lol_action.domain.finding import Confidence, Finding
+
+FIELD = "training.attention"
+# One kernel that keeps no scores: Dao et al. 2022 and what PyTorch 2 and xformers make of it.
+_FUSED = ("scaled_dot_product_attention", "flash_attn_func", "flash_attn_qkvpacked_func", "flash_attn_varlen_func", "flash_attention",
+          "memory_efficient_attention", "flex_attention", "MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer",
+          "Transformer", "FlashAttention", "FlashSelfAttention", "MHA")  # fmt: skip
+# A causal mask is put into the scores by hand only where the softmax is taken by hand as well.
+_MASKS = ("masked_fill", "masked_fill_", "make_causal_mask", "combine_masks")
+
+
+def detect(checkout: Checkout, run: Run) -> Finding | None:
+    """Return that the run's attention keeps its scores; None where a fused kernel stands in the program, or nothing tells."""
+    if run.behavior is not Behavior.TRAINS or run.script is None or called_at(checkout, run, *_FUSED) is not None:
+        return None
+    masked = called_at(checkout, run, *_MASKS)
+    scores = called_at(checkout, run, "softmax", "MultiHeadDotProductAttention")
+    if masked is None or scores is None:
+        return None
+    return Finding(FIELD, "eager", "the program computes its attention step by step", Confidence.MEDIUM, scores)

@@ -1,0 +1,32 @@
+"""Names of quantized models."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.estimation.quantized_names import scheme_in_name
+from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("unit/Llama-2-7B-GPTQ", "gptq"),
+        ("unit/Qwen2.5-7B-Instruct-GPTQ-Int4", "gptq"),
+        ("unit/Qwen2.5-7B-Instruct-GPTQ-Int8", "gptq-8bit"),
+        ("unit/Meta-Llama-3-8B-Instruct-AWQ", "awq"),
+        ("unit/Meta-Llama-3-8B-Instruct-AQLM-2Bit-1x16", "aqlm"),
+        ("unit/llama-3-8b-bnb-4bit", "nf4"),
+        ("unit/Llama-3.1-8B-FP8-dynamic", "fp8"),
+        ("unit/Mistral-7B-w8a8", "int8"),
+        ("unit/mistral-7b.Q4_K_M.gguf", "q4_k"),
+        ("unit/gpt-oss-20b-mxfp4", "mxfp4"),
+        ("awq/Llama-3-8B", None),
+        ("unit/Llama-2-7b-hf", None),
+        ("unit/opt-4b", None),
+        ("", None),
+    ],
+)
+def test_scheme_is_told_by_the_words_behind_the_maker(name, scheme):
+    assert scheme_in_name(name) == scheme
+    assert scheme is None or scheme in QUANTIZATIONS
