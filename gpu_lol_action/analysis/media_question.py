@@ -42,7 +42,7 @@ def whole_network(
     if named is not None and named.confidence is Confidence.HIGH:
         return None
     if named is None:
-        is_language = _best(findings, "model.vocabulary") is not None or _best(findings, "media.image_size") is None
+        is_language = _best(findings, "model.vocabulary") is not None or _is_of_positions(findings)
         return None if is_language else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
     if model is None:
@@ -66,6 +66,11 @@ def _detector_around(
     backbone = sizes.get(named.value) or find_model(named.value)
     is_part = backbone is not None and backbone.kind == "vision" and backbone.parameters_b < network.parameters_m / 1000
     return find_model(built.value) if is_part else None
+
+
+def _is_of_positions(findings: tuple[Finding, ...]) -> bool:
+    """Whether what is kept was counted per position, and nothing speaks of pictures: then it may be a language model."""
+    return _best(findings, "media.image_size") is None and _text(findings, "media.own_sequence") == "yes"
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
