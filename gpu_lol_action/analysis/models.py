@@ -164,6 +164,9 @@ def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that other documented commands of the same program name: said to a reader, so surer than a default."""
     if run is not None and is_shown(run.script):
         return  # no command starts it
+    # What starts another program says less of one that nothing starts.
+    is_bare = run is not None and run.command is None and run.script is not None
+    own = run.script.path if run is not None and run.script is not None else ""
     for command in launch_commands(checkout):
         if run is not None and run.command is not None and command.target != run.command.target:
             continue
@@ -172,7 +175,8 @@ def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
                 continue  # the run says itself what the others say otherwise; a place to fill in says nothing
             name = model_name(command.options.get(key, ""))
             if name is not None:
-                yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.HIGH, command.evidence)
+                sure = Confidence.MEDIUM if is_bare and command.target != own else Confidence.HIGH
+                yield Finding("model.id", name, f"`--{key} {name}` is documented", sure, command.evidence)
 
 
 def _from_code(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
