@@ -125,6 +125,7 @@ class Machine:
     building: int = 0  # constructors of networks that are open
     running: int = 0  # networks that are run
     built: int = 0  # layers and networks so far that were built, and layers that were run
+    trained: dict[int, bool] = field(default_factory=dict)  # whether a loop trains, by the identity of its node
     entered: dict[int, int] = field(default_factory=dict)  # functions that are open, by the identity of their nodes
     kept: Kept = field(default_factory=Kept)
     roots: list[Root] = field(default_factory=list)

@@ -14,6 +14,8 @@ from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Ins
 Signal = tuple[str, Value] | None
 """What ends a body before its last statement: ``return`` with a value, ``break``, ``continue``, ``raise``."""
 MAX_WHILE = 64
+_STEPS = frozenset({"backward", "zero_grad"})
+MOST_TRAINED = 2
 _IDLE = ((2, 40), (64, 4))
 """Rounds of a loop that builds nothing, and the steps of one from which on so many are enough: filling a list takes fewer."""
 
@@ -112,7 +114,7 @@ def _loop(machine: Machine, frame: Frame, node: ast.For | ast.AsyncFor) -> Signa
     values = items_of(evaluate(machine, frame, node.iter))[:MAX_LIST]
     before = machine.built, machine.steps
     for turn, value in enumerate(values):
-        if _is_idle(machine, before, turn):
+        if _is_idle(machine, before, turn) or (turn >= MOST_TRAINED and _trains(machine, node)):
             break
         machine.step()
         assign(machine, frame, node.target, value)
@@ -127,7 +129,7 @@ def _loop(machine: Machine, frame: Frame, node: ast.For | ast.AsyncFor) -> Signa
 def _while(machine: Machine, frame: Frame, node: ast.While) -> Signal:
     before = machine.built, machine.steps
     for turn in range(MAX_WHILE):
-        if _is_idle(machine, before, turn):
+        if _is_idle(machine, before, turn) or (turn >= MOST_TRAINED and _trains(machine, node)):
             break
         holds = truth(evaluate(machine, frame, node.test))
         if holds is False or (turn and holds is None):
@@ -146,6 +148,16 @@ def _is_idle(machine: Machine, before: tuple[int, int], turn: int) -> bool:
     is_still = machine.built == built and not machine.building and not machine.running
     spent = left - machine.steps
     return is_still and any(turn >= rounds and spent > each * turn for rounds, each in _IDLE)
+
+
+def _trains(machine: Machine, node: ast.For | ast.AsyncFor | ast.While) -> bool:
+    """Whether a loop holds a backward pass: what it builds in a round (to evaluate, to save) it builds in each of them."""
+    if machine.building or machine.running:
+        return False
+    if id(node) not in machine.trained:
+        called = (inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call))
+        machine.trained[id(node)] = any(isinstance(each, ast.Attribute) and each.attr in _STEPS for each in called)
+    return machine.trained[id(node)]
 
 
 def assign(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> None:

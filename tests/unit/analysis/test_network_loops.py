@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_networks import own_network
 from gpu_lol_action.analysis.network_inputs import InputSizes
@@ -50,6 +52,7 @@ def main():
     model = Net(widths).cuda()
     notes = flatten(load())
     for epoch in range(500):
+        {each}
         for batch in range(500):
             loss = step(model, batch)
             loss.backward()
@@ -60,9 +63,16 @@ if __name__ == '__main__':
 """
 
 
-def test_what_a_loop_builds_is_whole_and_what_it_trains_costs_two_rounds(checkout: Build) -> None:
+@pytest.mark.parametrize("each", ["pass", "copy = Net(widths)"])  # what is built to evaluate is built each time
+def test_what_a_loop_builds_is_whole_and_what_it_trains_costs_two_rounds(checkout: Build, each: str) -> None:
     many = "; ".join(f"x{n} = torch.abs(f)" for n in range(40))
-    tree = checkout({"net.py": NET, "train.py": TRAIN.replace("{many}", many), "requirements.txt": "torch\n"})
+    tree = checkout(
+        {
+            "net.py": NET,
+            "train.py": TRAIN.replace("{many}", many).replace("{each}", each),
+            "requirements.txt": "torch\n",
+        }
+    )
     sources = [next(s for s in tree.sources if s.path == path) for path in ("train.py", "net.py")]
     network = own_network(sources, InputSizes(side=224))
     assert network is not None
