@@ -3,7 +3,8 @@
 A process that computes all the time is run with and without the sampler by turns, each round in another order. Told are its
 wall and processor time (of both kinds the median of the rounds' quotients), and what the sampler itself took: that figure
 holds on a busy machine too, where the others are noise. A stand-in for `nvidia-smi` that computes for 0.15 s at each look is
-the worst case: then the sampler has to look more seldom to stay under one percent of a core.
+the worst case: then the sampler has to look more seldom to stay under half a percent of a core. How much of one it takes beside
+a process that sleeps is told for several lengths; its start and its first look weigh more, the shorter that is.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SAMPLER = Path(__file__).resolve().parents[1] / "gpu_lol_action" / "launch" / "remote" / "gpu_lol_sampler.py"
@@ -69,6 +71,17 @@ def measure(title: str, rounds: int, amount: int, folder: Path, path: str) -> No
     )
 
 
+def share_of(seconds: int, folder: Path, path: str) -> tuple[float, int]:
+    """Return the sampler's share of a core beside a process that sleeps so long, and how often it looked."""
+    own = folder / f"asleep-{seconds}"
+    own.mkdir()
+    sleeping = subprocess.Popen(["sleep", str(seconds)])
+    command = [sys.executable, "-I", str(SAMPLER), str(own / "samples.json"), str(own), str(sleeping.pid)]
+    cost = spent(subprocess.Popen(command, env={"PATH": path}))
+    sleeping.wait()
+    return cost / seconds, int(json.loads((own / "samples.json").read_text())["samples"])
+
+
 def main(arguments: list[str]) -> int:
     """Print the figures without a driver and with a slow one."""
     rounds, seconds = (int(arguments[0]) if arguments else 6), (float(arguments[1]) if len(arguments) > 1 else 30.0)
@@ -80,6 +93,13 @@ def main(arguments: list[str]) -> int:
         fake = slow / "nvidia-smi"
         fake.write_text(SLOW_SMI.format(python=sys.executable))
         fake.chmod(0o700)
+        lengths = (15, 30, 60, 120, 240)
+        with ThreadPoolExecutor(len(lengths)) as beside:
+            shares = list(beside.map(lambda seconds: share_of(seconds, folder, str(slow)), lengths))
+        told = ", ".join(
+            f"{seconds} s {share:.2%} ({looks} looks)" for seconds, (share, looks) in zip(lengths, shares, strict=True)
+        )
+        print(f"beside a process that sleeps, with that nvidia-smi: {told}", flush=True)
         print(f"{rounds} rounds of {seconds:g} processor seconds each, with and without, {os.cpu_count()} cores")
         measure("no driver", rounds, amount, folder, str(folder))
         measure("nvidia-smi that computes for 0.15 s", rounds, amount, folder, str(slow))

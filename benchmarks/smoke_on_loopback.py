@@ -84,7 +84,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """One way in which a night ends: its test, what befalls it, and what has to be said of it."""
+    """One way in which a test ends, what befalls it, and what has to be said of it; ``beside`` is another run meanwhile."""
 
     test: str
     told: Told
@@ -92,7 +92,8 @@ class Ending:
     retry_within: str = "1m"
     before: Callable[[Stage], None] = lambda _stage: None
     meanwhile: Callable[[Stage, RunningStep], None] = lambda _stage, _step: None
-    is_swept_beside: bool = False
+    beside: Callable[[Stage], StepRun] | None = None
+    is_asked: bool = False
     is_finished: bool = True
 
 
@@ -153,6 +154,22 @@ def kill_all(step: RunningStep) -> None:
                 continue
 
 
+def asked(stage: Stage) -> Webhook:
+    """Let a maintainer ask for the test in the repository's first pull request."""
+    stage.hub.open_pull_request("researcher", {"notes.md": "more\n"})
+    return stage.hub.comment(1, stage.hub.maintainer, "/gpu-lol smoke")
+
+
+def taken_down(stage: Stage) -> StepRun:
+    """Let the same maintainer end the machine there."""
+    return stage.run_action(stage.hub.comment(1, stage.hub.maintainer, "/gpu-lol down")).last
+
+
+def swept(stage: Stage) -> StepRun:
+    """Let the clock strike for a sweep, of which nobody is told what is going on."""
+    return stage.run_action(stage.hub.schedule(cron="17 * * * *")).last
+
+
 ENDINGS = {
     "passed": Ending(PASSING, Told(0, "smoke_passed", "passed", conclusion="success")),
     "failed": Ending(FAILING, Told(1, "smoke_failed", "failed", ("exit status 1",), conclusion="failure")),
@@ -177,7 +194,20 @@ ENDINGS = {
         NEVER_ENDING,
         Told(1, "smoke_failed", "failed", ("2 minutes",), "timeout_minutes", "failure", sweep="swept"),
         minutes=2,
-        is_swept_beside=True,
+        beside=swept,
+    ),
+    "taken down": Ending(
+        NEVER_ENDING,
+        Told(
+            0,
+            "smoke_not_run",
+            "not run",
+            ("`maintainer` took the machine down",),
+            conclusion="neutral",
+            sweep="torn_down",
+        ),
+        beside=taken_down,
+        is_asked=True,
     ),
     "no capacity": Ending(
         PASSING,
@@ -197,12 +227,12 @@ def play(name: str, ending: Ending, image: Path) -> Played:
         spec = SPEC.format(minutes=ending.minutes)
         test = f"echo {BEGUN}\n{ending.test}"
         stage.hub.commit({".gpu-lol.yaml": spec, "tests/gpu.sh": test, ".github/gpu-lol.yml": policy})
-        run_id = stage.hub.start_run("schedule", stage.hub.maintainer)
-        event = stage.hub.schedule(cron=CRON)
+        event = asked(stage) if ending.is_asked else stage.hub.schedule(cron=CRON)
+        run_id = stage.hub.start_run(event.name, stage.hub.maintainer)
         keyless = {"GPU_LOL_PHASE": "decide", "GPU_LOL_CLOUDS": "runpod", "RUNPOD_API_KEY": ""}
         decide = stage.run_step(event, run_id, {**keyless, **SCHEDULE})
-        if decide.outputs.get("lane") != "smoke":
-            raise SystemExit(f"{name}: the clock started no smoke test\n{decide.log}")
+        if decide.outputs.get("needs_cloud") != "true":
+            raise SystemExit(f"{name}: no smoke test was started\n{decide.log}")
         deferred = {"GPU_LOL_DEFERRED": decide.outputs["deferred"]}
         with ThreadPoolExecutor(1) as beside:
             act, sweeping = acted(stage, ending, stage.start_step(event, run_id, {"GPU_LOL_PHASE": "act", **deferred, **SCHEDULE}), beside)  # fmt: skip
@@ -228,15 +258,10 @@ def acted(
 
     def watch(line: str) -> None:
         if BEGUN in line and not sweeping:
-            sweeping.append(beside.submit(swept, stage) if ending.is_swept_beside else None)
+            sweeping.append(beside.submit(ending.beside, stage) if ending.beside is not None else None)
             ending.meanwhile(stage, step)
 
     return step.wait(watch), next(iter(sweeping), None)
-
-
-def swept(stage: Stage) -> StepRun:
-    """Let the clock strike for a sweep, of which nobody is told what is going on."""
-    return stage.run_action(stage.hub.schedule(cron="17 * * * *")).last
 
 
 def finished(stage: Stage, event: Webhook, run_id: str, handed_on: Mapping[str, str]) -> StepRun:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.conda_files import read_environment
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.install_sources import main_dockerfiles
+from gpu_lol_action.analysis.jit_extensions import extension_loads
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.local_projects import compiled_extension
 from gpu_lol_action.analysis.package_files import package_name
@@ -154,30 +156,26 @@ def _compilers(checkout: Checkout) -> list[Finding]:
         why = "the repository compiles an extension for the GPU"
         found.append(Finding("framework.compiler", "the repository's own extension", why, Confidence.HIGH, extension))
     run = primary_run(checkout)
-    sources = import_closure(checkout, run.script) if run and run.script else ()
-    for source in sources:
-        # Words that many programs call otherwise: no tree is built for them alone.
-        loads = ("load", "load_inline") if source.mentions("cpp_extension") else ()
-        words = (*loads, *(("compile",) if source.mentions("torch.compile") else ()))
-        for call in source.code.calls_named(*words) if source.code and words else ():
-            if call.name.endswith(("cpp_extension.load", "cpp_extension.load_inline")):
-                why = "an extension is compiled while the program runs"
-                where = Evidence(source.path, call.line)
-                found.append(
-                    Finding("framework.compiler", "an extension that the program loads", why, Confidence.HIGH, where)
-                )
-            elif call.name == "torch.compile":
+    for source, call in extension_loads(checkout, run):
+        why = "an extension is compiled while the program runs"
+        where = Evidence(source.path, call.line)
+        found.append(Finding("framework.compiler", "an extension that the program loads", why, Confidence.HIGH, where))
+    for source in import_closure(checkout, run.script) if run and run.script else ():
+        # A word that many programs call otherwise: no tree is built for it alone.
+        is_said = source.code is not None and source.mentions("torch.compile")
+        for call in source.code.calls_named("compile") if source.code is not None and is_said else ():
+            if call.name == "torch.compile":
                 why = "`torch.compile` needs a C compiler at run time"
-                found.append(
-                    Finding(
-                        "dependencies.system_packages", "gcc", why, Confidence.MEDIUM, Evidence(source.path, call.line)
-                    )
-                )
+                where = Evidence(source.path, call.line)
+                found.append(Finding("dependencies.system_packages", "gcc", why, Confidence.MEDIUM, where))
     return [finding for place, finding in enumerate(found) if finding.value not in {f.value for f in found[:place]}]
 
 
 def _servers(checkout: Checkout) -> list[Finding]:
-    """Return servers that are images rather than packages."""
+    """Return servers that are images rather than packages, where serving is what is run."""
+    run = primary_run(checkout)
+    if run is not None and run.behavior is Behavior.TRAINS:
+        return []
     for command in launch_commands(checkout):
         if command.tool == "text-generation-launcher":
             return [Finding("framework.tgi", "", f"`{command.tool}` is started", Confidence.HIGH, command.evidence)]

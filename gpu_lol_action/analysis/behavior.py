@@ -34,6 +34,7 @@ _TRAINING_CALLS = frozenset({
     "backward", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward", "train_step", "value_and_grad",
     "training_step", "apply_gradients", "train_and_evaluate", "fit_generator", "train_detector", "train_model",
     "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train",
+    "zero_grad",
 })  # fmt: skip
 _TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",
                              "fairseq_cli.train", "trlx.train", "tf.gradients"})  # fmt: skip
@@ -106,7 +107,7 @@ def _only_places(code: PythonCode, call: Call) -> bool:
 def is_training_call(call: Call, imported: frozenset[str]) -> bool:
     """Whether this call trains: a backward pass, a gradient, a trainer, or ``fit`` of a deep-learning library."""
     if call.last in _TRAINING_CALLS or call.name in _TRAINING_NAMES:
-        return True
+        return call.last != "zero_grad" or call.owner != "zero_grad"  # an optimizer's wrapper only hands it on
     if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and "tensorflow" in imported):
         return True
     if call.last in {"fit", "learn", "train"} and call.name.count("."):

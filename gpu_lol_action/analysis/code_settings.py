@@ -18,7 +18,7 @@ from gpu_lol_action.domain.finding import Evidence
 # What tells one model from another: where several functions or classes of a file set it, each is one model of many.
 _TELLING = frozenset({
     "n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth", "n_embd", "hidden_size", "d_model",
-    "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "repo_id", "base_model",
+    "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "model_path", "repo_id", "base_model",
     "pretrained_model_name_or_path", "arch",
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.
@@ -117,11 +117,25 @@ def meant(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
     """Return a program's settings for a run that says these names: those of entries that it names first, others' left out."""
     entries = registry_entries(source)
     if not entries:
-        return code_settings(source)
+        return _called_first(source, names)
     named = {entry for entry in entries if bare_name(entry) in names}
     first = [setting for setting in code_settings(source) if setting.owner in named]
     first += _agreed(setting for setting in code_settings(source) if setting.owner in entries and not named)
     return (*first, *(setting for setting in code_settings(source) if setting.owner not in entries))
+
+
+def _called_first(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
+    """Return a program's settings, first those of functions that the run names where another says otherwise of the model."""
+    told: dict[str, dict[str, str]] = {}
+    settings = code_settings(source)
+    for setting in settings:
+        if setting.owner and setting.key in _TELLING:
+            told.setdefault(setting.key, {}).setdefault(setting.owner, setting.text)
+    rivals = {owner for by_owner in told.values() if len(set(by_owner.values())) > 1 for owner in by_owner}
+    called = {owner for owner in rivals if bare_name(owner) in names}
+    if not called or called == rivals:
+        return settings
+    return (*(s for s in settings if s.owner in called), *(s for s in settings if s.owner not in called))
 
 
 def _agreed(settings: Iterable[Setting]) -> list[Setting]:

@@ -23,15 +23,17 @@ _PIP_NAMES = {
     "pytorch-mutex": "", "cudnn": "", "python-graphviz": "graphviz", "importlib_metadata": "importlib-metadata",
     "typing_extensions": "typing-extensions", "prompt_toolkit": "prompt-toolkit", "backports": "", "brotlipy": "",
     "conda": "", "conda-package-handling": "", "dataclasses": "", "nomkl": "", "cython": "cython", "lame": "",
-    "biopython": "biopython", "openbabel": "openbabel-wheel", "rdkit": "rdkit", "hdf5": "", "av": "av", "gym-box2d": "gym",
+    "biopython": "biopython", "openbabel": "openbabel-wheel", "rdkit": "rdkit", "hdf5": "", "ninja-base": "ninja", "av": "av", "gym-box2d": "gym",
 }  # fmt: skip
+# Tools whose releases pip numbers otherwise, and of which any will do.
+_ANY_VERSION = frozenset({"ninja"})
 # Of conda's own world: libraries and tools that pip does not have, or that the image holds.
 _NOT_FROM_PIP = re.compile(
     r"(?:pip|python|python_abi|setuptools|wheel|cudatoolkit.*|cudnn.*|cuda.*|pytorch-cuda|mkl|mkl[-_]service|mkl[-_](?:fft|random)|nccl|"
     r"gcc.*|gxx.*|gfortran.*|_.*|ffmpeg|nodejs|git.*|lib.*|openssl|zlib|sqlite|readline|tk|xz|ncurses|ca-certificates|certifi|nvidia.*|"
     r"intel-openmp|llvm-openmp|ld_impl.*|binutils.*|sysroot.*|kernel-headers.*|freetype|jpeg|lz4-c|lcms2|giflib|gmp|gnutls|nettle|openh264|"
     r"openjpeg|zstd|bzip2|lerc|tbb|x264|x265|glib|gstreamer|gst-.*|qt.*|pyqt.*|icu|expat|fontconfig|dbus|pcre.*|harfbuzz|cairo|pixman|"
-    r"pango|graphite2|fribidi|eigen|boost.*|cmake|make|ninja|ninja-base|compilers|c-compiler|cxx-compiler|bzip.*|c-ares|krb5|aom|svt-av1|"
+    r"pango|graphite2|fribidi|eigen|boost.*|cmake|make|compilers|c-compiler|cxx-compiler|bzip.*|c-ares|krb5|aom|svt-av1|"
     r"curl|wget|tmux|htop|vim|unzip|mesa.*|xorg.*|openmpi|mpi|mpich|gdal|geos|proj|tzdata|yaml|snappy|gflags|glog|protobuf-c|"
     r"blosc|charls|brunsli|zfp|cfitsio|imagecodecs-lite|jxrlib|openblas.*|blas.*|lapack|numactl|r-.*|perl.*|java.*|openjdk)"
 )
@@ -102,6 +104,8 @@ def conda_requirement(text: str) -> str | None:
     pip_name = _PIP_NAMES.get(name, name)
     if not pip_name:
         return None
+    if pip_name in _ANY_VERSION:
+        return pip_name
     bare = re.sub(r"\[.*\]$", "", bare)
     ranged = re.match(r"[\w.-]+\s*((?:[<>!~]=?|==)\s*[\d.*]+(?:\s*,\s*[<>=!~]=?\s*[\d.*]+)*)$", bare)
     if ranged:

@@ -27,6 +27,7 @@ MAX_SETTINGS = 2000
 MAX_DEPTH = 40
 MAX_KEY = 100
 MAX_DIGITS = 30
+MOST_LISTS = 20  # numbers of a list in a list, and such lists
 TOO_LARGE = f"over {MAX_CONFIG_BYTES // 1024} KiB, so not read as configuration"
 TOO_DEEP = "nested too deeply for a configuration"
 BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
@@ -133,8 +134,26 @@ def _flat(document: dict[str, Any], line_of: Callable[[str], int], source: Sourc
                 continue
             if isinstance(value, (str, int, float, bool)):
                 yield Setting(fold_key(key), path, str(value)[:300], where)
-            elif isinstance(value, list) and value and all(isinstance(item, str) for item in value[:40]):
-                yield Setting(fold_key(key), path, ",".join(value[:40])[:300], where)
+            elif isinstance(value, list) and value and (text := _listed(value[:40])) is not None:
+                yield Setting(fold_key(key), path, text[:300], where)
+
+
+def _listed(values: list[Any]) -> str | None:
+    """Return a list of texts or of numbers as one text, and a list of lists of numbers as Python writes it; None for others."""
+    if all(isinstance(item, str) for item in values):
+        return ",".join(values)
+    if all(_is_small(item) for item in values):
+        # A list of one is no number: with its comma it stays a list.
+        return ",".join(str(item) for item in values) + ("," if len(values) == 1 else "")
+    is_nested = len(values) <= MOST_LISTS and all(
+        isinstance(item, list) and 0 < len(item) <= MOST_LISTS and all(_is_small(inner) for inner in item)
+        for item in values
+    )
+    return str(values) if is_nested else None
+
+
+def _is_small(item: object) -> bool:
+    return isinstance(item, (int, float)) and not isinstance(item, bool) and abs(item) < 10**MAX_DIGITS
 
 
 def _whole(digits: str) -> int | str:

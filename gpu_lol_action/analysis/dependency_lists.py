@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -13,7 +13,8 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.install_sources import counting_commands
-from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements
+from gpu_lol_action.analysis.lower_bounds import is_lower_bounds
+from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements, unique
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_development, read_project, read_setup_cfg
 from gpu_lol_action.analysis.python_version import chosen_python
@@ -85,23 +86,6 @@ def near_folders(run: Run | None) -> tuple[str, ...]:
     return tuple(found)
 
 
-def unique(items: Iterable[Declared]) -> tuple[Declared, ...]:
-    """Return one entry per package: a required one before an optional one, one with a version before a bare one."""
-    chosen: dict[str, Declared] = {}
-    for item in items:
-        name = package_name(item.requirement)
-        old = chosen.get(name)
-        if old is None or (old.is_optional and not item.is_optional):
-            chosen[name] = item
-        elif old.is_optional == item.is_optional and _is_bare(old.requirement) and not _is_bare(item.requirement):
-            chosen[name] = replace(item, is_library=old.is_library)
-    return tuple(chosen.values())
-
-
-def _is_bare(requirement: str) -> bool:
-    return re.fullmatch(r"[\w.-]+", requirement) is not None
-
-
 def _has_list(checkout: Checkout) -> bool:
     """Whether any file lists packages for the run (a project file without dependencies is none)."""
     if any(not is_development(source.name) for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))):
@@ -109,7 +93,7 @@ def _has_list(checkout: Checkout) -> bool:
     if any(read_environment(source).declared for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))):
         return True
     projects = [project for _, project in _projects(checkout, ("",))]
-    return any(project.files or any(not item.is_optional for item in project.declared) for project in projects)
+    return any(_asks(project) for project in projects)
 
 
 def _projects(checkout: Checkout, folders: Sequence[str]) -> list[tuple[Source, Project]]:
@@ -120,10 +104,15 @@ def _projects(checkout: Checkout, folders: Sequence[str]) -> list[tuple[Source, 
         if (project := read_any_project(source)) is not None
     ]
     near = [item for item in every if item[0].folder in folders]
-    if any(project.files or any(not item.is_optional for item in project.declared) for _, project in near):
+    if any(_asks(project) for _, project in near):
         return near
     upper = [item for item in every if item[0].depth <= 1 and item not in near]
     return near + (upper or (workspace_projects(every) if not near else []))
+
+
+def _asks(project: Project) -> bool:
+    """Whether a project names what it needs, extras aside."""
+    return bool(project.files) or any(not item.is_optional for item in project.declared)
 
 
 def read_any_project(source: Source) -> Project | None:
@@ -143,11 +132,14 @@ def _chosen(
 ) -> list[Source]:
     """Return the requirements files that count, nearest first."""
     files = [s for s in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)) if "constraint" not in s.name]
-    main = [source for source in files if not is_development(_stem(source))]
+    projects = _projects(checkout, folders)
+    main = [source for source in files if not is_development(_stem(source)) and not is_lower_bounds(source, projects)]
     levels = [[s for s in main if s.folder in {folder, f"{folder}/requirements".lstrip("/")}] for folder in folders]
     levels = [level for level in levels if level]
-    if not levels:
-        levels = [[source for source in main if source.depth == main[0].depth]] if main else []
+    is_told = any(project.is_installable and _asks(project) for _, project in projects)
+    # Lists further down, where the project at hand has its own, are those of examples and of other programs.
+    if not levels and main and not is_told:
+        levels = [[source for source in main if source.depth == main[0].depth]]
     found: list[Source] = []
     for level in levels:
         found += _of_level(checkout, level, run, commands)

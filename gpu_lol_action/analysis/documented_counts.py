@@ -11,8 +11,10 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 NEAR_LINES = 12
+MAX_ROWS = 40
 _TRAINS = re.compile(r"\btrain|\b(?:fine-?)?tun(?:e|ing)|pre-?train|训练|微调", re.IGNORECASE)
 _INFERS = re.compile(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
+_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
 
 
@@ -52,7 +54,7 @@ def _is_near(checkout: Checkout, where: Evidence, said: Evidence) -> bool:
 
 
 def _speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
-    line = _line(checkout, where)
+    line = f"{_line(checkout, where)} {_head_of_table(checkout, where)}"
     if _TRAINS.search(line):
         return True
     return bool(_TRAINS.search(_section(checkout, where)[1])) and not _INFERS.search(line)
@@ -61,6 +63,17 @@ def _speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
 def _line(checkout: Checkout, where: Evidence) -> str:
     lines, _ = _read(checkout.find(where.path))
     return lines[where.line - 1][:2000] if 0 < where.line <= len(lines) else ""
+
+
+def _head_of_table(checkout: Checkout, where: Evidence) -> str:
+    """Return the head of the table in which a line is a row; empty where it is none."""
+    lines, _ = _read(checkout.find(where.path))
+    number = where.line - 1
+    while 0 < number < len(lines) and "|" in lines[number] and where.line - number <= MAX_ROWS:
+        if _RULE.match(lines[number][:400]):
+            return lines[number - 1][:2000]
+        number -= 1
+    return ""
 
 
 def _section(checkout: Checkout, where: Evidence) -> tuple[int, str]:

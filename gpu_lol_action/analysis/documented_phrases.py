@@ -111,6 +111,14 @@ class CardPhrase:
     is_demanded: bool = False
 
 
+# What is said to be the sum over several cards.
+_OF_ALL_CARDS = re.compile(
+    r"\b(?:total|combined|aggregate)\b[^.]{0,30}\bmemory|memory (?:in total|across (?:your|all|the|several|multiple))\b",
+    re.IGNORECASE,
+)
+ONE_CARD = 80
+
+
 def is_quantized(text: str) -> bool:
     """Whether a sentence speaks of quantized weights."""
     return bool(_QUANTIZED.search(text)) and not _NOT_QUANTIZED.search(text)
@@ -139,6 +147,8 @@ def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
             asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4] or pattern in _MEMORY[-2:]
+            if size > ONE_CARD and _OF_ALL_CARDS.search(line):
+                continue
             if asks and 1 <= size <= 400 and size not in seen:
                 seen.add(size)
                 is_demanded = bool(_DEMANDS.search(around)) and pattern is not _COMPARED

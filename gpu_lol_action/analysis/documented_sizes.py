@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 
+LEAST_B, MOST_B = 0.01, 400  # larger ones no single machine holds: a README tells news of them
 MAX_LINES = 400
 MAX_LINE_CHARACTERS = 2000
 _SIZE = re.compile(
@@ -36,7 +37,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             if found is None or _COMPARES.search(line):
                 continue
             size = float(found[1]) / (1 if found[2][0].lower() == "b" else 1000)
-            if 0.01 <= size <= 2000:
+            if LEAST_B <= size <= MOST_B:
                 why = f"the documentation says {found[0].strip()}"
                 return [
                     Finding("documented.parameters_b", f"{size:g}", why, Confidence.LOW, Evidence(source.path, number))

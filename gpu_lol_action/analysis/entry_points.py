@@ -8,30 +8,27 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, by_verb, by_words
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
-from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.placeholder_commands import is_elsewhere
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
-_TRAINING_TARGET = re.compile(
-    r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
-)
-_SERVING_TARGET = re.compile(
-    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
-    r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
-)
 # Options that only a program that trains has.
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
+_TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
+_DEEP = ("torch", "tensorflow", "jax")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
 
@@ -86,7 +83,7 @@ def documented_runs(checkout: Checkout) -> list[Run]:
     found = []
     for command in launch_commands(checkout):
         script = _script(checkout, command)
-        if script is not None or not _is_elsewhere(checkout, command):
+        if script is not None or not is_elsewhere(checkout, command):
             found.append(Run(Behavior.TRAINS, command.evidence, command, script, (), command.options))
     return found
 
@@ -125,10 +122,23 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
     behavior, call = behavior_of(source.code)
     if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
         behavior = program_behavior(checkout, source)
+    if behavior is Behavior.NEITHER and is_entry and _hands_on(checkout, source):
+        behavior = Behavior.TRAINS
     if behavior is Behavior.NEITHER:
         return None
     where = Evidence(source.path, call.line if call else 0)
     return Run(behavior, where, None, source, own_configs(checkout, source))
+
+
+def _hands_on(checkout: Checkout, source: Source) -> bool:
+    """Whether a program that is named for training leaves that to a library which is not here (``train_from_yaml(path)``)."""
+    if source.code is None or not TRAINING_TARGET.search(f"/{source.name}"):
+        return False
+    taken = [
+        name for item in source.code.imports if module_source(checkout, item.module) is None for name in item.names
+    ]
+    called = {call.name for call in source.code.calls if _TRAINS_ELSEWHERE.fullmatch(call.name)}
+    return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)
 
 
 @remembered
@@ -157,13 +167,16 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
         behavior = program_behavior(checkout, script)
-        behavior = behavior if behavior is Behavior.NEITHER else _by_verb(command) or behavior
+        behavior = behavior if behavior is Behavior.NEITHER else by_verb(command) or behavior
+        # A page in a browser shows a model, whatever the modules that it imports could do.
+        is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
+        behavior = Behavior.INFERS if is_page else behavior
     elif command.is_tool or command.is_launcher:
-        behavior = _by_words(command)
+        behavior = by_words(command)
     # MPI starts simulations as well; the other launchers start one process per GPU.
     if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):
-        trains = script is None or _TRAINING_TARGET.search(script.path)
-        behavior = _by_words(command) if trains else Behavior.INFERS
+        trains = script is None or TRAINING_TARGET.search(script.path)
+        behavior = by_words(command) if trains else Behavior.INFERS
     if behavior is Behavior.NEITHER:
         return None
     configs = configs or own_configs(checkout, script)
@@ -198,15 +211,6 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
     return checkout.find(plain_path(target)) or beside or checkout.find_named(target)
 
 
-def _is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
-    """Whether a command starts a file that is not here, though programs are: a placeholder, or another project's."""
-    if not command.target.endswith(".py"):
-        return False
-    if any(checkout.find_named(name) is not None for name in command.configs):
-        return False
-    return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
-
-
 def _config(checkout: Checkout, name: str, word: str) -> Source | None:
     """Return the configuration that a word names; a program counts only where it merely assigns."""
     if 0 < name.count("$") <= MAX_PLACES and "/" in name:
@@ -230,16 +234,24 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS:
         return own
-    if uses_gpu and _SERVING_TARGET.search(script.name) and not _has_training_options(script):
+    if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
-        return Behavior.TRAINS if _TRAINING_TARGET.match(script.name) else Behavior.INFERS
+        return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     # Asked only as far as the answer needs it: each may have to be parsed.
-    may_train = own is Behavior.NEITHER or _TRAINING_TARGET.search(script.path) or _has_training_options(script)
-    if may_train and any(_behavior(source) is Behavior.TRAINS for source in closure[1:]):
+    may_train = own is Behavior.NEITHER or TRAINING_TARGET.search(script.path) or _has_training_options(script)
+    if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
-    if own is Behavior.NEITHER and any(_behavior(source) is Behavior.INFERS for source in closure[1:]):
+    if own is Behavior.NEITHER and any(
+        _of_part(source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
+    ):
         return Behavior.INFERS
     return own
+
+
+def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:
+    """Return what a module does that a program imports; one that takes all names of another (`*`) has its libraries from there."""
+    takes_all = source.code is not None and any("*" in item.names for item in source.code.imports)
+    return _behavior(source, uses_gpu=uses_gpu and takes_all)
 
 
 @remembered
@@ -254,30 +266,6 @@ def _has_training_options(script: Source) -> bool:
 def _behavior(source: Source, *, uses_gpu: bool = False) -> Behavior:
     """Return what one program does by itself."""
     return behavior_of(source.code, uses_gpu=uses_gpu)[0] if source.code is not None else Behavior.NEITHER
-
-
-def _by_verb(command: LaunchCommand) -> Behavior | None:
-    """Return what the sub-command of a program with several says (``tool train``); None where there is none."""
-    verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
-    if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
-        return Behavior.TRAINS
-    return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
-
-
-def _by_words(command: LaunchCommand) -> Behavior:
-    """Return what a command does whose program is not here, told from its words."""
-    words = f"{command.target} {' '.join(command.words[:2])}"
-    name = command.target.rsplit("/", 1)[-1]
-    name = (
-        name if name.endswith(".py") or " " in name else name.rpartition(".")[2]
-    )  # a package's name may mean anything
-    if _TRAINING_TARGET.search(words) and not _SERVING_TARGET.search(name):
-        return Behavior.TRAINS
-    if _SERVING_TARGET.search(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:
-        return Behavior.INFERS
-    if "serve" in words or "chat" in words:
-        return Behavior.INFERS
-    return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
 
 
 __all__ = [

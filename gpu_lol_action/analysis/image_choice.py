@@ -13,6 +13,7 @@ from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choo
 from gpu_lol_action.estimation.package_pairs import allows, pinned
 
 _OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
+_TENSORFLOW = frozenset({"tensorflow", "tensorflow-gpu", "tf-nightly", "tensorflow-cpu"})
 _NVIDIA_BUILT = frozenset({"apex", "transformer-engine", "megatron-core", "megatron-lm"})
 _SERVES_BY_VLLM = frozenset({"vllm"})
 
@@ -59,11 +60,13 @@ def _framework(findings: tuple[Finding, ...], requirements: Sequence[str]) -> st
         return "nemo"
     if names & _NVIDIA_BUILT and not is_pinned:
         return "nvidia"
-    if "torch" in names or names & _OVER_TORCH:
+    # What builds on PyTorch builds on TensorFlow as well, where that alone is asked for.
+    is_over_torch = names & _OVER_TORCH and not names & _TENSORFLOW
+    if "torch" in names or is_over_torch:
         return "torch"
     if names & {"jax", "jaxlib", "flax"}:
         return "jax"  # it brings its own CUDA; TensorFlow beside it reads data
-    if names & {"tensorflow", "tensorflow-gpu", "keras", "tf-nightly", "tensorflow-cpu"}:
+    if names & {*_TENSORFLOW, "keras"}:
         return "tensorflow"
     if names & {"paddlepaddle", "paddlepaddle-gpu", "paddleocr", "paddlenlp"}:
         return "paddle"

@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.launch_tools import (
     split_words,
     target_of,
     tool_of,
+    without_comment,
     without_runners,
 )
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
@@ -52,7 +53,8 @@ class LaunchCommand:
     """One command: the tool that starts it, what it starts, how many processes per machine, and its options.
 
     ``evidence`` is where the command stands, ``said`` where a reader is led to it: the document that names its script.
-    ``is_divided``: it starts several processes, whether or not it says how many.
+    ``is_divided``: it starts several processes, whether or not it says how many. ``is_background``: the next command is
+    started while it works (``&``).
     """
 
     tool: str
@@ -68,6 +70,7 @@ class LaunchCommand:
     said: Evidence
     section: str = ""
     is_divided: bool = False
+    is_background: bool = False
 
     @property
     def is_launcher(self) -> bool:
@@ -152,7 +155,7 @@ def parse_command(
     where = Evidence(source.path, line)
     return LaunchCommand(
         tool, target, processes, nodes, options, configs, where, source, tuple(places), " ".join(put.split())[:300],
-        where, "", is_divided,
+        where, "", is_divided, without_comment(text).rstrip().endswith("&"),
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,8 @@ MAX_BLOCK = 60  # lines of one array or quoted text
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
+_PREFORMATTED = re.compile(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = re.compile(r"^[=\-~^*\"]{3,}\s*$")
 _INLINE = re.compile(r"`{1,2}([^`\n]{6,300})`{1,2}")
@@ -120,9 +123,16 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
 def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
     """Yield a document's code: fenced, indented, or between backticks where it begins like a command."""
     is_rst = source.name.endswith(".rst")
-    inside = False
+    inside = is_html = False
     section = previous = ""
     for number, line in _numbered(source):
+        tags = _PREFORMATTED.findall(line[:2000]) if not inside else []
+        if is_html or tags:
+            yield number, html.unescape(_TAG.sub("", line)), section
+            is_html = tags[-1] == "" if tags else True
+            if not is_html:
+                yield number, "", section
+            continue
         if _FENCE.match(line):
             inside = not inside
             yield number, "", section  # what a fence ends goes on no further

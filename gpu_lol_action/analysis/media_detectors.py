@@ -1,13 +1,16 @@
-"""Detectors by configuration (OpenMMLab's and detectron2's): the counted network that a type and the depth of its backbone name."""
+"""Detectors by configuration (OpenMMLab's and detectron2's) or built by name: the counted network that type and backbone mean."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting
-from gpu_lol_action.analysis.settings import Scope, as_number
+from gpu_lol_action.analysis.python_code import Call
+from gpu_lol_action.analysis.settings import Scope, as_number, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.media import KERAS
 from gpu_lol_action.estimation.media_facts import networks
 
 # A detector's type in OpenMMLab's configurations, and the family of counted networks that its stages cost.
@@ -24,6 +27,14 @@ _META = {
     "PanopticFPN": "maskrcnn",
     "ProposalNetwork": "fasterrcnn",
 }
+# How programs name the function or class that builds one: `resnet50_retinanet`, `modellib.MaskRCNN`.
+_BUILT = (
+    ("maskrcnn", ("*MaskRCNN", "*mask_rcnn", "*maskrcnn")),
+    ("fasterrcnn", ("*FasterRCNN", "*faster_rcnn", "*fasterrcnn", "*CascadeRCNN", "*cascade_rcnn")),
+    ("retinanet", ("*RetinaNet", "*retinanet", "*FCOS", "*fcos")),
+)
+_BACKBONE = ("backbone", "backbone_name", "base_net", "basenet", "net", "network", "arch", "encoder")
+_KERAS = frozenset({"keras", "tensorflow", "tf_keras"})
 _SCALES = ("img_scale", "scale", "crop_size")
 LEAST, MOST = 64, 4096
 
@@ -38,6 +49,37 @@ def detector_findings(scope: Scope) -> list[Finding]:
             size = _largest(settings, confidence)
             return [*found, *([size] if size is not None else [])]
     return []
+
+
+def built_detector(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
+    """Return the counted network of the detector that a program builds by its name, where it builds one kind or is called after it.
+
+    Its backbone is the one that the run's settings name; a detector whose backbone is no ResNet costs about what one of 50 does.
+    """
+    found: dict[str, tuple[Source, Call]] = {}
+    for source in sources:
+        for family, names in _BUILT:
+            call = next(iter(source.code.calls_named(*names)), None) if source.code is not None else None
+            if call is not None:
+                found.setdefault(family, (source, call))
+    if len(found) > 1:  # one kind is built on another: the program's own name says which
+        program = re.sub(r"[^a-z]", "", sources[0].path.lower())
+        found = {family: where for family, where in found.items() if family in program}
+    if len(found) != 1:
+        return []
+    family, (source, call) = next(iter(found.items()))
+    backbone = look_up(scope, _BACKBONE)
+    depth = re.search(r"resne(?:x?t)[-_]?v?\d*?[-_]?(18|34|50|101|152)", backbone.text.lower()) if backbone else None
+    network = _of_depth(family, int(depth[1]) if depth else 50)
+    if network is None:
+        return []
+    confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
+    where = Evidence(source.path, call.line)
+    built = [Finding("media.network", network, f"`{call.name[:60]}` builds {network}", confidence, where)]
+    if any(other.code is not None and other.code.imported() & _KERAS for other in (source, sources[0])):
+        why = "Keras trains the whole of a detector's backbone"
+        built.append(Finding("media.runtime", KERAS, why, Confidence.MEDIUM, where))
+    return built
 
 
 def _mmlab(settings: Sequence[Setting]) -> tuple[str, Evidence] | None:
@@ -64,7 +106,11 @@ def _with_backbone(family: str, settings: Iterable[Setting]) -> str | None:
     depth = next(
         (number for s in settings if s.key == "depth" and (number := as_number(s.text)) in {18, 34, 50, 101, 152}), 50
     )
-    wide = "101" if (depth or 50) > 50 else "50"
+    return _of_depth(family, depth or 50)
+
+
+def _of_depth(family: str, depth: int) -> str | None:
+    wide = "101" if depth > 50 else "50"
     names = (f"{family}_resnet{wide}_fpn", f"{family}_resnet{wide}")
     return next((name for name in names if name in networks()), None)
 

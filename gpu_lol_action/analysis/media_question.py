@@ -11,15 +11,18 @@ from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.media import OWN, PICTURE_KINDS
 from gpu_lol_action.estimation.media_facts import find_network
+from gpu_lol_action.estimation.media_pipelines import NUMBERS_PER_POINT, SCENE
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram_question import VramQuestion
 
 SMALL_PICTURE = 64
 # Networks for pictures this small begin without the stem that shrinks a large picture fourfold (He et al. 2016, section 4.2).
 STEM = 4
+WHOLE = 1.3
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
-MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
+MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
+"""Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
 
 # Before PyTorch 2 attention was fused only by a package beside it.
 _BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
@@ -28,20 +31,46 @@ _BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*
 def whole_network(
     findings: tuple[Finding, ...], named: Finding | None, sizes: Mapping[str, ModelFacts]
 ) -> ModelFacts | None:
-    """Return the program's own network for pictures where it is surely read, and a named model is only its backbone or none is named."""
+    """Return the network for pictures of which a named model is only the backbone: a counted detector, or the program's own if surely read."""
+    if (detector := _detector_around(findings, named, sizes)) is not None:
+        return detector
     own = _best(findings, "media.own_parameters")
-    if (
-        own is None
-        or own.confidence is not Confidence.HIGH
-        or (named is not None and named.confidence is Confidence.HIGH)
-    ):
+    if own is None or own.confidence is not Confidence.HIGH:
+        return None
+    if named is not None and named.value == _text(findings, "media.own_known_as"):
+        return _own_model(findings, int(own.value) / 1e9)
+    if named is not None and named.confidence is Confidence.HIGH:
         return None
     if named is None:
-        is_language = _best(findings, "model.vocabulary") is not None or _best(findings, "media.image_size") is None
+        is_language = _best(findings, "model.vocabulary") is not None or _is_of_positions(findings)
         return None if is_language else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
-    is_part = model is not None and model.kind in PICTURE_KINDS and int(own.value) / 1e9 >= PART * model.parameters_b
-    return media_model(findings) if is_part else None
+    if model is None:
+        return None
+    parameters_b = int(own.value) / 1e9
+    if model.kind in PICTURE_KINDS:
+        return media_model(findings) if parameters_b >= PART * model.parameters_b else None
+    # Of a network that takes pictures and is far larger than a language model, that is the part that reads the text.
+    is_beside_text = _best(findings, "media.image_size") is not None and parameters_b >= WHOLE * model.parameters_b
+    return media_model(findings) if is_beside_text else None
+
+
+def _detector_around(
+    findings: tuple[Finding, ...], named: Finding | None, sizes: Mapping[str, ModelFacts]
+) -> ModelFacts | None:
+    """Return the counted detector that the program builds around the backbone that is named; None where it builds none."""
+    built = _best(findings, "media.network")
+    network = find_network(built.value) if built is not None else None
+    if named is None or built is None or network is None or network.family != "detection":
+        return None
+    backbone = sizes.get(named.value) or find_model(named.value)
+    is_part = backbone is not None and backbone.kind == "vision" and backbone.parameters_b < network.parameters_m / 1000
+    return find_model(built.value) if is_part else None
+
+
+def _is_of_positions(findings: tuple[Finding, ...]) -> bool:
+    """Whether what is kept was counted per position, and nothing speaks of pictures: then it may be a language model."""
+    return _best(findings, "media.image_size") is None and _text(findings, "media.own_sequence") == "yes"
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
@@ -51,12 +80,18 @@ def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
     """
     known = tuple(findings)
     named, own = _best(known, "media.network"), _best(known, "media.own_parameters")
-    counted = find_model(named.value) if named is not None else None
+    counted = (
+        find_model(named.value) if named is not None and named.value != _text(known, "media.own_known_as") else None
+    )
     if own is None or own.confidence is Confidence.LOW:  # too many of its layers could not be sized
         return counted
     parameters_b = int(own.value) / 1e9
     if counted is not None and counted.parameters_b >= parameters_b:
         return counted
+    return _own_model(known, parameters_b)
+
+
+def _own_model(known: tuple[Finding, ...], parameters_b: float) -> ModelFacts:
     name = _best(known, "media.own_network")
     return ModelFacts(name.value if name is not None else "own network", OWN, parameters_b, source="layers")
 
@@ -72,16 +107,21 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         size = (size[0] * STEM, size[1] * STEM)
     is_picture = question.model.kind == OWN or question.model.kind in PICTURE_KINDS
     views = float(_text(known, "media.views") or 1) if is_picture and question.method.trains_everything else 1.0
+    trained_part = _text(known, "media.trained_part") if question.method.trains else ""
+    is_guided = trained_part == SCENE
     is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and question.method.trains
+    is_mixed = is_mixed and any(
+        f.field == "dependencies.requirements" and f.value.startswith("ultralytics") for f in known
+    )
     return replace(
         question,
         precision="fp16" if is_mixed and _best(known, "training.precision") is None else question.precision,
         batch_size=math.ceil(question.batch_size * views),
-        image_height=size[0],
-        image_width=size[1],
+        image_height=0 if is_guided else size[0],  # a guide looks at pictures of its own size
+        image_width=0 if is_guided else size[1],
         frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,
         audio_seconds=float(_text(known, "media.audio_seconds") or 0),
-        trained_part=_text(known, "media.trained_part") if question.method.trains else "",
+        trained_part=trained_part,
         is_one_part_at_a_time=(_text(known, "media.offload") == "parts" or bool(_text(known, "memory.managed")))
         and not question.method.trains,
         is_parameters_offloaded=question.is_parameters_offloaded
@@ -91,7 +131,9 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         runtime=_text(known, "media.runtime") or question.runtime,
         is_attention_fused=not _BEFORE_FUSED_ATTENTION.search(_text(known, "framework.torch")),
         output_classes=_whole(known, "media.classes"),
-        sample_elements=_elements(known, question, "media.own_outputs"),
+        sample_elements=_whole(known, "media.scene_points") * NUMBERS_PER_POINT
+        if is_guided
+        else _elements(known, question, "media.own_outputs"),
         sample_at_work=_elements(known, question, "media.own_at_work"),
     )
 

@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.settings import Scope, as_number, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _RAYS = ("n_rand", "num_rays", "n_rays", "batch_rays", "ray_batch_size", "num_rays_per_batch", "train_num_rays")
-_SAMPLES = (
+SAMPLES = (
     "n_samples",
     "num_samples",
     "num_samples_per_ray",
@@ -34,7 +34,7 @@ BESIDES = 2_600_000_000  # numbers of 32 bit: 20 GB less weights, gradients and 
 
 def points_finding(scope: Scope) -> Finding | None:
     """Return the batch of a network that is asked point by point: rays times samples along each; None where there are no rays."""
-    rays, samples = look_up_number(scope, _RAYS, 16, 2**20), look_up_number(scope, _SAMPLES, 4, 4096)
+    rays, samples = look_up_number(scope, _RAYS, 16, 2**20), look_up_number(scope, SAMPLES, 4, 4096)
     if rays is None or samples is None:
         return None
     more = look_up_number(scope, _MORE, 1, 4096)

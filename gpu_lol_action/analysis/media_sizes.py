@@ -13,7 +13,18 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
          "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size")  # fmt: skip
-_HEIGHTS, _WIDTHS = ("height", "video_height", "sample_height", "h"), ("width", "video_width", "sample_width", "w")
+_HEIGHTS = (
+    "train_h",
+    "crop_h",
+    "crop_height",
+    "input_h",
+    "input_height",
+    "height",
+    "video_height",
+    "sample_height",
+    "h",
+)
+_WIDTHS = ("train_w", "crop_w", "crop_width", "input_w", "input_width", "width", "video_width", "sample_width", "w")
 _PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
 _PAIR = (
     "video_size",
@@ -26,6 +37,18 @@ _PAIR = (
     "target_size",
     "output_size",
 )
+# Detectors enlarge a picture until its shorter side is the one, and its longer side at most the other.
+_SHORTER_SIDE = (
+    "image_min_side",
+    "min_side",
+    "image_min_dim",
+    "min_size_train",
+    "img_min_side",
+    "short_side",
+    "min_image_size",
+    "shorter_side",
+)
+_LONGER_SIDE = ("image_max_side", "max_side", "image_max_dim", "max_size_train", "img_max_side", "long_side", "max_image_size", "longer_side")  # fmt: skip
 _FRAMES = ("num_frames", "video_length", "frame_num", "n_frames", "clip_len", "sample_n_frames", "frames_per_clip", "max_num_frames",
            "clip_length", "sequence_frames", "n_sample_frames")  # fmt: skip
 _SECONDS = ("max_duration_in_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
@@ -80,6 +103,10 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     height, width = _nearest(scope, _HEIGHTS), _nearest(scope, _WIDTHS)
     if height is not None and width is not None and height.confidence is width.confidence:
         yield _finding("media.image_size", f"{as_number(height.text)}x{as_number(width.text)}", height)
+    shorter, longer = _nearest(scope, _SHORTER_SIDE), _nearest(scope, _LONGER_SIDE)
+    if shorter is not None and longer is not None and shorter.confidence is longer.confidence:
+        longest = as_number(longer.text) or 0
+        yield _finding("media.image_size", f"{min(as_number(shorter.text) or 0, longest)}x{longest}", shorter)
     pair = _pair(scope)
     if pair is not None:
         yield _finding("media.image_size", pair[0], pair[1])

@@ -80,6 +80,8 @@ def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
         return False
     if usual.kind.startswith("diffusion") and model.kind in _TEXT_ENCODERS:
         return True
+    if model.kind.startswith("llm") and usual.kind in _TEXT_ENCODERS:
+        return False  # what writes is beside nothing that reads
     far = EXPLAINS if model.kind == usual.kind else 1.5
     return usual.parameters_b > far * model.parameters_b
 

@@ -80,7 +80,10 @@ def memory_need(
     asked = question_of(findings, workload, model)
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
-    question, count, relaxed = place(asked, stated, ALL_FIELDS if is_as_said else _said(findings))
+    copies = best(findings, "hardware.replicas")
+    said_fields = ALL_FIELDS if is_as_said else _said(findings)
+    question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
+    count = max(count, int(copies.value)) if copies is not None else count
     # A server's cache takes what its card has left, whichever model of the family it is.
     is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_assumed and stated is None:

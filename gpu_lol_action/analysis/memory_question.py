@@ -28,8 +28,10 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     if trains:
         named = best(findings, "training.method")
         method = Method(named.value) if named else Method.FULL
+    # A program's own loop computes as its layers were made, where nothing turns them to 16 bit.
+    is_own = method is Method.LORA and model.source == "shape"
     precision = value_of_best(findings, "training.precision") or (
-        "fp32" if method in {Method.FULL, Method.PRETRAIN} else "bf16"
+        "fp32" if method in {Method.FULL, Method.PRETRAIN} or is_own else "bf16"
     )
     bits = int(
         value_of_best(findings, "model.weight_bits")
@@ -63,6 +65,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         has_reference=method.trains_everything and best(findings, "training.reference_model") is not None,
         runtime=engine or "",
         lora_rank=int(value_of_best(findings, "training.lora_rank") or 16),
+        saved_embeddings=int(value_of_best(findings, "training.saved_embeddings") or 0),
         is_optimizer_offloaded=trains and value_of_best(findings, "training.offload") in {"optimizer", "parameters"},
         is_parameters_offloaded=is_sharded and value_of_best(findings, "training.offload") == "parameters",
     )

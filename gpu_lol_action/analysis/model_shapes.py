@@ -14,7 +14,7 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 
 _SHAPES = {
     "model.layers": (
-        ("n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth"),
+        ("n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth", "layers"),
         1,
         400,
     ),

@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.model_loads import (
 from gpu_lol_action.analysis.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import scope_of
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
@@ -39,6 +40,8 @@ _MODEL_PATH = re.compile(
     r"(?:^|\.)(?:\w{1,40}_)?(?:model|llm|network|policy|student|actor|base)(?:_config|_args|_cfg)?"
     r"\.(?:name|path|id|pretrained|checkpoint|ckpt|hf_id|repo|base|version|variant|size|name_or_path|hf_name)$"
 )
+# A configuration's part that is about the model.
+_MODELS_CONFIG = re.compile(r"(?:^|\.)(?:Model|LLM|Policy|Actor|BaseModel)Config$")
 # Models that look at what another model makes.
 _GUARD = re.compile(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
@@ -83,7 +86,8 @@ def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
 
 def _is_placeholder(finding: Finding) -> bool:
     """Whether a program's default is there to be replaced; a command or a configuration that names it means it."""
-    return finding.evidence.path.endswith(".py") and bool(PLACEHOLDER.search(finding.value))
+    is_default = finding.evidence.path.endswith(".py") or "` loads `" in finding.why
+    return is_default and bool(PLACEHOLDER.search(finding.value))
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
@@ -103,7 +107,8 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
     for confidence, settings in tiers:
         for key in MODEL_KEYS:
             for setting in settings:
-                if setting.key != key or NOT_MODELS.search(setting.path.rpartition(".")[0]):
+                owner = setting.path.rpartition(".")[0]
+                if setting.key != key or (NOT_MODELS.search(owner) and not _MODELS_CONFIG.search(owner)):
                     continue
                 name = model_name(setting.text)
                 if name is not None:
@@ -157,6 +162,11 @@ def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
 
 def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that other documented commands of the same program name: said to a reader, so surer than a default."""
+    if run is not None and is_shown(run.script):
+        return  # no command starts it
+    # What starts another program says less of one that nothing starts.
+    is_bare = run is not None and run.command is None and run.script is not None
+    own = run.script.path if run is not None and run.script is not None else ""
     for command in launch_commands(checkout):
         if run is not None and run.command is not None and command.target != run.command.target:
             continue
@@ -165,7 +175,8 @@ def _from_commands(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
                 continue  # the run says itself what the others say otherwise; a place to fill in says nothing
             name = model_name(command.options.get(key, ""))
             if name is not None:
-                yield Finding("model.id", name, f"`--{key} {name}` is documented", Confidence.HIGH, command.evidence)
+                sure = Confidence.MEDIUM if is_bare and command.target != own else Confidence.HIGH
+                yield Finding("model.id", name, f"`--{key} {name}` is documented", sure, command.evidence)
 
 
 def _from_code(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

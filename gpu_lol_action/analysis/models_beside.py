@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion
 
@@ -70,7 +71,7 @@ def with_models_beside(
 ) -> MemoryBreakdown:
     """Return the breakdown with the weights of the models beside the run's own, as they are computed with."""
     terms = []
-    for model, finding in _beside(question.model, findings):
+    for model, finding in (*_beside(question.model, findings), *_guides(findings)):
         width = 4 if question.is_float32 else 2
         gib = round(model.parameters_b * width * GB / GIB, 2)
         basis = f"{model.name}, {model.parameters_b:.3g} B parameters, loaded beside it"
@@ -101,6 +102,15 @@ def _beside(model: ModelFacts, findings: tuple[Finding, ...]) -> list[tuple[Mode
         if not (_WHOLE.match(model.kind) and other in {"pictures", "sound"}):
             found.setdefault(facts.name, (facts, finding))
     return list(found.values())[:MOST]
+
+
+def _guides(findings: tuple[Finding, ...]) -> Iterator[tuple[ModelFacts, Finding]]:
+    """Yield the further diffusion models that guide a scene: all of their parts look at its pictures."""
+    for finding in findings:
+        pipeline = find_pipeline(finding.value) if finding.field == "model.guide" else None
+        if pipeline is not None:
+            parameters_b = (pipeline.denoiser_m + pipeline.text_m + pipeline.decoder_m) / 1000
+            yield ModelFacts(pipeline.name, "diffusion-image", parameters_b), finding
 
 
 def _group(kind: str) -> str:

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.network_tensors import index_tensor
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value
 
 MAX_TEXT = 400
+MOST_NUMBERS = 64  # of a table that are computed
 _PLAIN = (int, float, str, bool, type(None))
 
 
@@ -46,8 +47,8 @@ def global_value(machine: Machine, frame: Frame, name: str) -> Value:
         return value if value is not UNKNOWN else machine.option(name)
     found = machine.find(name, program)
     if isinstance(found, Named) and name in program.imports:
-        for other in machine.programs:
-            if other is not program and other.stem in found.name.split(".") and found.last in other.values:
+        for other in machine.meant_by(found.name):
+            if other is not program and found.last in other.values:
                 return global_value(machine, Frame(other), found.last)
     return found
 
@@ -83,6 +84,8 @@ def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
             named.update({key: item for key, item in value.items() if isinstance(key, str)})
     if not machine.building and not machine.running:
         machine.line, machine.program = node.lineno, frame.program
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            machine.add_option(places, named)
     return machine.call(target, places, named)
 
 
@@ -127,11 +130,26 @@ def _comprehension(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 
     if isinstance(node, ast.DictComp):
         pairs = ((evaluate(machine, inner, node.key), evaluate(machine, inner, node.value)) for _ in rounds(0))
-        found = [(key, value) for key, value in pairs]
-        known = {key: value for key, value in found if isinstance(key, (str, int, float))}
-        return known if len(known) == len(found) or known else UNKNOWN
-    element = node.elt
-    return [evaluate(machine, inner, element) for _ in rounds(0)][:MAX_LIST]
+        entries = [(key, value) for key, value in pairs]
+        known = {key: value for key, value in entries if isinstance(key, (str, int, float))}
+        return known if len(known) == len(entries) or known else UNKNOWN
+    found: list[Value] = []
+    for _ in rounds(0):
+        found.append(evaluate(machine, inner, node.elt))
+        if len(found) == MOST_NUMBERS and len(node.generators) == 1 and not node.generators[0].ifs and _is_table(found):
+            length = len(items_of(evaluate(machine, frame, node.generators[0].iter))[:MAX_LIST])
+            return found + found[-1:] * (length - len(found))
+    return found[:MAX_LIST]
+
+
+def _is_table(values: list[Value]) -> bool:
+    """Whether a list holds numbers (known or not), or rows of them, alone: of a long one only its length says anything of a network."""
+    return all(
+        isinstance(value, (int, float))
+        or value is UNKNOWN
+        or (isinstance(value, list) and all(isinstance(item, (int, float)) or item is UNKNOWN for item in value))
+        for value in values
+    )
 
 
 def _compare(machine: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -225,8 +243,11 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
 def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     """Return an index, or a slice of known bounds."""
     if not isinstance(node, ast.Slice):
-        return evaluate(machine, frame, node)
+        is_rest = isinstance(node, ast.Constant) and node.value is Ellipsis
+        return Ellipsis if is_rest else evaluate(machine, frame, node)
     ends = [evaluate(machine, frame, end) if end is not None else None for end in (node.lower, node.upper, node.step)]
+    if machine.running and ends[1] is UNKNOWN and ends[0] in (None, 0):
+        return slice(machine.length)  # a table of positions is cut to those that there are
     return (
         slice(*ends)
         if all(end is None or (isinstance(end, int) and not isinstance(end, bool)) for end in ends)

@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.network_weights import layer_number
 
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
           "MessagePassing", "ModelMixin", "Network")  # fmt: skip
+MOST_ENTERED = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "CondSequential"})
 SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "apply", "double", "share_memory",
@@ -33,12 +34,19 @@ SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat
 
 def call_function(machine: Machine, function: Function, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Bind a function's parameters and run it; a parameter that nobody gives may be an option of that name."""
-    if machine.depth >= MAX_DEPTH:
+    node, is_network = id(function.node), machine.building or machine.running
+    # What calls itself outside of networks walks through data that is not there.
+    is_circle = not is_network and machine.entered.get(node, 0) >= MOST_ENTERED
+    if machine.depth >= MAX_DEPTH or is_circle:
         return next((value for value in places if isinstance(value, Tensor)), UNKNOWN)
     frame = Frame(function.program, {}, function.around, function.owner, function.home)
     given = [function.owner, *places] if function.owner is not None else list(places)
     frame.names.update(bind(machine, function, frame, given, named))
-    return machine.followed.run(machine, function, frame)
+    machine.entered[node] = machine.entered.get(node, 0) + 1
+    try:
+        return machine.followed.run(machine, function, frame)
+    finally:
+        machine.entered[node] -= 1
 
 
 def bind(
@@ -93,6 +101,7 @@ def construct(machine: Machine, home: Class, places: Sequence[Value], named: Map
     made = Instance(home, kind, is_network)
     place = (machine.program, machine.line)
     machine.building += is_network
+    machine.built += is_network
     before = machine.depth
     try:
         _initialize(machine, made, line, places, named)
@@ -172,15 +181,21 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return owner if not name.startswith(("in_", "out_", "num_", "embed", "hidden")) else machine.option(name)
     if isinstance(owner, dict) and name in owner:
         return owner[name]
-    if isinstance(owner, Named) and owner.last in {"FLAGS", "args", "cfg", "opt"}:
-        return machine.option(name)
-    if isinstance(owner, Named) and owner.name == "string" and name.startswith("ascii_"):
-        return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
+    if isinstance(owner, Function) and (found := machine.of_module(getattr(owner.node, "name", ""), name)) is not None:
+        return found
     if isinstance(owner, Named):
-        return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
+        return _of_named(machine, owner, name)
     if owner is UNKNOWN:
         return machine.option(name)
     return Method(owner, name)
+
+
+def _of_named(machine: Machine, owner: Named, name: str) -> Value:
+    if owner.last in {"FLAGS", "args", "cfg", "opt"}:
+        return machine.option(name)
+    if owner.name == "string" and name.startswith("ascii_"):
+        return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
+    return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
 
 
 def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:

@@ -109,6 +109,12 @@ def compared(sign: ast.cmpop, left: Value, right: Value) -> bool | None:
         return compare(left, right) if flat else None
     if not isinstance(left, _PLAIN) or not isinstance(right, _PLAIN):
         return None
+    if (
+        isinstance(left, str) is not isinstance(right, str)
+        and not isinstance(left, bool)
+        and not isinstance(right, bool)
+    ):
+        left, right = str(left), str(right)  # settings do not tell "1" from 1
     numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
     is_equality = isinstance(sign, (ast.Eq, ast.NotEq))
     return (

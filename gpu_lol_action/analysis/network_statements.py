@@ -6,14 +6,16 @@ import ast
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.network_expressions import evaluate
-from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine
+from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, OtherRankError
 from gpu_lol_action.analysis.network_objects import assign_attribute
 from gpu_lol_action.analysis.network_operators import binary, items_of, truth
-from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Layer, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Instance, Layer, Value
 
 Signal = tuple[str, Value] | None
 """What ends a body before its last statement: ``return`` with a value, ``break``, ``continue``, ``raise``."""
 MAX_WHILE = 64
+_IDLE = ((2, 40), (64, 4))
+"""Rounds of a loop that builds nothing, and the steps of one from which on so many are enough: filling a list takes fewer."""
 
 
 def run_body(machine: Machine, function: Function, frame: Frame) -> Value:
@@ -107,7 +109,11 @@ def _branch(machine: Machine, frame: Frame, node: ast.If) -> Signal:
 
 
 def _loop(machine: Machine, frame: Frame, node: ast.For | ast.AsyncFor) -> Signal:
-    for value in items_of(evaluate(machine, frame, node.iter))[:MAX_LIST]:
+    values = items_of(evaluate(machine, frame, node.iter))[:MAX_LIST]
+    before = machine.built, machine.steps
+    for turn, value in enumerate(values):
+        if _is_idle(machine, before, turn):
+            break
         machine.step()
         assign(machine, frame, node.target, value)
         signal = execute(machine, frame, node.body)
@@ -119,7 +125,10 @@ def _loop(machine: Machine, frame: Frame, node: ast.For | ast.AsyncFor) -> Signa
 
 
 def _while(machine: Machine, frame: Frame, node: ast.While) -> Signal:
+    before = machine.built, machine.steps
     for turn in range(MAX_WHILE):
+        if _is_idle(machine, before, turn):
+            break
         holds = truth(evaluate(machine, frame, node.test))
         if holds is False or (turn and holds is None):
             break
@@ -129,6 +138,14 @@ def _while(machine: Machine, frame: Frame, node: ast.While) -> Signal:
         if signal is not None and signal[0] != "continue":
             return signal
     return None
+
+
+def _is_idle(machine: Machine, before: tuple[int, int], turn: int) -> bool:
+    """Whether these are the rounds of a training: a long body that builds nothing says nothing new the next time."""
+    built, left = before
+    is_still = machine.built == built and not machine.building and not machine.running
+    spent = left - machine.steps
+    return is_still and any(turn >= rounds and spent > each * turn for rounds, each in _IDLE)
 
 
 def assign(machine: Machine, frame: Frame, target: ast.expr, value: Value) -> None:
@@ -150,6 +167,8 @@ def _put(owner: Value, index: Value, value: Value) -> None:
     if isinstance(owner, dict):
         if isinstance(index, (str, int)) and len(owner) < MAX_LIST:
             owner[index] = value
+    elif isinstance(owner, Instance) and isinstance(index, str):  # an entry of a ModuleDict
+        assign_attribute(owner, index, value)
     elif isinstance(owner, list) and isinstance(index, int) and -len(owner) <= index < len(owner):
         owner[index] = value
 
@@ -162,6 +181,9 @@ def _unpack(machine: Machine, frame: Frame, targets: Sequence[ast.expr], value: 
         behind = len(targets) - star - 1
         middle = values[star : len(values) - behind]
         values = [*values[:star], middle, *values[len(values) - behind :]]
+    is_input = machine.running > 0 and machine.input_shape is not None and tuple(values) == machine.input_shape
+    if is_input and 3 <= len(targets) <= 5 and len(values) != len(targets) and star is None:
+        raise OtherRankError(len(targets))
     if len(values) != len(targets):
         values = [UNKNOWN] * len(targets)
     for target, item in zip(targets, values, strict=True):

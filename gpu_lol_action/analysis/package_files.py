@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -19,6 +19,8 @@ MAX_DECLARED = 1000
 _OPTION = re.compile(r"\s*(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)"
                      r"(?:[ =]\s*|(?=[^\s-]))(\S+)")  # fmt: skip
 _BUILT_BY_CONDA = re.compile(r"^([\w.-]+)\s*@\s*file:\S+$")
+# A template's place for a version (`kedro~={{ cookiecutter.kedro_version }}`): the package is meant in any.
+_TEMPLATED = re.compile(r"\s*(?:[=~<>!]=|[<>])=?\s*\{\{[^{}]{0,80}\}\}")
 _PINNED_BUILD = re.compile(r"(==\s*[\w.]+)\+(?:cu\d+|cpu|cuda\w*|pt\d\w*)\b")
 _SWITCHES = re.compile(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
 
@@ -67,7 +69,7 @@ def clean_requirement(text: str) -> str | None:
     """
     bare = re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().rstrip(",\\").strip()
     bare = re.sub(r"^([\"'])(.*)\1$", r"\2", bare)
-    bare = _SWITCHES.sub("", bare).strip()
+    bare = _TEMPLATED.sub("", _SWITCHES.sub("", bare)).strip()
     bare = re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare)
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None
@@ -166,6 +168,23 @@ def placed(source: Source, text: str, group: str, *, is_library: bool) -> Declar
     )
     line = source.text.count("\n", 0, found.end()) + 1 if found else 0
     return Declared(requirement, Evidence(source.path, line), bool(group), is_library, group)
+
+
+def unique(items: Iterable[Declared]) -> tuple[Declared, ...]:
+    """Return one entry per package: a required one before an optional one, one with a version before a bare one."""
+    chosen: dict[str, Declared] = {}
+    for item in items:
+        name = package_name(item.requirement)
+        old = chosen.get(name)
+        if old is None or (old.is_optional and not item.is_optional):
+            chosen[name] = item
+        elif old.is_optional == item.is_optional and _is_bare(old.requirement) and not _is_bare(item.requirement):
+            chosen[name] = replace(item, is_library=old.is_library)
+    return tuple(chosen.values())
+
+
+def _is_bare(requirement: str) -> bool:
+    return re.fullmatch(r"[\w.-]+", requirement) is not None
 
 
 def _option(line: str, where: Evidence) -> Option | None:

@@ -7,10 +7,11 @@ import re
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.dependency_lists import lists_of, unique
+from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
+from gpu_lol_action.analysis.jit_extensions import ninja_finding
 from gpu_lol_action.analysis.local_projects import setup_findings, system_findings
-from gpu_lol_action.analysis.package_files import Declared, package_name
+from gpu_lol_action.analysis.package_files import Declared, package_name, unique
 from gpu_lol_action.analysis.package_indexes import index_findings
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import python_wishes
@@ -34,7 +35,9 @@ def detect(checkout: Checkout) -> list[Finding]:
     has_list = any(not item.is_optional for item in declared_packages(checkout))
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
-    found += tool_packages(run, {package_name(f.value) for f in found if f.field == "dependencies.requirements"}, own)
+    known = {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
+    found += tool_packages(run, known, own)
+    found += ninja_finding(checkout, run, known)
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout)

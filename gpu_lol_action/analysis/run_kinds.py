@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.entry_points import Run
@@ -12,6 +13,13 @@ _BESIDE = re.compile(
     r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merger?|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|validate|validation|"
     r"extract|generate_data|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|analy[sz]e|report|requirements|utils?|release|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
+    re.IGNORECASE,
+)
+# Folders of what keeps a repository in order.
+_BESIDE_FOLDERS = frozenset({"utils", "util", "tests", "test", "ci", "maintenance"})
+# What a pipeline does with a model that an earlier stage of it has trained.
+_LATER_STAGE = re.compile(
+    r"(?:^|[_.-])(?:dpo|ppo|grpo|orpo|kto|rloo|rlhf|rl|rm|reward|reward_model(?:ing)?|rewards?|distill(?:ation)?)(?=$|[_.-])",
     re.IGNORECASE,
 )
 _BESIDE_OPTIONS = frozenset(
@@ -27,6 +35,7 @@ _VARIANT_NAME = re.compile(
     r"(?=$|[_.-])",
     re.IGNORECASE,
 )
+_TRIALS = frozenset({"test", "tests", "testing", "smoke", "debug"})
 _VARIANT_SECTION = re.compile(
     r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
 )
@@ -41,10 +50,14 @@ def is_beside(run: Run) -> bool:
         return True
     if "do_train" not in command.options and {"do_eval", "do_predict"} & command.options.keys():
         return True
+    if run.script is not None and not command.is_launcher and _is_in(run.script.path, _BESIDE_FOLDERS):
+        return True
     target = command.target if not command.target.endswith(".py") else _stem(command.target)
     # A module's last words name the step; its package's may mean anything.
     named = ".".join(target.split(".")[-2:]) if "/" not in target else target
-    if _BESIDE.search(named):
+    # What starts the project's own package is its work, whatever that is called: an evaluation's is to evaluate.
+    is_own_package = "." not in target and run.script is not None and run.script.name == "__main__.py"
+    if _BESIDE.search(named) and not is_own_package:
         return True
     if not command.evidence.path.lower().endswith((".md", ".rst", "makefile")) and _BESIDE.search(
         _stem(command.evidence.path)
@@ -61,6 +74,8 @@ def is_variant(run: Run) -> bool:
         return True
     if run.command is not None and run.command.nodes > 1:
         return True
+    if any(_is_in(source.path, _TRIALS) for source in run.configs[:1]):
+        return True
     names = [_stem(run.script.path) if run.script else "", *(_stem(source.path) for source in run.configs[:1])]
     if run.command is not None:
         section = run.command.section
@@ -69,6 +84,37 @@ def is_variant(run: Run) -> bool:
         if run.command.evidence.path != run.command.said.path or not run.command.is_documented:
             names.append(_stem(run.command.evidence.path))
     return any(_VARIANT_NAME.search(name) for name in names)
+
+
+def is_later_stage(run: Run) -> bool:
+    """Whether a run goes on with what another stage of the same pipeline has trained: preferences, rewards, distillation."""
+    names = [_stem(run.script.path)] if run.script is not None else []
+    names += [_stem(run.command.evidence.path)] if run.command is not None else []
+    return any(_LATER_STAGE.search(name) for name in names)
+
+
+def _is_in(path: str, folders: frozenset[str]) -> bool:
+    return any(part.lower() in folders for part in path.split("/")[:-1])
+
+
+def helpers_of(runs: Sequence[Run]) -> frozenset[Run]:
+    """Return the runs that serve another: started in the background of one block, which then starts another program.
+
+    What trains in the background is one of several runs of a kind, not a service.
+    """
+    found = set()
+    for run in runs:
+        command = run.command
+        if command is None or not command.is_background or run.behavior is Behavior.TRAINS:
+            continue
+        for other in runs:
+            then = other.command
+            if then is None or then.is_background or other.script is run.script:
+                continue
+            is_same_block = (then.evidence.path, then.section) == (command.evidence.path, command.section)
+            if is_same_block and then.evidence.line > command.evidence.line:
+                found.add(run)
+    return frozenset(found)
 
 
 def _stem(path: str) -> str:

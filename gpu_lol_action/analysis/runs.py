@@ -31,12 +31,14 @@ from gpu_lol_action.analysis.entry_points import (
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.quick_use import opens_with_use
-from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
+from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant
 from gpu_lol_action.analysis.run_names import run_names
+from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 
 MAX_RUNS = 8
 MAX_PER_PROGRAM = 3
 LIBRARY = 10  # levels that a module loses which is only imported
+LAST = 10**6  # where a README's own code stands among the programs of its level
 MAX_DEEPER = 1  # levels below the first run's at which another is worth a profile
 
 # Folders that only say of what kind their files are: being in them makes nothing less important.
@@ -59,9 +61,10 @@ class _Rank:
     is_main_section: bool
     order: int
     is_use_first: bool = False
+    is_later_stage: bool = False
 
     @property
-    def key(self) -> tuple[bool, int, int, bool, bool, bool, bool, int]:
+    def key(self) -> tuple[bool, int, int, bool, bool, bool, bool, bool, int]:
         comes_first = (self.run.behavior is Behavior.TRAINS) is not self.is_use_first
         return (
             self.is_beside,
@@ -71,6 +74,7 @@ class _Rank:
             self.is_variant,
             not comes_first,
             not self.is_main_section,
+            self.is_later_stage,
             self.order,
         )
 
@@ -108,7 +112,8 @@ def _ranked(checkout: Checkout) -> list[_Rank]:
     for source in programs(checkout):
         if source not in commanded:
             (library if _is_library(checkout, levels, source) else made).append(source)
-    runs += program_runs(made)
+    shown = shown_program(checkout)
+    runs += program_runs([*made, *([shown] if shown is not None else [])])
     ranks = _near(checkout, levels, runs)
     # Modules of the library lie so far behind that they matter where nothing is made to be started; to look into each of
     # them is most of what a large library would cost.
@@ -153,10 +158,12 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
         kind = _PROGRAM
         # What is only imported by others is no program, wherever it lies.
         level += LIBRARY if _is_library(checkout, levels, run.script) else 0
-        order = -1 if _submits(run.script) else order + _fame(run.script)
+        order = -1 if _submits(run.script) else LAST if is_shown(run.script) else order + _fame(run.script)
     section = run.command.section if run.command else ""
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
-    return _Rank(run, is_beside(run), level, kind, False, is_variant(run), is_main, order)
+    # A document tells the stages in their order; a folder's files come in that of their names.
+    is_later = kind >= _SCRIPT and is_later_stage(run)
+    return _Rank(run, is_beside(run), level, kind, False, is_variant(run), is_main, order, is_later_stage=is_later)
 
 
 def _is_library(checkout: Checkout, levels: _Levels, script: Source) -> bool:
@@ -165,7 +172,9 @@ def _is_library(checkout: Checkout, levels: _Levels, script: Source) -> bool:
 
 
 def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
-    """Mark documented runs whose program lies deeper than that of the first one: a document's asides on sub-projects."""
+    """Mark documented runs that serve another, or whose program lies deeper than that of the first one: asides on sub-projects."""
+    helpers = helpers_of([rank.run for rank in ranks])
+    ranks = [replace(rank, is_beside=True) if rank.run in helpers else rank for rank in ranks]
     near = [rank for rank in ranks if rank.kind <= _DOCUMENT and not rank.is_beside]
     if not near:
         return ranks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout
@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.code_settings import (
     meant,
 )
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
+from gpu_lol_action.analysis.dead_branches import option_values, reached
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.run_words import words_of
@@ -24,6 +25,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence
 # Words that say nothing without their section.
 _COMMON = frozenset({"name", "path", "id", "type", "base", "version", "size", "checkpoint", "pretrained", "model"})
 _PLACE = re.compile(r"\$\{(?:oc\.env:\w+\s*,\s*([^{}]*)|\.*([\w.]+))\}")
+_PAIRS = re.compile(r"\w{1,60}=[^,=]{1,200}(?:,\w{1,60}=[^,=]{1,200}){0,20}")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -62,6 +64,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         Setting(fold_key(key.rpartition(".")[2]), fold_key(key), value, run.evidence)
         for key, value in run.options.items()
     )
+    options = (*options, *_packed(options))
     configs = tuple(
         setting
         for source in run_configs(checkout, run)
@@ -72,10 +75,12 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))
     given = {setting.key for setting in options}
+    values = option_values((*options, *configs), (*closure, *words.sources))
     own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
+    own = reached(closure[0], own, values) if closure else own
     near: list[Setting] = []
     for source in (*words.sources, *closure[1:]):
-        near += [*meant(source, words.names), *borrowed_settings(source, constants)]
+        near += reached(source, [*meant(source, words.names), *borrowed_settings(source, constants)], values)
     configs = (*configs, *(setting for setting in near if setting.owner in words.presets))
     rest: tuple[Setting, ...] = ()
     if not run.configs:
@@ -96,6 +101,14 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
 def _is_overridden(setting: Setting, passed: frozenset[tuple[str, str]]) -> bool:
     """Whether it is the default of a function's parameter that a call of that function gives by name."""
     return setting.is_parameter and (setting.owner, setting.key) in passed
+
+
+def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:
+    """Yield what an option holds as pairs of its own: ``--model_args pretrained=a/b,dtype=float16``."""
+    for option in options:
+        if option.key.endswith(("_args", "_kwargs")) and _PAIRS.fullmatch(option.text):
+            for key, _, value in (pair.partition("=") for pair in option.text.split(",")):
+                yield Setting(fold_key(key), f"{option.path}.{fold_key(key)}", value, option.evidence)
 
 
 def _filled(configs: tuple[Setting, ...], options: tuple[Setting, ...]) -> tuple[Setting, ...]:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis import attention_kind, shared_batches
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.serving import detect_serving
-from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number, scope_of
+from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.training_length import answered_length, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
 from gpu_lol_action.analysis.training_sharding import offload_of, sharding_of
 from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of, optimizer_of
-from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.finding import Confidence, Finding
 
-_BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
+_BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
           "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "max_batch_size", "train_batch_size", "batch_size", "bs", "batch", "batchsize")  # fmt: skip
+_FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
            "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length")  # fmt: skip
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
@@ -27,6 +30,9 @@ _TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_s
            "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
 _LEAST_TOKENS, _MOST_TOKENS = 8192, 16_777_216
 _PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_parallel_size")
+# What adapters are told to train whole beside them: peft's `modules_to_save`, by whatever name a tool hands it on.
+_SAVED = ("modules_to_save", "lora_modules_to_save", "additional_target")
+_EMBEDDINGS = re.compile(r"embed_tokens|lm_head|\bwte\b|embed_in|embed_out|word_embeddings|tok_embeddings")
 _RANK = ("lora_r", "lora_rank", "lora_dim", "network_dim", "rank", "r")
 
 
@@ -56,6 +62,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             checkpointing_of(checkout, run, scope),
             optimizer_of(checkout, run, scope),
             _number("training.lora_rank", scope, _RANK, 1, 1024),
+            _saved_embeddings(scope),
         ]
     else:
         found += detect_serving(run, scope)
@@ -69,6 +76,24 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if run.behavior is not Behavior.TRAINS:
         return said
     return answered_length(scope, whole) or said or prepared_length(checkout, run)
+
+
+def _saved_embeddings(scope: Scope) -> Finding | None:
+    """Return how many of the two matrices of the vocabulary are trained whole beside adapters; None where none is."""
+    found = look_up(scope, _SAVED)
+    if found is None or found.confidence is not Confidence.HIGH:
+        return None
+    said = [
+        s.text
+        for _, settings in scope.tiers
+        for s in settings
+        if s.key == found.setting.key and s.evidence.path == found.evidence.path
+    ]
+    matrices = {name for text in said for name in _EMBEDDINGS.findall(text)}
+    if not matrices:
+        return None
+    why = f"`{found.setting.key}` trains {' and '.join(sorted(matrices))} beside the adapters"
+    return Finding("training.saved_embeddings", str(min(len(matrices), 2)), why, found.confidence, found.evidence)
 
 
 def _tokens(scope: Scope) -> Finding | None:
@@ -99,7 +124,7 @@ def _number(field: str, scope: Scope, names: tuple[str, ...], low: int, high: in
 def _best_number(scope: Scope, names: tuple[str, ...], low: int, high: int) -> Found | None:
     """Return the nearest number; a trainer's own argument wins over the same word in any other call of its tier."""
     found = look_up_number(scope, names, low, high)
-    if found is None:
+    if found is None or (found.confidence is not Confidence.HIGH and _is_fitted(scope, names)):
         return None
     for confidence, settings in scope.tiers:
         for setting in settings:
@@ -108,6 +133,12 @@ def _best_number(scope: Scope, names: tuple[str, ...], low: int, high: int) -> F
                 if number is not None and low <= number <= high:
                     return Found(setting, confidence)
     return found
+
+
+def _is_fitted(scope: Scope, names: tuple[str, ...]) -> bool:
+    """Whether the run leaves a number to its trainer (``device_train_microbatch_size: auto``): what some module says is none."""
+    fitted = look_up(scope, [name for name in names if name in _FITTED])
+    return fitted is not None and fitted.confidence is Confidence.HIGH and fitted.text.strip("\"'").lower() == "auto"
 
 
 def _is_trainers(setting: Setting) -> bool:

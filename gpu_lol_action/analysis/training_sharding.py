@@ -10,12 +10,13 @@ from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Finding
 
+_STAGES = ("zero_stage", "stage", "deepspeed_stage")
 _OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
 
 
 def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return by which stage weights, gradients and optimizer state are divided; None where nothing divides them."""
-    stage = look_up_number(scope, ("zero_stage", "stage", "deepspeed_stage"), 1, 3)
+    stage = look_up_number(scope, _STAGES, 1, 3)
     if stage is not None:
         return Finding(
             "training.sharding", f"zero-{stage.text}", f"ZeRO stage {stage.text}", stage.confidence, stage.evidence
@@ -55,10 +56,16 @@ def offload_of(scope: Scope) -> Finding | None:
         return Finding("training.offload", "parameters", why, switch.confidence, switch.evidence)
     kept: dict[str, Finding] = {}
     for confidence, settings in scope.tiers:
+        if confidence is Confidence.LOW:
+            continue  # of configurations that only lie beside the program, one may offload and the next not
         for setting in settings:
             found = re.search(r"offload_(param|optimizer)(?:\.|_)device$", setting.path)
             if found is not None and setting.text.strip("\"'").lower() in {"cpu", "nvme"}:
                 what = "parameters" if found[1] == "param" else "optimizer"
                 why = f"`{setting.path[-60:]}` is {setting.text}"
                 kept.setdefault(what, Finding("training.offload", what, why, confidence, setting.evidence))
+    # DeepSpeed heeds `offload_param` in stage 3 alone: below it every card keeps the weights.
+    stage = look_up_number(scope, _STAGES, 1, 3)
+    if stage is not None and stage.text in {"1", "2"}:
+        kept.pop("parameters", None)
     return kept.get("parameters") or kept.get("optimizer")

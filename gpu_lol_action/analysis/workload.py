@@ -18,11 +18,13 @@ from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
 # A library of which fewer modules import a GPU library than this part only offers to work with it.
 FEW_MODULES = 0.05
+FEW_OFFERING_MODULES = 0.2
 _ASIDE_IN_LIBRARIES = frozenset(
     {"examples", "example", "notebooks", "notebook", "tutorials", "samples", "demo", "demos", "scripts"}
 )
@@ -57,6 +59,7 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
+    run = None if run is not None and is_shown(run.script) else run  # what is shown may be one use of many
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
     # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs.
@@ -65,9 +68,9 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         name = package_name(hard[0].requirement)
         return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
     is_library = any(item.is_library and not item.is_optional for item in declared)
-    imports = _gpu_imports(checkout, is_library=is_library)
+    extras = frozenset(package_name(item.requirement) for item in declared if item.group or item.is_optional)
+    imports = _gpu_imports(checkout, extras, is_library=is_library)
     if run is None:
-        extras = {package_name(item.requirement) for item in declared if item.group or item.is_optional}
         imports = [found for found in imports if package_name(found[1].split(".")[0]) not in extras]
     if imports:
         source, module, line = imports[0]
@@ -84,17 +87,20 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     return _need_by_command(checkout, run, is_library=is_library)
 
 
-def _gpu_imports(checkout: Checkout, *, is_library: bool) -> list[tuple[Source, str, int]]:
+def _gpu_imports(checkout: Checkout, extras: frozenset[str], *, is_library: bool) -> list[tuple[Source, str, int]]:
     """Return the GPU libraries that programs import whatever happens.
 
     The dependency list of an installable library is complete: what its examples import besides, or a few of its modules for
-    those who have it, is not its workload. Where a good part of its modules does so, its list leaves out what users install.
+    those who have it, is not its workload. Where a good part of its modules does so, its list leaves out what users install;
+    where an extra of its list brings the package, that part has to be larger.
     """
     programs = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if s.code is not None and s.code.imports]
     if is_library:
         programs = [source for source in programs if not _is_beside(source)]
     found = [(s, *hit) for s in programs if (hit := top_level_gpu_import(s)) is not None]
-    return found if not is_library or len(found) >= FEW_MODULES * len(programs) else []
+    is_offered = all(package_name(module.split(".")[0]) in extras for _, module, _ in found)
+    few = FEW_OFFERING_MODULES if is_offered else FEW_MODULES
+    return found if not is_library or len(found) >= few * len(programs) else []
 
 
 def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:

@@ -41,7 +41,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class CallerFacts:
-    """A job in a workflow file that calls one of our workflows; ``permissions`` None where the job names none."""
+    """A job in a workflow file that calls one of our workflows; ``permissions`` None where the job names none.
+
+    ``hears_labels``: its file is started by labels on pull requests, in the base repository's name.
+    """
 
     path: str
     callee: str
@@ -50,6 +53,7 @@ class CallerFacts:
     secrets: frozenset[str]
     has_schedule: bool
     triggers: frozenset[str]
+    hears_labels: bool = False
 
 
 class RefPlace(enum.Enum):
@@ -76,6 +80,7 @@ class CheckupFacts:
     permissions: Mapping[str, Probed] | None = None
     policy_problem: str | None = None
     is_policy_read: bool = False
+    smoke_label: str = ""
     refs: RefPlace | None = None
     refs_why: str = ""
     skypilot: str | None = None

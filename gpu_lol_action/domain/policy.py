@@ -23,7 +23,7 @@ class Policy:
     """Who may spend how much, where, for how long. ``roles`` are GitHub's ``role_name`` values that may command.
 
     ``users`` (logins) and ``teams`` (slugs of the owning organization) may command whatever their role is. ``images``
-    are patterns; none allows every image. ``problem`` says why the repository's file cannot be read; then only
+    are patterns; none allows every image. ``smoke_label`` starts a fork's smoke test; none where it is empty. ``problem`` says why the repository's file cannot be read; then only
     teardown and help are allowed.
     """
 
@@ -56,6 +56,7 @@ class Policy:
     sweep_interval: timedelta = timedelta(hours=1)
     smoke_retry_within: timedelta = timedelta(hours=1)
     may_forks_smoke: bool = True
+    smoke_label: str = ""
     proposal_mode: str = "comment"
     least_change_percent: int = 5
     says_environment: bool = True

@@ -32,6 +32,7 @@ class Kind(enum.Enum):
     IMAGES = "list of image patterns"
     MODE = "word"
     DETAILS = "plain or encrypted"
+    LABEL = "name of a label"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,9 @@ KEYS: tuple[Key, ...] = (
         "how long a scheduled smoke test that found no machine is tried again, every ten minutes"),
     Key("smoke.forks", "may_forks_smoke", Kind.SWITCH,
         "whether those who may confirm (`confirm.roles`) may run it on a fork's commit, which they name in full"),
+    Key("smoke.label", "smoke_label", Kind.LABEL,
+        "a label with which the same people start it on a fork's head as they see it: [smoke.md](smoke.md#by-a-label); "
+        "none where it is empty"),
     Key("sweep.required", "requires_recent_sweep", Kind.SWITCH,
         "whether `up` refuses when the last successful sweep is more than 26 hours old"),
     Key("validation.teardown_on_failure", "is_teardown_on_failed_validation", Kind.SWITCH,

@@ -16,6 +16,7 @@ from gpu_lol_action.domain.policy_keys import Key, Kind
 from gpu_lol_action.domain.policy_values import (
     COUNT_PATTERN,
     IMAGE_PATTERN,
+    LABEL_PATTERN,
     LOGIN_PATTERN,
     TEAM_PATTERN,
     USD_PATTERN,
@@ -77,10 +78,10 @@ def _type(kind: Kind) -> dict[str, Any]:
             return _list(_name(TEAM_PATTERN), policy_keys.MAX_TEAMS)
         case Kind.IMAGES:
             return _list(_name(IMAGE_PATTERN))
-        case Kind.MODE:
-            return {"enum": list(PROPOSAL_MODES)}
-        case Kind.DETAILS:
-            return {"enum": list(SSH_DETAILS)}
+        case Kind.MODE | Kind.DETAILS:
+            return {"enum": list(PROPOSAL_MODES if kind is Kind.MODE else SSH_DETAILS)}
+        case Kind.LABEL:
+            return {"type": "string", "pattern": f"^(?:{LABEL_PATTERN})?$"}
 
 
 def _number(least: float, most: float, pattern: str, kind: str = "number") -> dict[str, Any]:

@@ -45,6 +45,8 @@ def notes(policy: Policy) -> tuple[str, ...]:
         found.append("Vast writes its API key into each machine: whoever logs in can read it.")
     if policy.may_forks_launch:
         found.append("Code of forks may run on your machines, where the command names its commit in full.")
+    if policy.smoke_label and not policy.may_forks_smoke:
+        found.append(f"The label {policy.smoke_label} starts nothing: smoke.forks is false.")
     if not policy.requires_recent_sweep:
         found.append("Machines may start although nothing sweeps: a forgotten one is noticed by nobody.")
     return tuple(found)
@@ -52,7 +54,7 @@ def notes(policy: Policy) -> tuple[str, ...]:
 
 def plain_value(value: object) -> object:
     """Return a value as JSON has it: numbers as numbers, durations as they are written."""
-    if isinstance(value, bool | int):
+    if isinstance(value, bool | int | str):
         return value
     if isinstance(value, tuple):
         return list(value)
@@ -82,7 +84,7 @@ def policy_text(value: object) -> str:
         return _duration(value)
     if isinstance(value, Decimal):
         return str(int(value)) if value == int(value) else f"{value.normalize():f}"
-    return str(value)
+    return _item(value) if isinstance(value, str) else str(value)
 
 
 def _item(value: object) -> str:

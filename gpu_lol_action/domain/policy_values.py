@@ -32,6 +32,8 @@ COUNT_PATTERN = r"[0-9]{1,4}"
 # GitHub's rule for logins: letters, digits and single inner hyphens, at most 39 characters.
 LOGIN_PATTERN = r"(?=.{1,39}$)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*"
 TEAM_PATTERN = r"[a-z0-9_][a-z0-9_-]{0,99}"
+# Of what GitHub takes (50 characters) what needs no escape in YAML, and cannot be mistaken for anything else in a sentence.
+LABEL_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9 ._:/+-]{0,48}[A-Za-z0-9])?"
 IMAGE_PATTERN = r"[A-Za-z0-9*][A-Za-z0-9._:/@*-]{0,254}"
 
 _NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
@@ -154,6 +156,17 @@ def _one_of(valid: tuple[str, ...]) -> Callable[[yaml.Node, str, Place], str]:
     return read
 
 
+def _label(node: yaml.Node, what: str, place: Place) -> str:
+    name = _text(node, what, place)
+    if name and not re.fullmatch(LABEL_PATTERN, name, re.ASCII):
+        raise place.error(
+            node,
+            f"`{what}` cannot hold `{name[:40]}`.",
+            fix="Write letters, digits and `. _ : / + -` between them, 50 at most.",
+        )
+    return name
+
+
 _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
     Kind.SWITCH: _switch,
     Kind.USD: _usd,
@@ -166,4 +179,5 @@ _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
     Kind.IMAGES: _matching(IMAGE_PATTERN, "an image, with `*` for any part of a name", MAX_NAMES),
     Kind.MODE: _one_of(PROPOSAL_MODES),
     Kind.DETAILS: _one_of(SSH_DETAILS),
+    Kind.LABEL: _label,
 }

@@ -64,6 +64,17 @@ class PullRequestClosed:
 
 
 @dataclass(frozen=True, slots=True)
+class PullRequestLabeled:
+    """Somebody set a label on a pull request, which stands here as it was at that moment."""
+
+    repository: Repository
+    pull_request: PullRequest
+    label: str
+    actor: Requester
+    actor_is_bot: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CommentCreated:
     """A person (or a bot) wrote a comment on a pull request. ``node_id`` is its name in GraphQL."""
 
@@ -92,7 +103,7 @@ class Scheduled:
     is_smoke: bool = False
 
 
-Event = PullRequestChanged | PullRequestClosed | CommentCreated | Scheduled
+Event = PullRequestChanged | PullRequestClosed | PullRequestLabeled | CommentCreated | Scheduled
 
 
 @dataclass(frozen=True, slots=True)

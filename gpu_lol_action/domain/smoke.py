@@ -131,14 +131,31 @@ class SmokeRun:
 
 
 @dataclass(frozen=True, slots=True)
+class SmokeIntent:
+    """A run of a branch's test that was begun: written before anything is spent, and taken off once it has told its end.
+
+    ``run_id`` and ``attempt`` are the workflow run's, ``sha`` the commit; after ``ends_by`` each of its time boxes is over.
+    """
+
+    run_id: str
+    attempt: str
+    sha: str
+    at: datetime
+    ends_by: datetime
+    cells: tuple[str, ...]
+    run_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SmokeHistory:
     """The runs of one branch, newest last, every cell of a run beside its others; of many the newest are kept.
 
-    ``issue_number`` is the one issue about this branch.
+    ``issue_number`` is the one issue about this branch. ``begun`` are runs that have not told yet how they ended.
     """
 
     runs: tuple[SmokeRun, ...] = ()
     issue_number: int | None = None
+    begun: tuple[SmokeIntent, ...] = ()
 
     def of_cell(self, cell: str) -> tuple[SmokeRun, ...]:
         """Return one cell's runs, newest last."""

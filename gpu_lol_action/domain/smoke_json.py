@@ -14,6 +14,7 @@ from gpu_lol_action.domain.smoke import (
     KEPT_RUNS_OF_CELL,
     MOST_CELLS,
     SmokeHistory,
+    SmokeIntent,
     SmokeMachine,
     SmokeResult,
     SmokeRun,
@@ -34,7 +35,9 @@ class UnreadableHistory(ValueError):
 def history_to_json(history: SmokeHistory) -> str:
     """Return the newest runs as text: logs stay with their runs, and long sentences are cut."""
     runs = [_run(run) for run in kept_runs(history.runs)]
-    return json.dumps({"format": FORMAT, "issue": history.issue_number, "runs": runs}, separators=(",", ":"))
+    begun = [_intent(intent) for intent in history.begun]
+    document = {"format": FORMAT, "issue": history.issue_number, "runs": runs, "begun": begun}
+    return json.dumps(document, separators=(",", ":"))
 
 
 def kept_runs(runs: Sequence[SmokeRun]) -> list[SmokeRun]:
@@ -61,7 +64,9 @@ def history_from_json(text: str) -> SmokeHistory:
         issue = document["issue"]
         if issue is not None and (not isinstance(issue, int) or isinstance(issue, bool)):
             raise UnreadableHistory("the issue's number is none")
-        return SmokeHistory(tuple(_read_run(each) for each in document["runs"]), issue)
+        # Histories of earlier versions have no runs that were only begun.
+        begun = tuple(_read_intent(each) for each in document.get("begun", []))
+        return SmokeHistory(tuple(_read_run(each) for each in document["runs"]), issue, begun)
     except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as error:
         raise UnreadableHistory(str(error) or type(error).__name__) from None
 
@@ -96,6 +101,18 @@ def _run(run: SmokeRun) -> dict[str, Any]:
     }
 
 
+def _intent(intent: SmokeIntent) -> dict[str, Any]:
+    return {
+        "run": intent.run_id,
+        "attempt": intent.attempt,
+        "sha": intent.sha,
+        "at": intent.at.isoformat(),
+        "ends_by": intent.ends_by.isoformat(),
+        "cells": list(intent.cells),
+        "url": intent.run_url,
+    }
+
+
 def _report(report: TestReport) -> dict[str, Any]:
     return {
         "passed": report.passed,
@@ -117,13 +134,10 @@ def _decimal(value: Decimal | None) -> str | None:
 
 def _read_run(read: Mapping[str, Any]) -> SmokeRun:
     machine = read["machine"]
-    at = datetime.fromisoformat(_text(read["at"]))
-    if at.tzinfo is None:
-        raise UnreadableHistory("a time has no zone")
     return SmokeRun(
         cell=_text(read["cell"]),
         sha=_text(read["sha"]),
-        at=at,
+        at=_time(read["at"]),
         result=SmokeResult(read["result"]),
         reason_code=_text(read["reason"]),
         why=_text(read["why"]),
@@ -147,6 +161,25 @@ def _read_run(read: Mapping[str, Any]) -> SmokeRun:
         is_clean=bool(read["clean"]),
         report_note=_text(read.get("note", "")),
     )
+
+
+def _read_intent(read: Mapping[str, Any]) -> SmokeIntent:
+    return SmokeIntent(
+        run_id=_text(read["run"]),
+        attempt=_text(read["attempt"]),
+        sha=_text(read["sha"]),
+        at=_time(read["at"]),
+        ends_by=_time(read["ends_by"]),
+        cells=tuple(_text(each) for each in read["cells"]),
+        run_url=_text(read["url"]),
+    )
+
+
+def _time(value: object) -> datetime:
+    at = datetime.fromisoformat(_text(value))
+    if at.tzinfo is None:
+        raise UnreadableHistory("a time has no zone")
+    return at
 
 
 def _read_report(read: Mapping[str, Any]) -> TestReport:

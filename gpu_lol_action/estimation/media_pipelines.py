@@ -21,6 +21,9 @@ from gpu_lol_action.estimation.vram_weights import term, weight_terms
 # beside the decoder half's 0.65 of 1252 MB; an SDXL T2I-Adapter has 79 M of 2567 M.
 CONTROLNET_PARAMETERS, CONTROLNET_ACTIVATIONS = 0.42, 1.05
 ADAPTER_PARAMETERS, ADAPTER_ACTIVATIONS = 0.03, 1.02
+# A scene that a frozen model guides. What is kept per point: 16 levels of two features, two networks of 64 hidden units and
+# their outputs (Mueller et al. 2022, section 5.4: density of 16 numbers, color of two layers, 4 numbers).
+SCENE, NUMBERS_PER_POINT = "scene", 32 + 64 + 16 + 32 + 2 * 64 + 4
 # Frames that one position of a counted network stands for, where it is not four.
 COUNTED_FRAMES_PER_LATENT = {"ltx": 8}
 ENCODE_ELEMENTS = 640  # numbers that a picture's encoder has at work per pixel, counted for Stable Diffusion's
@@ -83,6 +86,8 @@ def scores_gb(question: VramQuestion) -> float:
 def pipeline_activations(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTerm]:
     """Return a denoising step or the decoder, whichever is larger; in training what the denoiser saves."""
     shown = _shown(question, pipeline)
+    if question.trained_part == SCENE:
+        return [_guided_term(question, pipeline)]
     if question.method.trains:
         return [_training_term(question, pipeline, shown)]
     if question.is_one_part_at_a_time:
@@ -169,6 +174,17 @@ def _training_term(question: VramQuestion, pipeline: Pipeline, shown: str) -> Me
     return term("activations", max(amount, encode) + WORKSPACE_GB, f"{shown}, {stage}")
 
 
+def _guided_term(question: VramQuestion, pipeline: Pipeline) -> MemoryTerm:
+    """Return a denoising step without gradients, the picture's encoding, which has them, and what rendering the scene keeps."""
+    height, width, _ = _size(question, pipeline)
+    step = max(stage.gb for stage in _stages(replace(question, weight_bits=16), pipeline)[1:2])
+    wide = 4 if question.is_float32 else 2
+    encode = ENCODE_ELEMENTS * question.batch_size * height * width * wide / GB if pipeline.decoder_m else 0.0
+    rendered = question.sample_elements * wide * IN_FLIGHT / GB
+    shown = f"guided by {pipeline.name}, {question.sample_elements:.3g} numbers kept of the scene"
+    return term("activations", step + encode + rendered + WORKSPACE_GB, shown)
+
+
 def _latent_scale(pipeline: Pipeline, height: int, width: int, frames: int) -> float:
     """Return how many times the latent positions of the counted network a sample has."""
     network = pipeline.network
@@ -185,7 +201,12 @@ def _latents(pipeline: Pipeline, frames: int) -> float:
 
 def _trained_terms(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTerm]:
     """Return the states of the part that is trained, and the frozen parts at the run's precision."""
-    shares = {"controlnet": CONTROLNET_PARAMETERS, "t2i-adapter": ADAPTER_PARAMETERS, "textual inversion": 0.0}
+    shares = {
+        "controlnet": CONTROLNET_PARAMETERS,
+        "t2i-adapter": ADAPTER_PARAMETERS,
+        "textual inversion": 0.0,
+        SCENE: 0.0,
+    }
     share = shares.get(question.trained_part, 1.0)
     trained_b = pipeline.denoiser_m * share / 1000
     frozen_b = (pipeline.parameters_m - pipeline.other_m - (pipeline.denoiser_m if share == 1.0 else 0.0)) / 1000

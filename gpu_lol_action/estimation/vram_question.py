@@ -81,13 +81,14 @@ class VramQuestion:
     states alone: no activations, no buffers, no context. ``is_attention_eager`` and ``is_attention_fused`` are what is known of
     attention; neither, and networks that run both ways have the scores in ``high``.
 
+    ``saved_embeddings``: how many of embeddings and head are trained whole beside adapters (peft's ``modules_to_save``).
     ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
 
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
     ``audio_seconds`` of a sample. ``trained_part`` is what is trained beside a frozen diffusion model (``controlnet``,
-    ``t2i-adapter``, ``textual inversion``); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
+    ``t2i-adapter``, ``textual inversion``, or the ``scene`` that it guides); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
     text encoder never comes to the card, ``are_latents_cached`` that pictures and texts were encoded before; ``runtime`` a library with
-    habits of its own (``openai-whisper``); ``sample_elements`` what a network of one's own keeps per sample, in numbers, and
+    habits of its own (``openai-whisper``, ``keras``); ``sample_elements`` what a network of one's own keeps per sample, in numbers, and
     ``sample_at_work`` the most that it has at work at once; ``output_classes`` per pixel
     of a segmentation.
     """
@@ -104,6 +105,7 @@ class VramQuestion:
     gpu_count: int = 1
     lora_rank: int = 16
     is_lora_everywhere: bool = False
+    saved_embeddings: int = 0
     is_pure_low_precision: bool = False
     is_loss_chunked: bool = False
     quantization: str = ""

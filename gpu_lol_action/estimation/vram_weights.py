@@ -73,7 +73,9 @@ def _frozen_terms(question: VramQuestion) -> list[MemoryTerm]:
     if question.method.has_adapters:
         trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
         each = 4.0 if question.is_optimizer_offloaded else adapter_bytes(question)
-        basis = f"rank {question.lora_rank}, {trainable * 1000:.3g} M trainable parameters, {question.optimizer}{over(parts)}"
+        saved = question.saved_embeddings * model.vocabulary * model.hidden_size / 1e9
+        trainable += saved  # copies of their own: the frozen ones stay where they are
+        basis = f"rank {question.lora_rank}{' and embeddings' if saved else ''}, {trainable * 1000:.3g} M trainable parameters, {question.optimizer}{over(parts)}"
         terms.append(term("adapters", trainable * each / parts, basis))
     return terms
 
@@ -174,7 +176,7 @@ def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
         units = 2 * size / max(question.model.layers, 1) + question.model.embedding_b / tensor
         held += min(size * others, units) * each
         words.append("gathered weights")
-    if stage is Sharding.ZERO3 and not question.is_parameters_offloaded:
+    if stage is Sharding.ZERO3:
         held += min(size * others, LIVE_PARAMETERS_B) * each
         words.append("gathered weights")
     if question.method.trains_everything and stage in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3}:

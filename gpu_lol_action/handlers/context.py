@@ -15,7 +15,7 @@ from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
 from gpu_lol_action.handlers.ports_lookups import Market
-from gpu_lol_action.handlers.ports_smoke import Issues, MeasuredRuns, ReportFiles, SmokeBook
+from gpu_lol_action.handlers.ports_smoke import Issues, Labels, MeasuredRuns, ReportFiles, SmokeBook
 from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Context:
     ``another_cloud`` makes a hand of its own for a launch that runs beside others. ``smoke_book`` has the past smoke tests,
     ``measured`` what runs were measured to use,
     ``issues`` the one about them, ``reports`` takes their logs and reports as files. ``seal`` encrypts a text to SSH keys,
-    as lines that can be pasted.
+    as lines that can be pasted. ``labels`` tells who set one and when, and takes it off; None in a terminal.
     """
 
     forge: Forge
@@ -83,6 +83,7 @@ class Context:
     measured: Callable[[], MeasuredRuns] | None = None
     issues: Issues | None = None
     reports: ReportFiles | None = None
+    labels: Labels | None = None
 
 
 @dataclass(frozen=True, slots=True)

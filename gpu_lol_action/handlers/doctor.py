@@ -101,13 +101,13 @@ def _read_policy(instruments: Instruments, facts: CheckupFacts) -> CheckupFacts:
     if instruments.read_policy is None:
         return facts
     try:
-        parse_policy(instruments.read_policy())
+        policy = parse_policy(instruments.read_policy())
     except UserError as error:
         problem = " ".join(filter(None, (error.explanation.what, error.explanation.fix)))
         return replace(facts, policy_problem=problem, is_policy_read=True)
     except GpuLolError:
         return facts
-    return replace(facts, is_policy_read=True)
+    return replace(facts, is_policy_read=True, smoke_label=policy.smoke_label)
 
 
 def _default_branch(repository: Probed) -> str:

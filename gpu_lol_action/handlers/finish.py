@@ -14,12 +14,14 @@ from datetime import timedelta
 from gpu_lol_action.domain.environment import EnvironmentRecord, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Command, CommentCreated, Event, Outcome, Scheduled
+from gpu_lol_action.domain.request import Command, CommentCreated, Event, Outcome, PullRequestLabeled, Scheduled
 from gpu_lol_action.errors import Explanation, GpuLolError, LostRace
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.down import end_all
 from gpu_lol_action.handlers.obey import DEFERRED
+from gpu_lol_action.handlers.smoke_book import close_lost
+from gpu_lol_action.handlers.surfaces import take_label_off
 from gpu_lol_action.handlers.teardown import (
     MAX_WRITE_TRIES,
     bury_as_read,
@@ -27,6 +29,7 @@ from gpu_lol_action.handlers.teardown import (
     reread,
     write_tombstone,
 )
+from gpu_lol_action.intake.label_gate import read_label
 from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.views import ReplyTo
@@ -59,7 +62,11 @@ def tie_up(context: Context, event: Event, policy: Policy, job: DeadJob) -> Outc
             _bury(context, entry)
         except GpuLolError as error:
             context.progress.line(f"no tombstone for {entry.record.name} yet: {error.explanation.what}")
-    told = _tell(context, event, policy, _unanswered(context, event, job, entries))
+    told = None
+    if not job.decision and not any(_is_own(context, entry.record) for entry in entries):
+        told = _tell(context, event, policy, _unanswered(event, policy, job))
+    if isinstance(event, Scheduled):
+        close_lost(context, event.repository, lambda intent: intent.run_id == context.settings.run_id)
     if left:
         return DEFERRED
     return told or Outcome("ignored", "nothing_left_over")
@@ -140,10 +147,12 @@ def _number(event: Event) -> int | None:
     return event.pull_request_number if isinstance(event, CommentCreated) else event.pull_request.number
 
 
-def _unanswered(context: Context, event: Event, job: DeadJob, entries: Sequence[Entry]) -> list[Command]:
-    """Return the commands that nobody answered: no last word, and no record of this run that speaks for itself."""
-    has_record = any(_is_own(context, entry.record) for entry in entries)
-    if not isinstance(event, CommentCreated) or job.decision or has_record:
+def _unanswered(event: Event, policy: Policy, job: DeadJob) -> list[Command]:
+    """Return the commands that nobody answered, where the job had no last word and no record of its own speaks for it."""
+    if isinstance(event, PullRequestLabeled):
+        command = read_label(event, policy)
+        return [command] if isinstance(command, Command) else []
+    if not isinstance(event, CommentCreated):
         return []
     parsed = parse_comment(event.body)
     if not isinstance(parsed, Sequence):
@@ -155,25 +164,47 @@ def _unanswered(context: Context, event: Event, job: DeadJob, entries: Sequence[
     return [command for command in asked if isinstance(command, Command) and command.name != "down"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who asked, where, and what an answer refers to; ``commit`` is what a label stood for, behind a space."""
+
+    login: str
+    number: int
+    reply_to: ReplyTo | None = None
+    commit: str = ""
+
+
+def _asked(event: Event) -> _Asked | None:
+    """Return who asked for something by a comment or a label; None for a bot, and where nobody did."""
+    if isinstance(event, CommentCreated) and not event.author_is_bot:
+        number = event.pull_request_number
+        return _Asked(event.author.login, number, ReplyTo(number, event.comment_id))
+    if isinstance(event, PullRequestLabeled) and not event.actor_is_bot:
+        pull_request = event.pull_request
+        return _Asked(event.actor.login, pull_request.number, commit=f" {pull_request.head_sha}")
+    return None
+
+
 def _tell(context: Context, event: Event, policy: Policy, commands: Sequence[Command]) -> Outcome | None:
     """Tell somebody who may command that it came to nothing; who may not hears nothing here either."""
-    if not commands or not isinstance(event, CommentCreated):
-        return None
-    if event.author_is_bot or context.forge.role(event.author.login) not in policy.roles:
+    asked = _asked(event)
+    if not commands or asked is None or context.forge.role(asked.login) not in policy.roles:
         return None
     names = " and ".join(dict.fromkeys(f"`/gpu-lol {command.name}`" for command in commands))
     body = comments.failed(
         explanation=Explanation(
             what=f"{names} was not carried out.",
             why="Its job was cancelled, ran out of time, or lost its place: GitHub keeps one waiting job per queue.",
-            fix=f"/gpu-lol {commands[0].name}",
+            fix=f"/gpu-lol {commands[0].name}{asked.commit}",
         ),
         reason_code="command_not_carried_out",
         log_tail="",
         record=None,
         run_url=context.settings.run_url,
         now=context.clock.now(),
-        reply_to=ReplyTo(event.pull_request_number, event.comment_id),
+        reply_to=asked.reply_to,
     )
-    answers.reply(context, event.pull_request_number, body)
+    answers.reply(context, asked.number, body)
+    if isinstance(event, PullRequestLabeled):
+        take_label_off(context, asked.number, event.label)
     return Outcome("failed", "command_not_carried_out", text=body)

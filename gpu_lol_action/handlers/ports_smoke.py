@@ -1,10 +1,11 @@
-"""The hands of smoke tests: the book of past runs, and the one issue about a branch that fails."""
+"""The hands of smoke tests: the book of past runs, the one issue about a branch that fails, the label that starts one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from gpu_lol_action.domain.label import LabelWord
 from gpu_lol_action.domain.measured import MeasuredBook
 from gpu_lol_action.domain.smoke import SmokeHistory
 from gpu_lol_action.domain.smoke_issue import IssueDraft, StandingIssue
@@ -55,6 +56,18 @@ class Issues(Protocol):
 
     def comment(self, number: int, body: str) -> None:
         """Add a comment, exactly once."""
+        ...
+
+
+class Labels(Protocol):
+    """The labels of pull requests."""
+
+    def word(self, number: int, label: str, login: str) -> LabelWord:
+        """Return when this person last set the label, and when the head's repository was pushed to; None: not told."""
+        ...
+
+    def take_off(self, number: int, label: str) -> None:
+        """Take a label off; one that is not there is no error."""
         ...
 
 

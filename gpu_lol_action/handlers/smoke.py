@@ -22,7 +22,8 @@ from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
 from gpu_lol_action.handlers.plan import plan_machine
 from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
 from gpu_lol_action.handlers.reading import fetch, read_change, read_note
-from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell
+from gpu_lol_action.handlers.smoke_book import enter_run, tell_end
+from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell, verdict_of
 from gpu_lol_action.handlers.smoke_report import report_smoke
 from gpu_lol_action.handlers.teardown import write_tombstone
 from gpu_lol_action.pricing.smoke_cost import smoke_lease
@@ -52,15 +53,32 @@ def handle_smoke(context: Context, order: Order) -> Outcome:
     smoke = _smoke_of(context, order)
     if order.command.is_dry_run:
         return _rehearse(context, smoke)
+    # Before anything is spent: of a run whose runner is lost, others say so.
+    intent = enter_run(context, order, smoke.cells, smoke.lease)
+    try:
+        ends = _play_on(context, smoke)
+    except KeyboardInterrupt:
+        # A job has ten seconds, and GitHub ends one so that is over its time, too: whoever comes next says that it is lost.
+        if context.settings.door is Door.TERMINAL:
+            tell_end(context, order, intent, Verdict(SmokeResult.NOT_RUN, "stopped", "It was stopped at the terminal."))
+        raise
+    except Exception as error:
+        tell_end(context, order, intent, verdict_of(error))
+        raise
+    told = [_with_measured(context, smoke, ends[cell.name]) for cell in smoke.cells]
+    return report_smoke(context, order, smoke.test, told, intent)
+
+
+def _play_on(context: Context, smoke: Smoke) -> dict[str, CellEnd]:
+    """Return how each cell ended, by name: those that could not be run are tried again within the policy's window."""
     began = context.clock.now()
     ends = {end.run.cell: end for end in _play(context, smoke, smoke.cells)}
-    while _is_retry_due(context, order, began, ends):
+    while _is_retry_due(context, smoke.order, began, ends):
         context.progress.line(f"not run: tried again in {RETRY_PAUSE / timedelta(minutes=1):.0f} minutes")
         context.clock.sleep(RETRY_PAUSE)
         again = tuple(cell for cell in smoke.cells if _is_retried(ends[cell.name].run))
         ends |= {end.run.cell: end for end in _play(context, smoke, again)}
-    told = [_with_measured(context, smoke, ends[cell.name]) for cell in smoke.cells]
-    return report_smoke(context, order, smoke.test, told)
+    return ends
 
 
 def _with_measured(context: Context, smoke: Smoke, end: CellEnd) -> CellEnd:

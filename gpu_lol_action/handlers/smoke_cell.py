@@ -104,7 +104,7 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
         verdict = _stopped(tombstone) if tombstone is not None else _failed(journal, error)
     except Exception as error:  # noqa: BLE001  a fault of ours is no verdict on the code, and the machine has to end
         journal.context.progress.failure(error)
-        verdict = Verdict(SmokeResult.NOT_RUN, "internal_error", "gpu-lol failed on a fault of its own.")
+        verdict = verdict_of(error)
     except BaseException:
         compensate(journal, "cancelled")
         raise
@@ -117,7 +117,14 @@ def run_cell(journal: Journal, plan: CellPlan) -> CellEnd:
 
 
 def _stopped(tombstone: Tombstone) -> Verdict:
-    return Verdict(SmokeResult.NOT_RUN, "stopped", f"It was stopped: {tombstone.reason.replace('_', ' ')}.")
+    """Say who or what ended the machine: a word, a closed pull request, or its lease."""
+    reason, by = tombstone.reason.replace("_", " "), f"`{tombstone.by}`"
+    how = {
+        "down": f"{by} took the machine down (`/gpu-lol down`)",
+        "lease over": "the machine's lease was over",
+        "idle": "nobody used the machine",
+    }.get(reason, f"{reason} ({by})")
+    return Verdict(SmokeResult.NOT_RUN, "stopped", f"It was stopped: {how}.")
 
 
 def _failed(journal: Journal, error: GpuLolError) -> Verdict:
@@ -164,6 +171,13 @@ def judge_error(reason_code: str, explanation: Explanation) -> Verdict:
     why = " ".join(filter(None, (explanation.what, explanation.why)))
     result = SmokeResult.FAILED if reason_code in _CODES_FAULTS else SmokeResult.NOT_RUN
     return Verdict(result, reason_code, why, explanation.fix)
+
+
+def verdict_of(error: Exception) -> Verdict:
+    """Say what an error means that ended a whole run: with its own fix where it has one; a fault of ours is no verdict."""
+    if isinstance(error, GpuLolError):
+        return judge_error(error.reason_code, error.explanation)
+    return Verdict(SmokeResult.NOT_RUN, "internal_error", "gpu-lol failed on a fault of its own.")
 
 
 def explained(verdict: Verdict, log: str, report: TestReport | str | None = None) -> Verdict:

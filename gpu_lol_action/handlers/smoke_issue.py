@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.request import Repository
 from gpu_lol_action.domain.smoke import SmokeHistory, SmokeRun
 from gpu_lol_action.domain.smoke_issue import Action, IssueDraft, StandingIssue, Trouble, decide, stand
 from gpu_lol_action.handlers.answers import fitted
-from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.ports_smoke import Issues
 from gpu_lol_action.handlers.surfaces import attempt
 from gpu_lol_action.render import comments
@@ -19,28 +20,29 @@ from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase, issue_prefix
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """A run of the branch's test: its runs, which the history holds already, and the machines' records."""
+    """What is new about a branch's test: runs, which the history holds already, and the records of their machines."""
 
+    repository: Repository
+    branch: str
     history: SmokeHistory
     runs: Sequence[SmokeRun]
     records: Sequence[EnvironmentRecord]
 
 
-def keep_issue(context: Context, order: Order, night: Night) -> StandingIssue | None:
+def keep_issue(context: Context, night: Night) -> StandingIssue | None:
     """Do what the issue needs; return it where one stands open. A refusal is noted and fails nothing.
 
     Only what a schedule (or a person in its place) runs on the default branch has an issue.
     """
-    is_branch = not order.pull_request.number and order.pull_request.head_ref == order.repository.default_branch
-    if context.issues is None or not is_branch or order.command.is_dry_run:
+    if context.issues is None or night.branch != night.repository.default_branch:
         return None
     what = "the issue about the smoke test"
-    return attempt(context, what, "issues: write", partial(_keep, context, context.issues, order, night))
+    return attempt(context, what, "issues: write", partial(_keep, context, context.issues, night))
 
 
-def _keep(context: Context, issues: Issues, order: Order, night: Night) -> StandingIssue | None:
-    branch, history = order.pull_request.head_ref, night.history
-    cells = [run.cell for run in night.runs]
+def _keep(context: Context, issues: Issues, night: Night) -> StandingIssue | None:
+    branch, history = night.branch, night.history
+    cells = list(dict.fromkeys(run.cell for run in night.runs))
     standing = stand(history, cells)
     if standing.trouble is Trouble.NONE and history.issue_number is None:
         return None
@@ -49,11 +51,11 @@ def _keep(context: Context, issues: Issues, order: Order, night: Night) -> Stand
     if issue is None and standing.trouble in (Trouble.FAILING, Trouble.STUCK):
         # A run that opened one may have died before it could write down which.
         issue = issues.find(prefix)
-    before = stand(replace(history, runs=history.runs[: len(history.runs) - len(night.runs)]), cells)
+    before = stand(replace(history, runs=tuple(run for run in history.runs if run not in night.runs)), cells)
     step = decide(standing, before, issue, context.clock.now())
     case = SmokeIssueCase(
         server_url=context.settings.server_url,
-        repository=order.repository.full_name,
+        repository=night.repository.full_name,
         branch=branch,
         standing=standing,
         history=history,

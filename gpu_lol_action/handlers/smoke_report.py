@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.request import Outcome
-from gpu_lol_action.domain.smoke import SmokeHistory, SmokeResult, SmokeRun, SmokeTest
-from gpu_lol_action.errors import Door, GpuLolError
+from gpu_lol_action.domain.smoke import SmokeHistory, SmokeIntent, SmokeResult, SmokeRun, SmokeTest
+from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.smoke_book import tell_runs
 from gpu_lol_action.handlers.smoke_files import keep_files
 from gpu_lol_action.handlers.smoke_issue import Night, keep_issue
 from gpu_lol_action.handlers.surfaces import report_check
@@ -28,13 +28,20 @@ REASONS = {
 }
 
 
-def report_smoke(context: Context, order: Order, test: SmokeTest, ends: Sequence[CellEnd]) -> Outcome:
-    """Write the runs into the branch's history, say them, and return the outcome that the door's exit status follows."""
+def report_smoke(
+    context: Context, order: Order, test: SmokeTest, ends: Sequence[CellEnd], intent: SmokeIntent | None = None
+) -> Outcome:
+    """Write the runs into the branch's history, say them, and return the outcome that the door's exit status follows.
+
+    ``intent`` is how this run was entered there when it began.
+    """
     runs = tuple(end.run for end in ends)
     records = tuple(end.record for end in ends if end.record is not None)
     is_dry_run, pull_request = order.command.is_dry_run, order.pull_request
-    history = _booked(context, order, runs)
-    issue = keep_issue(context, order, Night(history, runs, records)) if history is not None else None
+    history = tell_runs(context, order, intent, runs)
+    issue = None
+    if history is not None and not (pull_request.number or is_dry_run):
+        issue = keep_issue(context, Night(order.repository, pull_request.head_ref, history, runs, records))
     folder = "" if is_dry_run else keep_files(context, ends)
     case = SmokeCase(
         ref=pull_request.head_ref,
@@ -72,20 +79,3 @@ def overall(runs: Sequence[SmokeRun]) -> SmokeResult:
         if result in results:
             return result
     return SmokeResult.PASSED
-
-
-def _booked(context: Context, order: Order, runs: Sequence[SmokeRun]) -> SmokeHistory | None:
-    """Return the branch's history with these runs; None where it cannot be kept.
-
-    A pull request's own runs are no part of it, and a trial is none.
-    """
-    if context.smoke_book is None:
-        return None
-    try:
-        book = context.smoke_book()
-        if order.pull_request.number or order.command.is_dry_run:
-            return book.read(order.pull_request.base_ref)
-        return book.change(order.pull_request.head_ref, lambda old: replace(old, runs=(*old.runs, *runs)))
-    except GpuLolError as error:
-        context.progress.note(f"Left out: the history of smoke tests ({error.explanation.what}).")
-        return None

@@ -16,6 +16,9 @@ from gpu_lol_action.render import comments
 from gpu_lol_action.render.marker import marker_prefix, parse_marker
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_NOT_TOLD = re.compile(r"\[[A-Za-z/ ]{1,60}\]")
+# nvidia-smi(1): with 14 it warns of a damaged infoROM, and has answered all the same.
+_ANSWERED = (0, 14)
 GPU_USE_TIMEOUT = timedelta(seconds=10)
 GPU_USE_SCRIPT = "nvidia-smi --query-gpu=utilization.gpu,memory.used,memory.total --format=csv,noheader,nounits"
 
@@ -63,15 +66,20 @@ def was_helped(context: Context, number: int) -> bool:
 
 
 def _gpu_use(context: Context, record: EnvironmentRecord) -> str:
-    """Return utilization and memory of the first GPU, or nothing where it cannot be asked quickly."""
+    """Return what is told of utilization and memory of the first GPU, or nothing where it cannot be asked quickly."""
     if record.state is not State.READY or record.ssh is None or not context.settings.clouds:
         return ""
     try:
         output = context.shell().run(record.ssh, GPU_USE_SCRIPT, timeout=GPU_USE_TIMEOUT)
     except GpuLolError:
         return ""
-    rows = [[part.strip() for part in row.split(",")] for row in output.stdout.splitlines() if row.count(",") == 2]
-    if output.exit_code != 0 or not rows or not all(_NUMBER.fullmatch(part) for part in rows[0]):
+    rows = [row.strip().split(", ") for row in output.stdout.splitlines() if row.count(", ") == 2]
+    if output.exit_code not in _ANSWERED or not rows:
         return ""
-    use, used_mib, total_mib = (int(part) for part in rows[0])
-    return f"{use} %, {used_mib / 1024:.1f} of {total_mib / 1024:.1f} GiB"
+    if not all(_NUMBER.fullmatch(cell) or _NOT_TOLD.fullmatch(cell) for cell in rows[0]):
+        return ""
+    use, used, total = rows[0]
+    said = [f"{use} %"] if _NUMBER.fullmatch(use) else []
+    if _NUMBER.fullmatch(used) and _NUMBER.fullmatch(total):
+        said.append(f"{int(used) / 1024:.1f} of {int(total) / 1024:.1f} GiB")
+    return ", ".join(said)

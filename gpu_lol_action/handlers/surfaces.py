@@ -46,6 +46,13 @@ def _redacted(context: Context, report: CheckReport) -> CheckReport:
     return replace(report, title=redact(report.title), summary=redact(report.summary), annotations=annotations)
 
 
+def take_label_off(context: Context, number: int, label: str) -> None:
+    """Take a label off that was somebody's word, so that it can be set again."""
+    labels = context.labels
+    if labels is not None:
+        attempt(context, "taking the label off", "pull-requests: write", lambda: labels.take_off(number, label))
+
+
 def begin_deployment(context: Context, record: EnvironmentRecord) -> None:
     """Show the environment among the pull request's deployments, pending; the status comment tells how it goes on."""
     surfaces = context.surfaces

@@ -24,6 +24,7 @@ from gpu_lol_action.errors import GpuLolError, LostRace
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.retell import retell
+from gpu_lol_action.handlers.smoke_book import close_lost
 from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import MAX_WRITE_TRIES, Ended, bury_as_read, end_environment, reread
 from gpu_lol_action.handlers.tell_machine import look_at
@@ -105,6 +106,9 @@ def handle_sweep(
         readable = [entry for entry in survey.entries if isinstance(entry, Entry)]
         late = retell(context, readable, policy, survey.swept_at)
         found.lines.extend(SweepLine(name, Verdict.TOLD, "its run had died before it could say it") for name in late)
+        lost = close_lost(context, context.forge.repository()) if owner is None else ()
+        why = "its runner was lost: it counts as not run"
+        found.lines.extend(SweepLine(f"smoke test at {each.sha[:7]}", Verdict.TOLD, why) for each in lost)
     if found.is_complete and not is_dry_run:
         context.ledger.note_sweep(context.clock.now())
     body = comments.sweep_summary(

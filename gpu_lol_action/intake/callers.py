@@ -26,6 +26,7 @@ def _callers_of(path: str, text: str) -> list[CallerFacts]:
         return []
     document = _mapping(root)
     triggers = _names(document.get("on"))
+    types = _names(_mapping(_mapping(document.get("on")).get("pull_request_target")).get("types"))
     found = []
     for job in _mapping(document.get("jobs")).values():
         called = _CALLED.fullmatch(str(_mapping(job).get("uses", "")))
@@ -41,6 +42,7 @@ def _callers_of(path: str, text: str) -> list[CallerFacts]:
                     secrets=_names(secrets),
                     has_schedule="schedule" in triggers,
                     triggers=triggers,
+                    hears_labels="labeled" in types,
                 )
             )
     return found

@@ -76,6 +76,10 @@ def _workflows(facts: CheckupFacts) -> Iterator[Diagnosis]:
         yield Diagnosis("workflows", Health.BAD, sentence, "gpu-lol init")
     for caller in callers:
         yield from _judge_caller(caller)
+    bots = [caller for caller in callers if caller.callee == "bot"]
+    if facts.smoke_label and bots and not any(caller.hears_labels for caller in bots):
+        sentence = f"The policy names the label {facts.smoke_label}, and {bots[0].path} is not started by labels."
+        yield Diagnosis("workflows", Health.BAD, sentence, "pull_request_target: {types: [closed, labeled]}")
     if callers and all(caller.callee != "bot" for caller in callers):
         yield Diagnosis(
             "workflows", Health.NOTE, "Proposals only: no workflow calls bot.yml.", "gpu-lol init --level 2"

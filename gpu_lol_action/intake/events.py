@@ -12,6 +12,7 @@ from gpu_lol_action.domain.request import (
     PullRequest,
     PullRequestChanged,
     PullRequestClosed,
+    PullRequestLabeled,
     Repository,
     Scheduled,
 )
@@ -27,7 +28,7 @@ def parse_event(name: str, payload: Mapping[str, object]) -> Event | Ignore:
     """
     try:
         if name in ("pull_request", "pull_request_target"):
-            return _pull_request_event(payload)
+            return _pull_request_event(name, payload)
         if name == "issue_comment":
             return _comment_event(payload)
         if name in ("schedule", "workflow_dispatch"):
@@ -37,13 +38,17 @@ def parse_event(name: str, payload: Mapping[str, object]) -> Event | Ignore:
     return Ignore("event_not_handled", f"gpu-lol does nothing on {name!r} events")
 
 
-def _pull_request_event(payload: Mapping[str, object]) -> Event | Ignore:
+def _pull_request_event(name: str, payload: Mapping[str, object]) -> Event | Ignore:
     action = _text(payload["action"])
     repository = _repository(_mapping(payload["repository"]))
     pull_request = parse_pull_request(_mapping(payload["pull_request"]))
     if action == "closed":
         sender = _mapping(payload["sender"])
         return PullRequestClosed(repository, pull_request, _requester(sender))
+    # By `pull_request` a fork's event has neither a secret nor a token that writes: nothing could come of it.
+    if action == "labeled" and name == "pull_request_target":
+        sender, label = _mapping(payload["sender"]), _text(_mapping(payload["label"])["name"])
+        return PullRequestLabeled(repository, pull_request, label, _requester(sender), _is_bot(sender))
     if action in _PROPOSING_ACTIONS:
         return PullRequestChanged(repository, pull_request, action)
     return Ignore("action_not_handled", f"nothing to do when a pull request is {action!r}")

@@ -64,3 +64,8 @@ def gib(value: Any) -> float | None:
     """Return bytes as GiB, or None where there is no number."""
     found = number(value)
     return found / 2**30 if found is not None else None
+
+
+def mib(value: Any) -> float | None:
+    """Return MiB as nvidia-smi writes them, with the unit or without; None for `[N/A]` and its like."""
+    return number(value.removesuffix(" MiB")) if isinstance(value, str) else number(value)

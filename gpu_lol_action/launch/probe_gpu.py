@@ -13,13 +13,26 @@ from typing import Any
 from gpu_lol_action.domain.environment import Check, CheckStatus
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.launch.probe_card import capability_of, has_kernels, is_rented_card
-from gpu_lol_action.launch.probe_facts import Version, dotted, gib, items, mapping, number, shown, version_of, whole
+from gpu_lol_action.launch.probe_facts import (
+    Version,
+    dotted,
+    gib,
+    items,
+    mapping,
+    mib,
+    number,
+    shown,
+    version_of,
+    whole,
+)
 
 # NVIDIA, CUDA compatibility guide, minor-version compatibility: the oldest Linux driver that runs any CUDA of a major.
 MIN_DRIVERS: Mapping[int, Version] = {11: (450, 80, 2), 12: (525, 60, 13), 13: (580, 65, 6)}
 # Used by others: more than torch's own context (0.3 to 0.6 GiB on cards that we know of) leaves in use.
 MAX_OCCUPIED_FRACTION = 0.1
 
+# nvidia-smi(1), "Return value": 0, and 14 where it warns of a damaged infoROM behind an answer that is whole.
+_ANSWERED = (0, 14)
 _STAND_IN = " This is a stand-in: a rehearsal has no GPU."
 _DRIVER_SAID = re.compile(r"Driver ([0-9.]{1,30}[0-9])(?= serves| is too old|;)")
 _TORCH_SAID = re.compile(r"torch (\S{1,40}) \(CUDA ([0-9.]{1,20})\)")
@@ -88,18 +101,22 @@ def _driver(driver: Mapping[str, Any], torch: Mapping[str, Any]) -> Check:
             "Take an image for NVIDIA GPUs (its name says cuda), or another machine.",
         )
     gpus = items(driver.get("gpus"))
-    if driver.get("exit_code") != 0 or not gpus:
+    if driver.get("exit_code") not in _ANSWERED or not gpus:
         said = shown(driver.get("complaint")) or shown(driver.get("error")) or "nothing"
         return failed(f"nvidia-smi does not answer: {said}.")
-    version = version_of(mapping(gpus[0]).get("driver_version"))
+    version = version_of(mapping(gpus[0]).get("driver_version")) or version_of(driver.get("version"))
     if not version:
         return failed("nvidia-smi names no driver version.")
-    cuda = version_of(torch.get("cuda"))
+    cuda, reach = version_of(torch.get("cuda")), version_of(driver.get("cuda"))
+    wants = f"CUDA {dotted(cuda)}, for which torch {shown(torch.get('version'), 40)} is built," if cuda else "CUDA 11"
     least = MIN_DRIVERS.get(cuda[0]) if cuda else MIN_DRIVERS[11]
+    if cuda and reach >= cuda[:1] and torch.get("is_available") is True and (least is None or version < least):
+        # Newer than the table, or older with NVIDIA's compatibility libraries in the image: torch itself has tried it.
+        sentence = f"Driver {dotted(version)} serves {wants} as it reaches CUDA {dotted(reach)}."
+        return _check("driver", CheckStatus.PASSED, sentence, "", driver)
     if least is None:
         sentence = f"Driver {dotted(version)}; which one CUDA {dotted(cuda)} needs is not known here."
         return _check("driver", CheckStatus.NOTED, sentence, "", driver)
-    wants = f"CUDA {dotted(cuda)}, for which torch {shown(torch.get('version'), 40)} is built," if cuda else "CUDA 11"
     if version < least:
         fix = f"Take an image with an older CUDA, or another machine: {wants} needs {dotted(least)} or newer."
         return failed(f"Driver {dotted(version)} is too old: {wants} needs {dotted(least)} or newer.", fix)
@@ -152,7 +169,7 @@ def _gpu(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expected
         return _check("gpu", CheckStatus.FAILED, f"{asked} was rented, the machine has {has}.", _OTHER_MACHINE, driver)
     rented = find_accelerator(expected.accelerator)
     for gpu, name in zip(gpus, names, strict=True):
-        if not is_rented_card(name, number(gpu.get("memory.total")), expected.accelerator, rented):
+        if not is_rented_card(name, mib(gpu.get("memory.total")), expected.accelerator, rented):
             sentence = f"{asked} was rented, the machine has {has}."
             return _check("gpu", CheckStatus.FAILED, sentence, _OTHER_MACHINE, driver)
     seen = len(items(torch.get("devices")))
@@ -171,17 +188,17 @@ def _memory(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expec
     if not pairs:
         source = driver
         pairs = [_driver_memory(mapping(gpu)) for gpu in items(driver.get("gpus"))]
-    known = [(total, free) for total, free in pairs if total is not None and free is not None]
+    known = [(total, free) for total, free in pairs if total is not None]
     if not known:
         return _follows("vram", "driver", driver)
-    total, free = min(known)[0], min(free for _, free in known)
+    total, free = min(total for total, _ in known), min((free for _, free in known if free is not None), default=None)
     need = expected.vram_required_gib
     if need is not None and total < need:
         fix = "Ask for a card with more memory: `/gpu-lol up --gpu ...`, or `hardware.vram_required_gb`."
         return _check(
             "vram", CheckStatus.FAILED, f"{total:.1f} GiB per GPU can be used, {need:g} GiB are needed.", fix, source
         )
-    if free < total * (1 - MAX_OCCUPIED_FRACTION):
+    if free is not None and free < total * (1 - MAX_OCCUPIED_FRACTION):
         sentence = (
             f"Only {free:.1f} of {total:.1f} GiB are free before anything of yours runs: somebody else uses this GPU."
         )
@@ -191,10 +208,10 @@ def _memory(driver: Mapping[str, Any], torch: Mapping[str, Any], expected: Expec
 
 
 def _driver_memory(gpu: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    total, used = number(gpu.get("memory.total")), number(gpu.get("memory.used"))
+    total, used = mib(gpu.get("memory.total")), mib(gpu.get("memory.used"))
     if total is None:
         return None, None
-    return total / 1024, (total - (used or 0.0)) / 1024
+    return total / 1024, (total - used) / 1024 if used is not None else None
 
 
 def _product(torch: Mapping[str, Any]) -> Check:

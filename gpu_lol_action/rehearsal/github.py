@@ -190,6 +190,13 @@ class Hub:
                 issue.pull.is_draft = False
             return events.pull_request(self._scene(by), issue, "ready_for_review")
 
+    def label(self, number: int, by: str, name: str) -> Webhook:
+        """Somebody sets a label: `pull_request` labeled."""
+        with self.world.lock:
+            issue = self.repository.issues[number]
+            changes.set_label(self.world, self.repository, issue, self._account(by), name)
+            return events.labeled(self._scene(by), issue, name)
+
     def comment(self, number: int, author: str, body: str) -> Webhook:
         """Somebody writes: `issue_comment` created."""
         with self.world.lock:

@@ -14,6 +14,7 @@ from gpu_lol_action.rehearsal.github_state import (
     Account,
     Comment,
     Issue,
+    Labeling,
     Pull,
     Reaction,
     Repository,
@@ -81,7 +82,8 @@ def _stored(git: BareRepository, content: Content) -> tuple[str, str] | None:
 
 
 def follow_branch(world: World, repository: Repository, branch: str) -> list[Issue]:
-    """Move the head of every open pull request from that branch to its tip; returns those that moved."""
+    """Note the push, and move the head of every open pull request from that branch to its tip; returns those that moved."""
+    repository.pushed_at = world.now()
     tip = repository.git.ref(f"refs/heads/{branch}")
     moved = []
     for home in world.repositories.values():
@@ -141,6 +143,17 @@ def open_pull(world: World, home: Repository, author: Account, draft: PullReques
     )
     _publish_head(home, issue.number, issue.pull)
     return issue
+
+
+def set_label(world: World, home: Repository, issue: Issue, actor: Account, name: str) -> bool:
+    """Set a label, which is made where there is none yet; returns whether it was not set before."""
+    home.labels.setdefault(name.lower(), {"id": world.next_id(), "name": name})
+    if name.lower() in {each.lower() for each in issue.labels}:
+        return False
+    issue.labels.append(name)
+    issue.labelings.append(Labeling(name, actor, world.now()))
+    issue.updated_at = world.now()
+    return True
 
 
 def close_issue(world: World, issue: Issue, actor: Account, reason: str | None = None) -> None:

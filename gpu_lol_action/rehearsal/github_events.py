@@ -95,6 +95,13 @@ def pull_request(scene: Scene, issue: Issue, action: str, extra: Mapping[str, st
     return Webhook("pull_request", payload, issue.number)
 
 
+def labeled(scene: Scene, issue: Issue, name: str) -> Webhook:
+    """`pull_request` labeled, with the label that was set."""
+    webhook = pull_request(scene, issue, "labeled")
+    shape = payloads.label(scene.world, scene.home, name)
+    return Webhook(webhook.name, {**webhook.payload, "label": shape}, webhook.number)
+
+
 def schedule(scene: Scene, cron: str, workflow: str) -> Webhook:
     """`schedule` is no webhook: the runner gets only this."""
     frame = {key: value for key, value in _frame(scene).items() if key != "sender"}

@@ -22,6 +22,7 @@ from gpu_lol_action.rehearsal.github_graphql_changes import (
     need,
     roots,
 )
+from gpu_lol_action.rehearsal.github_graphql_timeline import TIMELINE_SCHEMA, labelings
 from gpu_lol_action.rehearsal.github_payloads import node_id, stamp
 from gpu_lol_action.rehearsal.github_state import Account, Comment, Issue, Pull, Repository, Token, World
 
@@ -62,7 +63,7 @@ type PullRequest implements Node {
   comments(first: Int, after: String): IssueCommentConnection!
 }
 type Repository {
-  nameWithOwner: String!
+  nameWithOwner: String! pushedAt: DateTime
   object(oid: GitObjectID, expression: String): GitObject
   pullRequest(number: Int!): PullRequest
   ref(qualifiedName: String!): Ref
@@ -115,7 +116,7 @@ def _read(query: str) -> DocumentNode | None:
 
 @functools.cache
 def _schema() -> GraphQLSchema:
-    return build_schema(SCHEMA + CHANGES_SCHEMA)
+    return build_schema(SCHEMA + TIMELINE_SCHEMA + CHANGES_SCHEMA)
 
 
 def _error(error: GraphQLError) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def _repository(world: World, token: Token, _info: object, owner: str, name: str
     if home is None or (home.role_of(token.account) == "none" and token.permissions is None):
         raise NotFoundError(f"Could not resolve to a Repository with the name '{owner}/{name}'.")
     return {
-        "nameWithOwner": home.full_name,
+        **_home(home),
         "object": lambda _info, oid=None, expression=None: _object(home.git, oid or expression),
         "pullRequest": lambda _info, number: _pull_request(world, token, home, number),
         "ref": lambda _info, qualifiedName: _ref(home, qualifiedName),  # noqa: N803 - GraphQL's argument
@@ -247,7 +248,15 @@ def _pull_request(world: World, token: Token, home: Repository, number: int) -> 
         shown, page = _page(found, min(first or _MAX_PAGE, world.page_limit), after)
         return {"nodes": [_comment(world, token, home, each) for each in shown], **page}
 
-    return {**_pull(world, home, issue, pull), "comments": comments}
+    return {
+        **_pull(world, home, issue, pull),
+        "comments": comments,
+        "timelineItems": functools.partial(labelings, issue),
+    }
+
+
+def _home(home: Repository) -> dict[str, Any]:
+    return {"nameWithOwner": home.full_name, "pushedAt": stamp(home.pushed_at or home.created_at)}
 
 
 def _pull(world: World, home: Repository, issue: Issue, pull: Pull) -> dict[str, Any]:
@@ -264,7 +273,7 @@ def _pull(world: World, home: Repository, issue: Issue, pull: Pull) -> dict[str,
         "author": _author(world, issue.author),
         "headRefOid": pull.head_sha,
         "headRefName": pull.head_ref,
-        "headRepository": {"nameWithOwner": pull.head_repository.full_name} if pull.head_repository else None,
+        "headRepository": _home(pull.head_repository) if pull.head_repository else None,
         "baseRefOid": pull.base_sha,
         "baseRefName": pull.base_ref,
     }

@@ -131,7 +131,7 @@ def repository(world: World, subject: Repository) -> Json:
         **{key: url + tail for key, tail in _REPOSITORY_URLS.items()},
         "created_at": stamp(subject.created_at),
         "updated_at": stamp(subject.created_at),
-        "pushed_at": stamp(world.now()),
+        "pushed_at": stamp(subject.pushed_at or subject.created_at),
         "git_url": f"git://{web.split('://', 1)[1]}.git",
         "ssh_url": f"git@{web.split('://', 1)[1].split('/', 1)[0]}:{subject.full_name}.git",
         "clone_url": f"{web}.git",

@@ -195,8 +195,8 @@ def _add_labels(call: Call) -> Answer:
     issue = _issue(call)
     # The schema knows only the object; GitHub's prose, and clients, also send a bare list.
     raw = call.body["labels"] if isinstance(call.body, dict) else call.body
-    known = {name.lower() for name in issue.labels}
-    issue.labels += [name for name in _label_names(call, raw) if name.lower() not in known]
+    for name in _label_names(call, raw):
+        changes.set_label(call.world, call.repository, issue, call.actor, name)
     return _labels(call, issue)
 
 

@@ -53,6 +53,15 @@ class Pull:
     may_maintainers_modify: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Labeling:
+    """That somebody set a label: what stays in the timeline when the label is gone."""
+
+    name: str
+    actor: Account
+    at: datetime
+
+
 @dataclass(slots=True)
 class Issue:
     """An issue, or the conversation half of a pull request."""
@@ -69,6 +78,7 @@ class Issue:
     closed_at: datetime | None = None
     closed_by: Account | None = None
     labels: list[str] = field(default_factory=list)
+    labelings: list[Labeling] = field(default_factory=list)
     pull: Pull | None = None
 
 
@@ -137,6 +147,7 @@ class Repository:
     refuses_custom_refs: bool = False
     hides_custom_refs: bool = False
     has_issues: bool = True
+    pushed_at: datetime | None = None
     roles: dict[str, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)

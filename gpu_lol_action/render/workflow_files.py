@@ -57,7 +57,8 @@ def _commanding(choice: WorkflowChoice) -> str:
         f"  issue_comment: {safe}",
         "    types: [created]",
         f"  pull_request_target: {safe}",
-        "    types: [closed]",
+        # A label means something on forks' pull requests alone (the policy's `smoke.label`).
+        "    types: [closed, labeled]" if choice.takes_forks else "    types: [closed]",
         "  schedule:",
         f'    - cron: "{choice.minute} * * * *"',
         "  workflow_dispatch:",

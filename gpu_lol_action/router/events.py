@@ -1,4 +1,4 @@
-"""Event in, results out: a comment, a change, a close, the clock, or a job that died, each to its handler."""
+"""Event in, results out: a comment, a label, a change, a close, the clock, or a job that died, each to its handler."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from gpu_lol_action.domain.request import (
     Outcome,
     PullRequestChanged,
     PullRequestClosed,
+    PullRequestLabeled,
     Scheduled,
 )
 from gpu_lol_action.errors import Ending
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.router.comment import route_comment
+from gpu_lol_action.router.label import route_label
 from gpu_lol_action.router.results import Result, Run, Step, guard, policy_for_an_end
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ def route(context: Context, event: Event, load_policy: Callable[[], Policy], ste
         return Run((_finish(context, event, load_policy, step),))
     if isinstance(event, CommentCreated):
         return route_comment(context, event, load_policy, step)
+    if isinstance(event, PullRequestLabeled):
+        return route_label(context, event, load_policy, step)
     from gpu_lol_action.handlers import obey
 
     number = None if isinstance(event, Scheduled) else event.pull_request.number

@@ -10,6 +10,7 @@ from gpu_lol_action.domain.request import (
     Event,
     PullRequestChanged,
     PullRequestClosed,
+    PullRequestLabeled,
     Repository,
 )
 from gpu_lol_action.errors import UserError
@@ -36,7 +37,7 @@ def focus_of(event: Event, pinned_sha: str = "") -> Focus:
     number, nodes = 0, {}
     if isinstance(event, CommentCreated):
         number, nodes = event.pull_request_number, {event.comment_id: event.node_id}
-    elif isinstance(event, PullRequestChanged | PullRequestClosed):
+    elif isinstance(event, PullRequestChanged | PullRequestClosed | PullRequestLabeled):
         number = event.pull_request.number
     # A proposal looks after it has read the code, right before it writes.
     is_at_once = not isinstance(event, PullRequestChanged)

@@ -42,6 +42,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
     from gpu_lol_action.adapters.github_forge import GitHubForge
     from gpu_lol_action.adapters.github_forge import Hands as GitHubHands
     from gpu_lol_action.adapters.github_issues import GitHubIssues
+    from gpu_lol_action.adapters.github_labels import GitHubLabels
     from gpu_lol_action.adapters.ledger import RecordLedger
     from gpu_lol_action.adapters.ledger_refs import GitRefStore
     from gpu_lol_action.adapters.progress import JobProgress
@@ -100,6 +101,7 @@ def job(surroundings: Surroundings, event: Event) -> Iterator[Context]:
                 measured=lambda: _measured_runs(forge),
                 issues=GitHubIssues(forge.client, GitHubHands(clock.now, clock.sleep, progress.line), forge.me),
                 reports=_reports(surroundings.workspace_temp),
+                labels=GitHubLabels(forge.client),
             )
 
 

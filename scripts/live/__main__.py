@@ -1,6 +1,6 @@
 """Try on a real cloud what a loopback cannot: `make live CLOUD=runpod`, with the account's key in RUNPOD_API_KEY.
 
-For maintainers. It rents four of the cheapest machines for some minutes each, one after the other, for less than $1
+For maintainers. It rents five of the cheapest machines for some minutes each, one after the other, for less than $1
 together, and dates the row of docs/clouds.md. What it rents is on record below `~/.local/state/gpu-lol-live`; when it is
 interrupted, the next run (or the line that it prints) ends what was left. `make live CLOUD=loopback` (root) plays the same
 steps on the loopback cloud, dates nothing, and proves these steps themselves.

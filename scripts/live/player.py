@@ -61,9 +61,9 @@ class Player:
             self.checkout.mkdir(parents=True, exist_ok=True)
             for name, content in FILES.items():
                 (self.checkout / name).write_text(content)
-            identity = ["-c", "user.name=live", "-c", "user.email=live@example.org"]
-            for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Live"]):
-                subprocess.run(["git", *identity, *words], cwd=self.checkout, check=True)
+            self._git("init", "-q", "-b", "main")
+            self._git("add", "-A")
+            self._git("commit", "-q", "-m", "Live")
         if any(record.is_open for record in self.records):
             print("An earlier run left a record open: it is ended first.", flush=True)
             self.gpu_lol("down")
@@ -71,6 +71,21 @@ class Player:
             left = [record.name for record in self.records if record.is_open]
             if left:
                 raise SystemExit(f"Still open: {', '.join(left)}. Look at the provider, then: {self.by_hand}")
+
+    @property
+    def snapshot(self) -> Path:
+        """Where the spec of a snapshot lies: beside the checkout, not in it."""
+        return self.folder / "snapshot.yaml"
+
+    def commit(self, name: str, content: str) -> None:
+        """Commit a file as it is to be from now on."""
+        (self.checkout / name).write_text(content)
+        self._git("add", name)
+        self._git("commit", "-q", "--allow-empty", "-m", "Live")
+
+    def _git(self, *words: str) -> None:
+        identity = ["-c", "user.name=live", "-c", "user.email=live@example.org"]
+        subprocess.run(["git", *identity, *words], cwd=self.checkout, check=True)
 
     @property
     def by_hand(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
+from pathlib import Path
 
 from player import Player, wait_until
 from report import Row
@@ -109,6 +110,37 @@ def use(player: Player) -> Seen:
     return (
         ran == 0 and "epoch 1" in said and checked == 0,
         f"run: exit {ran}; validate: exit {checked}, {_last(verdict)}",
+    )
+
+
+def take_snapshot(player: Player) -> Seen:
+    """Install something by hand, and take a snapshot of what the machine has become."""
+    install = '"$(head -n 1 ~/.gpu-lol/inventory.python)" -m pip install -q tabulate==0.9.0'
+    installed, said = player.gpu_lol("run", "--", f"PIP_BREAK_SYSTEM_PACKAGES=1 {install}")
+    if installed != 0:
+        return False, f"install: exit {installed}, {_last(said)}"
+    taken, said = player.gpu_lol("snapshot", "--output", str(player.snapshot))
+    found = re.findall(
+        r"^ *- (tabulate\S*)", player.snapshot.read_text() if player.snapshot.is_file() else "", re.MULTILINE
+    )
+    return taken == 0 and found == ["tabulate==0.9.0"], f"exit {taken}, {_last(said)}; it lists {', '.join(found)}"
+
+
+def resume(player: Player) -> Seen:
+    """Rent a machine from the snapshot, and take one of that: it has nothing new. Ends it."""
+    code, said = player.gpu_lol("resume", str(player.snapshot), "--hours", "15m")
+    if code != 0 or player.newest.state is not State.READY:
+        return False, f"resume: exit {code}, {_last(said)}"
+    there = player.ssh('"$(head -n 1 ~/.gpu-lol/inventory.python)" -c "import tabulate; print(tabulate.__version__)"')
+    player.commit(".gpu-lol.yaml", player.snapshot.read_text())
+    again, said = player.gpu_lol("snapshot", "--output", str(player.snapshot) + ".again")
+    is_same = Path(f"{player.snapshot}.again").read_text() == player.snapshot.read_text()
+    ended, verdict = player.gpu_lol("down")
+    is_good = again == 0 and is_same and there.strip() == "0.9.0" and ended == 0 and not player.machines()
+    news = "nothing new" if is_same else "something else"
+    return (
+        is_good,
+        f"tabulate {there.strip()} is there; another snapshot has {news}; down: exit {ended}, {_last(verdict)}",
     )
 
 
@@ -214,8 +246,10 @@ STEPS: tuple[Step, ...] = (
     Step("up", "a machine is rented, set up and checked: driver, CUDA, GPU, packages, no credential", up),
     Step("log-in", "its requester logs in with the key of the comment, host key pinned", log_in),
     Step("use", "`run` and `validate` by the derived key", use),
+    Step("snapshot", "what was installed by hand stands in a snapshot", take_snapshot),
     Step("pod-key", "what the pod's own key may ask", pod_key),
     Step("down", "`down` saves the work and proves the absence", down_saves_work),
+    Step("resume", "a machine is rented from the snapshot, and another snapshot has nothing new", resume),
     Step("ends-itself", "work comes back; left alone, the machine ends itself when its lease is over", ends_itself),
     Step("sweeper", "with its watch stopped, the sweeper ends it", sweeper_ends),
     Step("killed", "`up` is killed while its machine boots; the sweeper ends what it left", killed_launch),

@@ -323,6 +323,22 @@ def test_workflow_that_could_not_run_is_told_before_it_does(
     assert says.replace("`", "") in " ".join(capsys.readouterr().out.split())
 
 
+def test_label_of_which_no_workflow_is_told_is_found(
+    checkout: Path, place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.hub.commit({POLICY_PATH: "smoke: {label: gpu-smoke}\n"})
+    swept(place)
+    path = checkout / ".github" / "workflows" / "gpu-lol-bot.yml"
+    capsys.readouterr()
+    assert cli.main(["doctor"]) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    assert "The policy names the label gpu-smoke" in said
+    assert "types: [closed, labeled]" in said
+    path.write_text(path.read_text().replace("types: [closed]", "types: [closed, labeled]"))
+    assert cli.main(["doctor"]) == 0
+    assert "gpu-smoke" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("text", ["a: [", "&a [*a, *a]", "", "jobs: 3", "on: push\njobs: {a: {uses: 7}}"])
 def test_file_that_is_no_workflow_is_passed_over(checkout: Path, text: str) -> None:
     (checkout / ".github" / "workflows" / "odd.yml").write_text(text)

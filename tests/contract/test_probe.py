@@ -211,7 +211,7 @@ class Control:
 BREAK_TORCH = f"mv /{PACKAGES}/torch/version.py /tmp/version.py"
 CONTROLS = {
     "driver too old for torch's CUDA": Control(
-        "driver", {"driver_version": "470.82.01"}, says="Driver 470.82.1 is too old: CUDA 12.4"
+        "driver", {"driver_version": "470.82.01", "cuda_version": "11.4"}, says="Driver 470.82.1 is too old: CUDA 12.4"
     ),
     "nvidia-smi broken": Control(
         "driver",

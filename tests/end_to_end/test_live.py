@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = ("wrong-key", "up", "log-in", "use", "pod-key", "down")
+QUICK = ("wrong-key", "up", "log-in", "use", "snapshot", "pod-key", "down", "resume")
 
 
 def test_the_steps_of_a_live_run_see_what_they_look_for(image: Path, tmp_path: Path) -> None:

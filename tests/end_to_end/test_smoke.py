@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from concurrent.futures import Future, ThreadPoolExecutor
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.rehearsal.stage import Stage, StepRun
+from gpu_lol_action.rehearsal.stage import ActionRun, Stage, StepRun
 from tests.end_to_end.conftest import Scene
 
 CRON = "41 3 * * *"
@@ -66,3 +69,42 @@ def test_a_night_that_fails_says_which_test_did_and_leaves_nothing(nights: Scene
     assert (issue.title, issue.state) == ("GPU smoke test fails on main", "open")
     assert "tests/test_gpu.py::test_shape" in (issue.body or "")
     assert {path.name for path in Path(failed.outputs["report_path"]).iterdir()} >= {"runs.json", "smoke.log"}
+
+
+def test_a_test_that_somebody_takes_down_was_not_run_and_says_by_whom(scene: Scene) -> None:
+    stage, hub = scene.stage, scene.stage.hub
+    test = "echo the test has begun\nwhile :; do sleep 1; done\n"
+    hub.push(scene.number, "researcher", {".gpu-lol.yaml": SPEC, "tests/gpu.sh": test})
+    event = hub.comment(scene.number, hub.maintainer, "/gpu-lol smoke")
+    run_id = hub.start_run("issue_comment", hub.maintainer)
+    decide = stage.run_step(event, run_id, {"GPU_LOL_PHASE": "decide", "GPU_LOL_CLOUDS": "runpod", "RUNPOD_API_KEY": ""})  # fmt: skip
+    assert decide.outputs["needs_cloud"] == "true", decide.log
+    names = ("deferred", "pinned_sha")
+    handed_on = {f"GPU_LOL_{name.upper()}": decide.outputs.get(name, "") for name in names}
+    downs: list[Future[ActionRun]] = []
+    with ThreadPoolExecutor(1) as beside:
+
+        def take_down(line: str) -> None:
+            if "the test has begun" in line and not downs:
+                downs.append(
+                    beside.submit(stage.run_action, hub.comment(scene.number, hub.maintainer, "/gpu-lol down"))
+                )
+
+        act = stage.start_step(event, run_id, {"GPU_LOL_PHASE": "act", **handed_on}).wait(take_down)
+        hub.finish_run(run_id)
+        assert downs, act.log
+        down = downs[0].result()
+    assert (act.exit_code, act.outputs["reason_code"]) == (0, "smoke_not_run"), act.log
+    assert (down.last.exit_code, down.last.outputs["reason_code"]) == (0, "torn_down"), down.last.log
+    (run,) = json.loads((Path(act.outputs["report_path"]) / "runs.json").read_text())["runs"]
+    assert (run["result"], run["reason"]) == ("not run", "stopped")
+    assert f"`{hub.maintainer}` took the machine down" in run["why"]
+    (check,) = hub.repository.record("checks").values()
+    assert check["conclusion"] == "neutral"
+    assert any("Nothing is running" in body for body in scene.bodies)
+    (record,) = scene.records
+    assert record.tombstone is not None
+    assert (record.tombstone.by, record.tombstone.reason) == (hub.maintainer, "down")
+    assert record.bill is not None
+    assert record.bill.usd >= sum(Decimal(str(bill["usd"])) for bill in stage.open_cloud().bills())
+    scene.assert_nothing_left()

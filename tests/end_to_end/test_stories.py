@@ -144,7 +144,7 @@ def test_no_capacity_anywhere_is_said_with_every_offer_tried_and_costs_nothing(s
 
 def test_a_machine_that_fails_its_checks_is_ended_and_billed_and_the_comment_says_what_was_wrong(scene: Scene) -> None:
     stage, hub = scene.stage, scene.stage.hub
-    stage.open_cloud().post("stand_in", {"driver_version": "470.57"})
+    stage.open_cloud().post("stand_in", {"driver_version": "470.57", "cuda_version": "11.4"})
     run = stage.run_action(hub.comment(scene.number, hub.maintainer, "/gpu-lol up"))
     assert run.last.exit_code == 4, run.last.log
     assert run.last.outputs["reason_code"] == "validation_failed"

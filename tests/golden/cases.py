@@ -25,6 +25,7 @@ from gpu_lol_action.domain.environment import (
     Tombstone,
 )
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.label import LabelWord
 from gpu_lol_action.domain.leases import Warn
 from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
@@ -35,6 +36,7 @@ from gpu_lol_action.domain.request import Command, Deny, ParseProblem, PullReque
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.smoke import (
     SmokeHistory,
+    SmokeIntent,
     SmokeMachine,
     SmokeResult,
     SmokeRun,
@@ -43,12 +45,14 @@ from gpu_lol_action.domain.smoke import (
     TestReport,
     TestStatus,
 )
+from gpu_lol_action.domain.smoke_intent import lost_runs
 from gpu_lol_action.domain.smoke_issue import StandingIssue, stand
 from gpu_lol_action.domain.snapshot import Change, Snapshot
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Meta, SpecDifference, WorkloadType
 from gpu_lol_action.domain.waiting import Waiting
 from gpu_lol_action.errors import Explanation, SpecError
 from gpu_lol_action.handlers.estimate import estimate_case
+from gpu_lol_action.intake.label_gate import check_label
 from gpu_lol_action.launch.access import Readers
 from gpu_lol_action.launch.command import Output
 from gpu_lol_action.pricing.budget import Spending
@@ -673,6 +677,9 @@ def _night(nights_ago: int, run: SmokeRun, minutes: int = 4, sha: str = "", **ch
 
 SMOKE_RED = replace(SMOKE_FAILED, cell="L4", machine=SMOKE_PASSED.machine)
 SMOKE_NONE = replace(SMOKE_NOT_RUN, cell="L4")
+_LOST_AT = NOW.replace(hour=3, minute=41)
+_BEGUN = SmokeIntent("9000", "1", SMOKE_NONE.sha, _LOST_AT, _LOST_AT + timedelta(hours=2), ("L4",))
+(SMOKE_LOST,) = lost_runs(_BEGUN)
 SMOKE_NIGHTS = (
     _night(7, SMOKE_PASSED),
     _night(6, SMOKE_RED, 3, "6b" * 20),
@@ -681,6 +688,12 @@ SMOKE_NIGHTS = (
     _night(3, SMOKE_PASSED, 5),
     _night(2, SMOKE_RED, 3),
 )
+
+
+def _denied_label(word: LabelWord) -> str:
+    denied = check_label(word, SMOKE_NONE.sha)
+    assert isinstance(denied, Deny)
+    return comments.denied(reason=denied, command_line="label gpu-smoke by ada", record=None, now=NOW)
 
 
 def _smoke_issue(past: Sequence[SmokeRun], *runs: SmokeRun, branch: str = "main", is_news: bool = False) -> str:
@@ -928,6 +941,8 @@ CASES: Mapping[str, Callable[[], str]] = {
     "denied": lambda: comments.denied(
         reason=_DENY, command_line="/gpu-lol up --gpu H100:8 --hours 4", record=None, now=NOW, reply_to=REPLY
     ),
+    "denied_label_push": lambda: _denied_label(LabelWord(NOW, NOW - timedelta(minutes=2, seconds=13))),
+    "denied_label_unknown": lambda: _denied_label(LabelWord(NOW)),
     "denied_hostile": lambda: comments.denied(
         reason=Deny("permission_denied", HOSTILE, HOSTILE, HOSTILE),
         command_line=HOSTILE,
@@ -986,6 +1001,9 @@ CASES: Mapping[str, Callable[[], str]] = {
     "smoke_issue_not_run": lambda: _smoke_issue(
         [*SMOKE_NIGHTS[:-1], _night(2, SMOKE_NONE), _night(1, SMOKE_NONE)],
         replace(SMOKE_NONE, remedy="Allow another card under `clouds` in `.github/gpu-lol.yml`."),
+    ),
+    "smoke_issue_lost": lambda: _smoke_issue(
+        [*SMOKE_NIGHTS[:-1], _night(2, SMOKE_LOST), _night(1, SMOKE_LOST)], SMOKE_LOST
     ),
     "smoke_issue_over": lambda: _smoke_issue(SMOKE_NIGHTS, SMOKE_PASSED),
     "smoke_issue_hostile": lambda: _smoke_issue((), _hostile_smoke(), branch=HOSTILE),

@@ -17,6 +17,7 @@ from pathlib import Path
 from gpu_lol_action.adapters.github import Connection
 from gpu_lol_action.adapters.github_first_look import Focus
 from gpu_lol_action.adapters.github_forge import GitHubForge, Hands
+from gpu_lol_action.adapters.github_labels import GitHubLabels
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
 from gpu_lol_action.domain.environment import EnvironmentRecord
@@ -92,6 +93,7 @@ class World:
                 forge=forge,
                 ledger=RecordLedger(GitRefStore(forge.client, refs=forge.refs)),
                 surfaces=wiring.surfaces_of(forge),
+                labels=GitHubLabels(forge.client),
                 clock=self.clock,
                 progress=self.progress,
                 cloud=lambda: self.cloud,

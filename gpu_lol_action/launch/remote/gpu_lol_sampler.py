@@ -2,7 +2,7 @@
 
 Arguments: where the answer goes (JSON, rewritten whole as it grows), the folder whose disk is watched, the process to watch.
 NVML where its library answers, else nvidia-smi, else the rest alone. A sample is taken every two seconds, or as much
-more seldom as keeps this process under one percent of one core.
+more seldom as keeps this process under half a percent of one core.
 """
 
 from __future__ import annotations
@@ -10,14 +10,24 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 INTERVAL_S = 2.0
-SHARE = 0.01
+SHARE = 0.005
 FIELDS = "index,name,memory.used,memory.total,utilization.gpu"
+UNKNOWN = "[N/A]"
+MIB = 1 << 20
+# Where the driver's library lies when the loader does not know: in WSL, and in Google's and other clouds' containers.
+LIBRARIES = (
+    "libnvidia-ml.so.1",
+    "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+    "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+    "/usr/local/nvidia/lib/libnvidia-ml.so.1",
+)
 Row = Tuple[str, str, str, str, str]
 Facts = Dict[str, Any]
 
@@ -27,70 +37,120 @@ class NvmlMemory(ctypes.Structure):
 
 
 class NvmlUtilization(ctypes.Structure):
-    """nvmlUtilization_t of nvml.h: percent of the last interval in which a kernel ran, and in which memory was used."""
+    """nvmlUtilization_t: percent of the last interval in which a kernel ran, and in which memory was used."""
+
+
+class NvmlAccounting(ctypes.Structure):
+    """nvmlAccountingStats_t: what the driver itself counts of a process, where somebody has switched that on."""
 
 
 NvmlMemory._fields_ = [(name, ctypes.c_ulonglong) for name in ("total", "free", "used")]
 NvmlUtilization._fields_ = [(name, ctypes.c_uint) for name in ("gpu", "memory")]
+NvmlAccounting._fields_ = [
+    *((name, ctypes.c_uint) for name in ("gpu_percent", "memory_percent")),
+    *((name, ctypes.c_ulonglong) for name in ("most_bytes", "time_ms", "start_us")),
+    ("is_running", ctypes.c_uint),
+    ("reserved", ctypes.c_uint * 5),
+]
 
 
-def nvml_reader() -> Optional[Callable[[], List[Row]]]:
-    """Return a reader through the driver's own library; None where there is none, or it does not start."""
-    try:
-        library = ctypes.CDLL("libnvidia-ml.so.1")
-        if library.nvmlInit_v2() != 0:
-            return None
+class Nvml:
+    """The driver's own library; raises OSError or AttributeError where it does not start."""
+
+    def __init__(self, load: Callable[[str], Any] = ctypes.CDLL) -> None:
+        self.library = first_of(load)
         count = ctypes.c_uint()
-        if library.nvmlDeviceGetCount_v2(ctypes.byref(count)) != 0:
-            return None
-        devices = []
-        for index in range(min(count.value, 64)):
-            device, name = ctypes.c_void_p(), ctypes.create_string_buffer(96)
-            if library.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device)) != 0:
-                return None
-            library.nvmlDeviceGetName(device, name, 96)
-            devices.append((device, name.value.decode("utf-8", "replace")))
-    except (OSError, AttributeError):
-        return None
+        if self.library.nvmlInit_v2() != 0 or self.library.nvmlDeviceGetCount_v2(ctypes.byref(count)) != 0:
+            raise OSError("the driver does not answer")
+        self.devices = [self._device(index) for index in range(min(count.value, 64))]
+        self.before = [self._processes(device) for device, _ in self.devices]
 
-    def read() -> List[Row]:
-        rows: List[Row] = []
-        for index, (device, name) in enumerate(devices):
-            memory, used = NvmlMemory(), NvmlUtilization()
-            if library.nvmlDeviceGetMemoryInfo(device, ctypes.byref(memory)) != 0:
-                continue
-            is_told = library.nvmlDeviceGetUtilizationRates(device, ctypes.byref(used)) == 0
-            mib = 1 << 20
-            work = str(used.gpu) if is_told else "[N/A]"
-            rows.append((str(index), name, str(memory.used // mib), str(memory.total // mib), work))
-        return rows
+    def read(self) -> List[Row]:
+        """Return what each card says; one that does not answer (lost, or a part of another) has no figures."""
+        return [(str(index), name, *self._row(device)) for index, (device, name) in enumerate(self.devices)]
 
-    return read
+    def counted(self) -> Dict[str, float]:
+        """Return the most that one process held on each card, in MiB, of those that came since: the driver's own count."""
+        found = {}
+        for index, (device, _) in enumerate(self.devices):
+            held = [self._most(device, process) for process in self._processes(device) - self.before[index]]
+            if held:
+                found[str(index)] = max(held) / MIB
+        return found
+
+    def _device(self, index: int) -> Tuple[Any, str]:
+        device, name = ctypes.c_void_p(), ctypes.create_string_buffer(96)
+        if self.library.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device)) != 0:
+            return None, ""
+        self.library.nvmlDeviceGetName(device, name, 96)
+        return device, name.value.decode("utf-8", "replace")
+
+    def _row(self, device: Any) -> Tuple[str, str, str]:
+        if device is None:
+            return UNKNOWN, UNKNOWN, UNKNOWN
+        memory, work = NvmlMemory(), NvmlUtilization()
+        used = total = busy = UNKNOWN
+        # Not supported where the card has no memory of its own (GB10), not permitted for a part of a card (MIG).
+        if self.library.nvmlDeviceGetMemoryInfo(device, ctypes.byref(memory)) == 0:
+            used, total = str(memory.used // MIB), str(memory.total // MIB)
+        if self.library.nvmlDeviceGetUtilizationRates(device, ctypes.byref(work)) == 0:
+            busy = str(work.gpu)
+        return used, total, busy
+
+    def _processes(self, device: Any) -> Set[int]:
+        is_on, count = ctypes.c_uint(), ctypes.c_uint(4096)
+        ids = (ctypes.c_uint * 4096)()
+        try:
+            if device is None or self.library.nvmlDeviceGetAccountingMode(device, ctypes.byref(is_on)) != 0:
+                return set()
+            if not is_on.value or self.library.nvmlDeviceGetAccountingPids(device, ctypes.byref(count), ids) != 0:
+                return set()
+        except AttributeError:  # a library that knows no accounting
+            return set()
+        return set(ids[: min(count.value, 4096)])
+
+    def _most(self, device: Any, process: int) -> int:
+        said = NvmlAccounting()
+        is_told = self.library.nvmlDeviceGetAccountingStats(device, process, ctypes.byref(said)) == 0
+        return int(said.most_bytes) if is_told and said.most_bytes < 1 << 50 else 0  # all ones: not known
 
 
-def smi_reader() -> Optional[Callable[[], List[Row]]]:
-    """Return a reader through nvidia-smi; None where it does not answer."""
+def first_of(load: Callable[[str], Any]) -> Any:
+    """Return the driver's library from the first place that has it."""
+    for place in LIBRARIES:
+        try:
+            return load(place)
+        except OSError:
+            continue
+    raise OSError("the driver has no library here")
 
-    def read() -> List[Row]:
-        command = ["nvidia-smi", "--query-gpu=" + FIELDS, "--format=csv,noheader,nounits"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20, check=True)
-        lines = done.stdout.decode("utf-8", "replace").splitlines()[:64]
-        cells = [[cell.strip() for cell in line.split(",")] for line in lines]
-        return [(row[0], row[1], row[2], row[3], row[4]) for row in cells if len(row) == 5]
 
-    try:
-        read()
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return read
+def smi_rows() -> List[Row]:
+    """Ask nvidia-smi; raises OSError or SubprocessError where it does not answer."""
+    command = ["nvidia-smi", "--query-gpu=" + FIELDS, "--format=csv,noheader,nounits"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20, check=False)
+    rows = rows_of(done.stdout.decode("utf-8", "replace"))
+    # Some warnings end it with a status of their own, behind an answer that is whole (14: a damaged infoROM).
+    if done.returncode != 0 and not rows:
+        raise subprocess.CalledProcessError(done.returncode, command)
+    return rows
+
+
+def rows_of(text: str) -> List[Row]:
+    """Return the rows of an answer; warnings, blank lines, headers and what is cut off are none."""
+    rows: List[Row] = []
+    for line in text.lstrip("\ufeff").splitlines():
+        # At comma and space, as it prints them: a comma within a figure is none.
+        cells = [cell.strip() for cell in line.split(", ")]
+        if len(cells) == 5 and cells[0].isdigit():
+            rows.append((cells[0], cells[1], cells[2], cells[3], cells[4]))
+    return rows[:64]
 
 
 def number(text: str) -> Optional[float]:
-    """Return a figure; None for what is not told (`[N/A]`, `[Not Supported]`, `[Unknown Error]`)."""
-    try:
-        return float(text.split(maxsplit=1)[0])
-    except (ValueError, IndexError):
-        return None
+    """Return a figure, with its unit or without; None for whatever else is said (`[N/A]`, `[Unknown Error]`, ...)."""
+    found = re.match(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(?: ?(?:MiB|%))?$", text.strip())
+    return float(found.group(1)) if found else None
 
 
 def used_memory_bytes() -> Optional[int]:
@@ -134,16 +194,35 @@ def add(facts: Facts, rows: List[Row], memory: Optional[int], disk: Optional[int
     if disk is not None:
         facts["disk_free_least_bytes"] = min(facts.get("disk_free_least_bytes", disk), disk)
     for index, name, used, total, work in rows:
-        gpu = facts["gpus"].setdefault(
-            index, {"name": name, "total_mib": number(total), "work_sum": 0.0, "work_samples": 0}
-        )
+        gpu = facts["gpus"].setdefault(index, {"name": name, "total_mib": None, "work_sum": 0.0, "work_samples": 0})
         held, busy = number(used), number(work)
+        if gpu["total_mib"] is None:
+            gpu["total_mib"] = number(total)
         if held is not None:
             gpu["peak_mib"] = max(gpu.get("peak_mib", 0.0), held)
         if busy is not None:
             gpu["work_sum"] += busy
             gpu["work_samples"] += 1
             gpu["work_peak"] = max(gpu.get("work_peak", 0.0), busy)
+
+
+def raise_peaks(facts: Facts, counted: Dict[str, float]) -> None:
+    """Take in what the driver itself counted: a process held it, though perhaps between two samples."""
+    for index, most in counted.items():
+        gpu = facts["gpus"].get(index)
+        if gpu is not None and most > 0:
+            gpu["peak_mib"] = max(gpu.get("peak_mib", 0.0), most)
+
+
+def pause_s(look_s: float, spent_s: float, ran_s: float) -> float:
+    """Return how long to wait for the next look, of the processor's time that one took, all took, and what went by.
+
+    A look that is cheap enough for every interval waits for the next; a dear one until all of them, and the start, and it
+    once more are within the share.
+    """
+    if look_s <= SHARE * INTERVAL_S:
+        return INTERVAL_S
+    return max(INTERVAL_S, (spent_s + look_s) / SHARE - ran_s)
 
 
 def is_running(process: int) -> bool:
@@ -162,31 +241,42 @@ def write(path: str, facts: Facts) -> None:
     os.replace(path + ".new", path)
 
 
+def spent_s() -> float:
+    """Return the processor's time of this process and of what it started: a slow nvidia-smi must not slow down what is watched."""
+    return sum(os.times()[:4])
+
+
 def main() -> None:
     """Sample until the watched process is gone."""
     path, folder, watched = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    nvml = nvml_reader()
-    read = nvml or smi_reader()
-    facts: Facts = {"source": "nvml" if nvml else "nvidia-smi" if read else "none", "samples": 0, "gpus": {}}
+    os.nice(10)
     began = time.monotonic()
-    failures = 0
+    try:
+        nvml: Optional[Nvml] = Nvml()
+    except (OSError, AttributeError):
+        nvml = None
+    source, read = ("nvml", nvml.read) if nvml else ("nvidia-smi", smi_rows)
+    facts: Facts = {"source": "none", "samples": 0, "gpus": {}, "failures": 0}
     while True:
-        # Time of this process and of what it starts: a slow nvidia-smi must not slow down what is watched.
-        before = sum(os.times()[:4])
+        before = spent_s()
         rows: List[Row] = []
-        if read is not None and failures < 5:
+        if facts["failures"] < 5:
             try:
                 rows = read()
             except (OSError, subprocess.SubprocessError):
-                failures += 1
+                facts["failures"] += 1
+        if rows:
+            facts["source"] = source
         add(facts, rows, used_memory_bytes(), free_disk_bytes(folder))
         facts["seconds"] = round(time.monotonic() - began, 1)
-        facts["failures"] = failures
         write(path, facts)
-        cost = sum(os.times()[:4]) - before
-        until = time.monotonic() + max(INTERVAL_S, cost / SHARE)
+        ran = time.monotonic() - began
+        until = time.monotonic() + pause_s(spent_s() - before, spent_s(), ran)
         while time.monotonic() < until:
             if not is_running(watched):
+                if nvml is not None:
+                    raise_peaks(facts, nvml.counted())
+                    write(path, facts)
                 return
             time.sleep(min(0.5, max(until - time.monotonic(), 0.0)))
 

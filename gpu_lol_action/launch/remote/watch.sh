@@ -22,8 +22,9 @@ has_session() { grep -qazE "^sshd(-session)?: [^ ]+@$1" /proc/[0-9]*/cmdline 2> 
 # A GPU that cannot be asked counts as working: on a doubt, nobody's run is taken for idle.
 has_working_gpu() {
   local used one
-  used=$(timeout 10 nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits 2> /dev/null) || return 0
-  [ -n "$used" ] || return 0
+  # 14: it warns of a damaged infoROM behind an answer that is whole.
+  used=$(timeout 10 nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits 2> /dev/null) || [ $? -eq 14 ] || return 0
+  used=$(printf '%s\n' "$used" | grep -v '^WARNING: ') || return 0
   while IFS= read -r one; do
     case $one in '' | *[!0-9\ ]*) return 0 ;; esac
     [ "$((one))" -le 5 ] || return 0

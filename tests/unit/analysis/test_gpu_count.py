@@ -112,3 +112,28 @@ def test_cards_that_are_demanded_count_where_layers_are_spread(
     tree = checkout({"README.md": f"{text}\n" + shell("python infer.py"), "infer.py": LARGE.format(placed)})
     said = counted(tree)
     assert (said and said[0]) == value
+
+
+def test_cards_of_a_documented_run_count_where_the_program_cuts_its_model_into_stages(checkout: Build) -> None:
+    program = "import torch\nfrom accelerate import prepare_pippy\nif __name__ == '__main__':\n    prepare_pippy(model.cuda())\n    model.generate(x)\n"
+    tree = checkout(
+        {"README.md": "When running on 2x4090's:\n" + shell("accelerate launch infer.py"), "infer.py": program}
+    )
+    assert counted(tree) == ("2", Confidence.LOW)
+
+
+PMAP = "import jax\nif __name__ == '__main__':\n    jax.pmap(jax.value_and_grad(loss))(x)\n"
+
+
+@pytest.mark.parametrize(("head", "value"), [("Training time", "8"), ("Latency", None)])
+def test_head_of_a_table_says_what_its_rows_are_about(checkout: Build, head: str, value: str | None) -> None:
+    table = f"Hardware | {head}\n--- | ---\nTPU v3-8 | 13h\nGPU V100 x8 | 1h 58m\n"
+    tree = checkout(
+        {
+            "README.md": f"# Results\n{table}\n# Start\n" + shell("python main.py"),
+            "main.py": PMAP,
+            "requirements.txt": "jax\n",
+        }
+    )
+    said = counted(tree)
+    assert (said and said[0]) == value

@@ -43,6 +43,7 @@ LIKELY: dict[Kind, st.SearchStrategy[Any]] = {
     Kind.TEAMS: st.lists(st.from_regex(r"\A[a-z_]{1,3}[/-]?[a-z0-9]{0,5}\Z"), max_size=7),
     Kind.MODE: st.sampled_from(["comment", "suggest", "commit", "Commit", "off"]),
     Kind.DETAILS: st.sampled_from(["plain", "encrypted", "Plain", "hidden"]),
+    Kind.LABEL: st.one_of(st.just(""), st.from_regex(r"\A[a-zA-Z0-9 -]{1,3}[/:.+_ @-]?[a-z0-9 ]{0,50}\Z")),
     Kind.IMAGES: st.lists(st.from_regex(r"\A[a-zA-Z$*]{1,5}[/:*@ ]?[a-z0-9*.]{0,9}\Z"), max_size=3),
 }
 
@@ -71,6 +72,11 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
 @example({"limits": {"offers_tried": 3.0}})
 @example({"limits": {"price_usd_per_hour": 1e-5}})
 @example({"users": [123], "teams": None})
+@example({"smoke": {"label": "GPU: ready/for +1"}})
+@example({"smoke": {"label": ""}})
+@example({"smoke": {"label": None}})
+@example({"smoke": {"label": "on"}})
+@example({"smoke": {"label": "x" * 51}})
 def test_schema_and_reader_agree_on_generated_files(content: dict[str, Any]) -> None:
     text = yaml.safe_dump(content)
     assert yaml.safe_load(text) == content
@@ -132,6 +138,7 @@ def test_each_value_knows_its_line_or_that_it_is_a_default() -> None:
         ("clouds: [vast]", "API key"),
         ("forks: {may_launch: true}", "forks"),
         ("sweep: {required: false}", "nothing sweeps"),
+        ("smoke: {label: gpu-smoke, forks: false}", "gpu-smoke starts nothing"),
     ],
 )
 def test_what_values_mean_together_is_said(text: str, words: str) -> None:

@@ -13,6 +13,7 @@ from gpu_lol_action.domain.smoke import (
     KEPT_RUNS,
     KEPT_RUNS_OF_CELL,
     SmokeHistory,
+    SmokeIntent,
     SmokeMachine,
     SmokeResult,
     SmokeRun,
@@ -48,6 +49,22 @@ def test_history_comes_back_as_it_was() -> None:
     assert history_from_json(history_to_json(history)) == history
 
 
+BEGUN = SmokeIntent("7", "2", "b" * 40, AT, AT + timedelta(hours=2), ("L4", "A100:2"), RUN.run_url)
+
+
+def test_runs_that_were_begun_come_back_too() -> None:
+    history = SmokeHistory((RUN,), None, (BEGUN, replace(BEGUN, run_id="8", run_url="")))
+    assert history_from_json(history_to_json(history)) == history
+
+
+def test_history_of_an_earlier_version_is_read_and_goes_on() -> None:
+    document = json.loads(history_to_json(SmokeHistory((RUN,), 12)))
+    del document["begun"]
+    old = history_from_json(json.dumps(document))
+    assert old == SmokeHistory((RUN,), 12)
+    assert history_from_json(history_to_json(replace(old, begun=(BEGUN,)))).begun == (BEGUN,)
+
+
 def test_each_cell_keeps_its_newest_runs_and_its_last_pass() -> None:
     first = replace(RUN, result=SmokeResult.PASSED, at=AT - timedelta(days=99))
     runs = [first, *(replace(RUN, at=AT + timedelta(days=n)) for n in range(100))]
@@ -71,6 +88,11 @@ def test_a_wide_matrix_does_not_grow_without_end() -> None:
         {"issue": True},
         {"runs": [1]},
         {"runs": None},
+        {"begun": None},
+        {"begun": [1]},
+        {"begun": [{"run": "7"}]},
+        {"begun": [{"run": 7, "attempt": "1", "sha": "", "at": "", "ends_by": "", "cells": [], "url": ""}]},
+        {"begun": [{"run": "7", "attempt": "1", "sha": "", "at": "2026-11-20", "ends_by": "", "cells": [], "url": ""}]},
     ],
 )
 def test_anything_else_is_no_history(change: dict[str, object]) -> None:

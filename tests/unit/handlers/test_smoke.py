@@ -176,6 +176,7 @@ def test_set_up_that_fails_is_the_codes_failure(bench: Bench, machine: GoodMachi
 def test_machine_that_fails_its_checks_is_no_failure_of_the_code(bench: Bench, machine: GoodMachine) -> None:
     broken = copy.deepcopy(GOOD)
     broken["gpu"]["driver"]["gpus"][0]["driver_version"] = "450.1"
+    broken["gpu"]["driver"]["cuda"] = "11.0"
     machine.facts = [broken]
     run = said(bench)
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "machine_driver")
@@ -252,6 +253,7 @@ def test_down_during_the_test_stops_it(bench: Bench, machine: GoodMachine) -> No
     machine.instead["setup"] = stop
     run = said(bench)
     assert (run.result, run.reason_code) == (SmokeResult.NOT_RUN, "stopped")
+    assert run.why == "It was stopped: `ada` took the machine down (`/gpu-lol down`)."
 
 
 def test_down_while_the_command_runs_is_told_as_that_and_nothing_is_rented_again(

@@ -38,6 +38,20 @@ def test_status_shows_what_the_gpu_does(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "exit_code", "shown"),
+    [
+        ("[N/A], 55, 143771\n", 0, "| 0.1 of 140.4 GiB |"),  # in MIG mode, and in WSL
+        ("12, [N/A], [N/A]\n", 0, "| 12 % |"),  # GB10 has no memory of its own
+        ("0, 0, 32510\nWARNING: infoROM is corrupted at gpu 0008:00:00.0\n", 14, "| 0 %, 0.0 of 31.7 GiB |"),
+    ],
+)
+def test_status_shows_what_a_gpu_tells(bench: Bench, text: str, exit_code: int, shown: str) -> None:
+    bench.running()
+    says(bench, text, exit_code)
+    assert shown in status(bench)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",

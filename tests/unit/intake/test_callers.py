@@ -43,6 +43,22 @@ def test_triggers_are_read_in_each_of_their_forms(written: str, triggers: set[st
     assert caller.has_schedule == ("schedule" in triggers)
 
 
+@pytest.mark.parametrize(
+    ("written", "hears"),
+    [
+        ("on: {pull_request_target: {types: [closed, labeled]}}", True),
+        ("on: {pull_request_target: {types: labeled}}", True),
+        ("on: {pull_request_target: {types: [closed]}}", False),
+        ("on: {pull_request_target: }", False),
+        ("on: {pull_request: {types: [labeled]}}", False),
+        ("on: [pull_request_target]", False),
+        ("on: pull_request_target", False),
+    ],
+)
+def test_labels_are_heard_where_they_are_named(written: str, *, hears: bool) -> None:
+    assert one(f"{written}\njobs: {{a: {{uses: {USES}}}}}").hears_labels is hears
+
+
 def test_secrets_are_names_or_all_of_them() -> None:
     assert one(f"jobs: {{a: {{uses: {USES}, secrets: inherit}}}}").secrets == {"inherit"}
     assert one(f"jobs: {{a: {{uses: {USES}, secrets: {{A: x, B: y}}}}}}").secrets == {"A", "B"}

@@ -10,6 +10,7 @@ from gpu_lol_action.domain.request import (
     Ignore,
     PullRequestChanged,
     PullRequestClosed,
+    PullRequestLabeled,
     Scheduled,
 )
 from gpu_lol_action.intake.events import parse_event
@@ -52,6 +53,44 @@ def test_a_closed_pull_request_names_who_closed_it() -> None:
     assert isinstance(event, PullRequestClosed)
     assert event.actor.login == "ada"
     assert event.pull_request.is_merged
+
+
+def labeled(sender: dict[str, Any] = USER, label: object = None) -> dict[str, object]:
+    return {**pull_event("labeled"), "sender": sender, "label": {"name": "gpu-smoke"} if label is None else label}
+
+
+def test_label_names_who_set_it_and_the_commit_of_its_moment() -> None:
+    event = parse_event("pull_request_target", labeled())
+    assert isinstance(event, PullRequestLabeled)
+    assert (event.label, event.actor.login, event.actor_is_bot) == ("gpu-smoke", "ada", False)
+    assert event.pull_request.head_sha == "a" * 40
+
+
+@pytest.mark.parametrize(
+    "sender",
+    [
+        {"login": "renovate[bot]", "id": 8, "type": "Bot"},
+        {"login": "acme", "id": 9, "type": "Organization"},
+        {"login": "ada", "id": 7},
+    ],
+)
+def test_label_of_anything_but_a_person_is_a_bots(sender: dict[str, Any]) -> None:
+    event = parse_event("pull_request_target", labeled(sender))
+    assert isinstance(event, PullRequestLabeled)
+    assert event.actor_is_bot
+
+
+def test_label_by_pull_request_has_no_secret_and_means_nothing() -> None:
+    ignored = parse_event("pull_request", labeled())
+    assert isinstance(ignored, Ignore)
+    assert ignored.reason_code == "action_not_handled"
+
+
+@pytest.mark.parametrize("label", [{}, {"name": 7}, [], "gpu-smoke"])
+def test_label_without_a_name_is_malformed(label: object) -> None:
+    ignored = parse_event("pull_request_target", labeled(label=label))
+    assert isinstance(ignored, Ignore)
+    assert ignored.reason_code == "event_not_understood"
 
 
 def test_a_deleted_fork_counts_as_a_fork() -> None:

@@ -75,22 +75,56 @@ def test_parse_probe_output_passes_a_right_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("driver", "cuda", "status"),
+    ("driver", "reach", "cuda", "status"),
     [
-        ("525.60.13", "12.4", CheckStatus.PASSED),
-        ("525.60.12", "12.4", CheckStatus.FAILED),
-        ("450.80.02", "11.8", CheckStatus.PASSED),
-        ("450.51.05", "11.8", CheckStatus.FAILED),
-        ("580.65.06", "13.0", CheckStatus.PASSED),
-        ("575.51.03", "13.0", CheckStatus.FAILED),
-        ("600.1", "14.0", CheckStatus.NOTED),
-        ("", "12.4", CheckStatus.FAILED),
+        ("525.60.13", "12.0", "12.4", CheckStatus.PASSED),
+        ("525.60.12", "11.8", "12.4", CheckStatus.FAILED),
+        ("450.80.02", "11.0", "11.8", CheckStatus.PASSED),
+        ("450.51.05", "10.2", "11.8", CheckStatus.FAILED),
+        ("580.65.06", "13.0", "13.0", CheckStatus.PASSED),
+        ("575.51.03", "12.9", "13.0", CheckStatus.FAILED),
+        # With NVIDIA's compatibility libraries in the image, an older driver reaches a newer CUDA.
+        ("535.183.06", "13.0", "13.0", CheckStatus.PASSED),
+        ("600.1", "13.3", "14.0", CheckStatus.NOTED),
+        ("700.1", "14.1", "14.0", CheckStatus.PASSED),
+        ("600.1", None, "14.0", CheckStatus.NOTED),
+        ("", "12.4", "12.4", CheckStatus.FAILED),
     ],
 )
-def test_driver_is_held_against_the_cuda_that_torch_is_built_for(driver: str, cuda: str, status: CheckStatus) -> None:
-    reading = read(gpu__driver__gpus__0__driver_version=driver, gpu__torch__cuda=cuda)
+def test_driver_is_held_against_the_cuda_that_torch_is_built_for(
+    driver: str, reach: str | None, cuda: str, status: CheckStatus
+) -> None:
+    changes = {"gpu__driver__gpus__0__driver_version": driver, "gpu__driver__cuda": reach, "gpu__torch__cuda": cuda}
 
-    assert one(reading, "driver").status is status
+    check = one(read(**changes), "driver")
+
+    assert check.status is status
+    assert (versions([check])[0] != "") == bool(driver), "the driver is found in our own sentence"
+
+
+def test_compatibility_libraries_that_torch_has_not_tried_excuse_no_old_driver() -> None:
+    changes = {"gpu__driver__gpus__0__driver_version": "535.183.06", "gpu__driver__cuda": "13.0", "gpu__torch__cuda": "13.0"}  # fmt: skip
+
+    assert one(read(**changes, gpu__torch__is_available=False), "driver").status is CheckStatus.FAILED
+
+
+def test_driver_is_read_from_the_table_where_the_query_does_not_know_that_field() -> None:
+    reading = read(gpu__driver__gpus__0__driver_version=None, gpu__driver__version="610.57.04")
+
+    assert one(reading, "driver").sentence.startswith("Driver 610.57.4 serves")
+
+
+def test_memory_is_read_with_its_unit_and_what_is_not_told_is_not_taken_for_free() -> None:
+    bare = {"gpu__torch__devices": [], "gpu__torch__is_available": False}
+    for total, used, status in (
+        ("24564 MiB", "1 MiB", CheckStatus.PASSED),
+        ("24564", "9000", CheckStatus.FAILED),
+        ("24564", "[Unknown Error]", CheckStatus.PASSED),  # enough for the need; whether it is free nobody knows
+        ("16384", "[N/A]", CheckStatus.FAILED),
+        ("[Insufficient Permissions]", "[Insufficient Permissions]", CheckStatus.NOTED),
+    ):
+        card = {"gpu__driver__gpus__0__memory.total": total, "gpu__driver__gpus__0__memory.used": used}
+        assert one(read(**bare, **card), "vram").status is status, (total, used)
 
 
 def test_versions_are_read_from_our_own_sentences() -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import runpy
-import stat
 import subprocess
 import sys
 from datetime import timedelta
@@ -20,15 +18,6 @@ from gpu_lol_action.launch.samples import MAX_TEXT, parse_samples
 PROGRAM = Path(__file__).parents[3] / "gpu_lol_action" / "launch" / "remote" / "gpu_lol_sampler.py"
 SAMPLER = runpy.run_path(str(PROGRAM))
 
-# `nvidia-smi --query-gpu=index,name,memory.used,memory.total,utilization.gpu --format=csv,noheader,nounits`, in the forms that
-# drivers print: a whole card, a card in MIG mode, a card without counters, one that does not answer, units all the same.
-ANSWERS = {
-    "whole": ("0, NVIDIA A100-SXM4-80GB, 40536, 81920, 97\n", (40536.0, 81920.0, 97.0)),
-    "MIG": ("0, NVIDIA A100-SXM4-80GB, 87, 81920, [N/A]\n", (87.0, 81920.0, None)),
-    "consumer": ("0, GeForce GTX 1080 Ti, 3, 11178, [Not Supported]\n", (3.0, 11178.0, None)),
-    "unknown": ("0, NVIDIA H100 80GB HBM3, [Unknown Error], 81559, [Unknown Error]\n", (None, 81559.0, None)),
-    "units": ("0, Tesla K80, 11000 MiB, 11441 MiB, 100 %\n", (11000.0, 11441.0, 100.0)),
-}
 CARD = {"name": "NVIDIA H100", "total_mib": 81559.0, "work_samples": 3}
 
 
@@ -47,18 +36,39 @@ def packed(**changes: Any) -> str:
     return base64.b64encode(json.dumps({**facts, **changes}).encode()).decode()
 
 
-@pytest.mark.parametrize("driver", sorted(ANSWERS))
-def test_what_drivers_print_is_read(driver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said, (used, total, work) = ANSWERS[driver]
-    fake = tmp_path / "nvidia-smi"
-    fake.write_text(f"#!/bin/sh\ncat <<'END'\n{said}END\n")
-    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    read = SAMPLER["smi_reader"]()
+@pytest.mark.parametrize(
+    ("text", "figure"),
+    [
+        ("40536", 40536.0), ("11441 MiB", 11441.0), ("97 %", 97.0), ("0", 0.0), ("[N/A]", None), ("N/A", None),
+        ("[Not Supported]", None), ("[Unknown Error]", None), ("[Insufficient Permissions]", None),
+        ("[GPU requires reset]", None), ("[Requested functionality has been deprecated]", None), ("ERR!", None), ("", None),
+        ("81,920", None), ("nan", None), ("inf", None), ("-1", None), ("1e9", None), ("0x10", None), ("14 GB", None),
+        ("9" * 40, None), ("\u0663", None),
+    ],
+)  # fmt: skip
+def test_what_is_no_plain_figure_is_not_known(text: str, figure: float | None) -> None:
+    assert SAMPLER["number"](text) == figure
+
+
+def test_total_that_was_not_told_at_first_is_taken_later() -> None:
     facts: dict[str, Any] = {"samples": 0, "gpus": {}}
-    SAMPLER["add"](facts, read(), None, None)
+    for used, total in (("[Unknown Error]", "[Unknown Error]"), ("87", "81920"), ("[N/A]", "[N/A]")):
+        SAMPLER["add"](facts, [("0", "NVIDIA A100", used, total, "[N/A]")], None, None)
     gpu = facts["gpus"]["0"]
-    assert (gpu.get("peak_mib"), gpu["total_mib"], gpu.get("work_peak")) == (used, total, work)
+    assert (gpu["peak_mib"], gpu["total_mib"], gpu["work_samples"]) == (87.0, 81920.0, 0)
+    assert "work_peak" not in gpu
+
+
+def test_looks_are_as_rare_as_they_are_dear() -> None:
+    pause, share, interval = SAMPLER["pause_s"], SAMPLER["SHARE"], SAMPLER["INTERVAL_S"]
+    assert pause(0.002, 0.1, 0.0) == interval, "a cheap one is within the share at every interval"
+    for look in (0.02, 0.15, 2.0):
+        ran, spent = 0.1, 0.04 + look  # the start, and a first look
+        for _ in range(50):
+            ran += pause(look, spent, ran) + look
+            spent += look
+            assert spent <= share * ran + 1e-9, (look, ran)
+        assert spent > 0.98 * share * (ran - look / share), "and no rarer than that"
 
 
 def test_without_a_driver_the_rest_is_measured(tmp_path: Path) -> None:
@@ -74,6 +84,22 @@ def test_without_a_driver_the_rest_is_measured(tmp_path: Path) -> None:
     assert (found.source, found.gpus, found.peak_gib) == ("none", (), None)
     assert found.memory_peak_gib is not None
     assert found.disk_free_least_gib is not None
+
+
+def test_nvidia_smi_is_asked_once_where_the_library_is_not_there(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    fake = tmp_path / "nvidia-smi"
+    fake.write_text(f"#!/bin/sh\necho >> {asked}\necho '0, NVIDIA L4, 11, 23034, 50'\n")
+    fake.chmod(0o700)
+    watched, answer = subprocess.Popen(["sleep", "1"]), tmp_path / "samples.json"
+    sampling = subprocess.Popen(
+        [sys.executable, PROGRAM, answer, tmp_path, str(watched.pid)], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    )
+    assert sampling.wait(timeout=120) == 0
+    watched.wait()
+    found = parse_samples(base64.b64encode(answer.read_bytes()).decode())
+    assert found is not None
+    assert (found.source, found.samples, found.gpus[0].work_percent) == ("nvidia-smi", len(asked.read_text()), 50.0)
 
 
 def test_peaks_and_means_are_by_card_in_the_cards_order() -> None:

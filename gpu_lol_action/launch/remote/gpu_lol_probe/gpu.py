@@ -7,6 +7,7 @@ import importlib
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from typing import Any, List
 
 from .tools import MARK, Facts, cut, guarded, kill, run, worker
 
-FIELDS = "index,name,uuid,memory.total,memory.used,driver_version,compute_cap"
+# Known to every nvidia-smi since 2014; one that knows not all of them answers none of them.
+FIELDS = ("index", "name", "uuid", "memory.total", "memory.used", "driver_version")
 SIZE = 128
 
 
@@ -40,13 +42,27 @@ def _driver() -> Facts:
         "is_stand_in": "stand-in" in banner,
         "complaint": cut((complaint + banner).strip(), 400),
     }
-    if "CUDA Version:" in banner:
-        facts["cuda"] = banner.split("CUDA Version:", 1)[1].split()[0]
-    code, table, complaint = run(["nvidia-smi", "--query-gpu=" + FIELDS, "--format=csv,noheader,nounits"], 30)
-    names = FIELDS.split(",")
-    rows = [[cell.strip() for cell in line.split(",")] for line in table.splitlines()[:64]]
-    facts["gpus"] = [dict(zip(names, row)) for row in rows if code == 0 and len(row) == len(names)]
+    # Since driver 610 the words are KMD Version and CUDA UMD Version; where either is not known, N/A or ERR!.
+    for name, words in (("version", "(?:Driver|KMD) Version"), ("cuda", "CUDA (?:UMD )?Version")):
+        found = re.search(words + r": *([0-9]+(?:\.[0-9]+)+)", banner)
+        if found:
+            facts[name] = found.group(1)
+    facts["gpus"] = _cards(list(FIELDS))
     return facts
+
+
+def _cards(names: List[str]) -> List[Facts]:
+    """Return what is told of each card; a field that this nvidia-smi does not know is left out, not the whole answer."""
+    while names:
+        _, table, complaint = run(["nvidia-smi", "--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits"], 30)
+        refused = re.match(r'Field "([\w.]+)" is not a valid field', (table + complaint).strip())
+        if not refused or refused.group(1) not in names:
+            # At comma and space, as it prints them. Warnings, blank lines and headers are no rows.
+            lines = [line.strip().split(", ") for line in table.lstrip("\ufeff").splitlines()]
+            rows = [[cell.strip() for cell in row] for row in lines if len(row) == len(names) and row[0].isdigit()]
+            return [dict(zip(names, row)) for row in rows[:64]]
+        names.remove(refused.group(1))
+    return []
 
 
 def _answer(result: Any) -> Facts:

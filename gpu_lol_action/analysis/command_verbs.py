@@ -1,0 +1,41 @@
+"""What a command says it does: its sub-command, and the words of one whose program is not here."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.launch_commands import LaunchCommand
+from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+
+TRAINING_TARGET = re.compile(
+    r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
+)
+SERVING_TARGET = re.compile(
+    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
+    r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
+)
+
+
+def by_verb(command: LaunchCommand) -> Behavior | None:
+    """Return what the sub-command of a program with several says (``tool train``); None where there is none."""
+    verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
+    if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
+        return Behavior.TRAINS
+    return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
+
+
+def by_words(command: LaunchCommand) -> Behavior:
+    """Return what a command does whose program is not here, told from its words."""
+    words = f"{command.target} {' '.join(command.words[:2])}"
+    name = command.target.rsplit("/", 1)[-1]
+    name = (
+        name if name.endswith(".py") or " " in name else name.rpartition(".")[2]
+    )  # a package's name may mean anything
+    if TRAINING_TARGET.search(words) and not SERVING_TARGET.search(name):
+        return Behavior.TRAINS
+    if SERVING_TARGET.search(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:
+        return Behavior.INFERS
+    if "serve" in words or "chat" in words:
+        return Behavior.INFERS
+    return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS

@@ -1,0 +1,130 @@
+"""Which lines of a program a run does not reach: branches whose condition its options and their defaults decide.
+
+``if args.int8: model = load(..., load_in_8bit=True)`` says nothing of a run that leaves ``--int8`` off. Only conditions made of
+names of options are decided (``x``, ``not x``, ``x is None``, ``x == "a"``, ``x in ("a", "b")``, joined by ``and`` or ``or``);
+every other branch counts as reached.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.configuration import Setting, fold_key
+from gpu_lol_action.analysis.paths import Form
+
+MAX_CONDITIONS = 2000
+MAX_BLOCK_LINES = 400
+
+_CONDITION = re.compile(
+    r"^([ \t]*)(if|elif)\s+([^\n#]{1,300}?):\s*(?:#[^\n]*)?$|^([ \t]*)else\s*:\s*(?:#[^\n]*)?$", re.MULTILINE
+)
+_NAME = r"(?:\w{1,60}\.){0,4}(\w{1,60})"
+_PLAIN = re.compile(rf"(not\s+)?{_NAME}")
+_IS_NONE = re.compile(rf"{_NAME}\s+is\s+(not\s+)?None")
+_EQUALS = re.compile(rf"{_NAME}\s*(==|!=)\s*['\"]([^'\"]{{0,80}})['\"]")
+_AMONG = re.compile(rf"{_NAME}\s+(not\s+)?in\s*[\[({{]([^\])}}]{{1,200}})[\])}}]")
+_TEXT = re.compile(r"['\"]([^'\"]{0,80})['\"]")
+_NOTHING = frozenset({"", "none", "null", "false", "0", "no", "off"})
+# What is done, which whoever starts the program decides anew each time: the default says little.
+_TASKS = frozenset({"mode", "task", "stage", "phase", "command", "action", "train", "do_train", "is_train", "training", "test_only", "eval",
+                    "do_eval", "evaluate", "inference", "local_rank", "rank", "distributed"})  # fmt: skip
+
+
+def option_values(said: Iterable[Setting], sources: Iterable[Source]) -> dict[str, str]:
+    """Return what a run's options are: what its command and configuration say, else what their parsers start with.
+
+    Options that tell what is to be done count only where they are said, and those of which two parsers differ not at all.
+    """
+    defaults: dict[str, set[str]] = {}
+    for source in sources:
+        for default in source.code.defaults if source.code is not None else ():
+            if default.is_option:
+                defaults.setdefault(fold_key(default.name.lstrip("-")), set()).add(default.text)
+    values = {key: next(iter(texts)) for key, texts in defaults.items() if len(texts) == 1 and key not in _TASKS}
+    given: dict[str, str] = {}
+    for setting in said:
+        given.setdefault(setting.key, setting.text)
+    return {**values, **given}
+
+
+def reached(source: Source, settings: Iterable[Setting], values: Mapping[str, str]) -> list[Setting]:
+    """Return the settings of a program that stand where the run may come."""
+    found = list(settings)
+    dead = dead_lines(source, values) if found else ()
+    return [s for s in found if not any(s.evidence.line in block for block in dead)] if dead else found
+
+
+def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
+    """Return the blocks of a program, as ranges of line numbers, that these options switch off."""
+    if source.form is not Form.PYTHON or not values:
+        return ()
+    text = source.text
+    lines = text.split("\n")
+    dead: list[range] = []
+    # By depth: where the block of the last branch ends, and whether one of its chain is surely taken.
+    open_chains: dict[int, tuple[int, bool]] = {}
+    number = position = 0
+    for count, found in enumerate(_CONDITION.finditer(text)):
+        if count >= MAX_CONDITIONS:
+            break
+        number += text.count("\n", position, found.start())
+        position = found.start()
+        word = found[2] or "else"
+        depth = len(found[1] if found[2] else found[4])
+        end, is_taken = open_chains.get(depth, (0, False))
+        is_taken = is_taken and word != "if" and not any(_is_code(line) for line in lines[end:number])
+        verdict = None if word == "else" else decided(found[3], values)
+        block = range(number + 2, _end(lines, number + 1, depth) + 1)
+        if is_taken or verdict is False:
+            dead.append(block)
+        open_chains = {known: value for known, value in open_chains.items() if known < depth}
+        open_chains[depth] = block.stop - 1, is_taken or verdict is True
+    return tuple(dead)
+
+
+def decided(condition: str, values: Mapping[str, str]) -> bool | None:
+    """Return whether a condition holds; None where the options do not decide it."""
+    if " or " in condition:
+        parts = [decided(part.strip(), values) for part in condition.split(" or ")] if "(" not in condition else [None]
+        return True if True in parts else False if set(parts) == {False} else None
+    if " and " in condition:
+        parts = [decided(part.strip(), values) for part in condition.split(" and ")]
+        return False if False in parts else True if set(parts) == {True} else None
+    return _simple(condition.strip(), values)
+
+
+def _simple(condition: str, values: Mapping[str, str]) -> bool | None:
+    if found := _PLAIN.fullmatch(condition):
+        text = values.get(fold_key(found[2]))
+        return None if text is None else (text.strip().lower() not in _NOTHING) is not bool(found[1])
+    if found := _IS_NONE.fullmatch(condition):
+        text = values.get(fold_key(found[1]))
+        return None if text is None else (text.strip().lower() in {"none", "null"}) is not bool(found[2])
+    if found := _EQUALS.fullmatch(condition):
+        text = values.get(fold_key(found[1]))
+        return None if text is None else (text == found[3]) is (found[2] == "==")
+    if found := _AMONG.fullmatch(condition):
+        text, among = values.get(fold_key(found[1])), _TEXT.findall(found[3])
+        return None if text is None or not among else (text in among) is not bool(found[2])
+    return None
+
+
+def _is_code(line: str) -> bool:
+    bare = line.strip()
+    return bool(bare) and not bare.startswith("#")
+
+
+def _end(lines: list[str], start: int, depth: int) -> int:
+    """Return the number of the last line of the block that begins behind line ``start`` (both counted from 1)."""
+    last = start
+    for index in range(start, min(len(lines), start + MAX_BLOCK_LINES)):
+        line = lines[index]
+        bare = line.strip()
+        if not bare:
+            continue
+        if len(line) - len(line.lstrip()) <= depth and not bare.startswith(("#", ")", "]", "}")):
+            break
+        last = index + 1
+    return last

@@ -1,0 +1,26 @@
+"""Commands that start nothing of this checkout: another project's programs, and configurations that readers have to write."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.launch_commands import LaunchCommand
+from gpu_lol_action.analysis.paths import Form
+
+_OF_THE_READER = re.compile(r"(?:^|[/_.<{-])(?:your|my|path[_/-]to|xxx+)(?=[/_.>}-])", re.IGNORECASE)
+
+
+def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
+    """Whether a command starts a file that is not here, though programs are: a placeholder, or another project's."""
+    if not command.target.endswith(".py"):
+        return _is_to_be_filled_in(checkout, command)
+    if any(checkout.find_named(name) is not None for name in command.configs):
+        return False
+    return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
+
+
+def _is_to_be_filled_in(checkout: Checkout, command: LaunchCommand) -> bool:
+    """Whether another project's tool is handed a configuration that readers have to write themselves (``your_config.yml``)."""
+    named = [name for name in command.configs if checkout.find_named(name) is None]
+    return bool(named) and len(named) == len(command.configs) and all(_OF_THE_READER.search(name) for name in named)

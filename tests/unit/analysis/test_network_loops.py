@@ -1,0 +1,69 @@
+"""Loops of programs that are followed: rounds of a training are not repeated, lists and layers that loops build are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.media_networks import own_network
+
+Build = Callable[[Mapping[str, str]], Checkout]
+NET = """
+import math
+import torch
+from torch import nn
+
+def table(positions, width):
+    return [[math.sin(p / 10000 ** (i / width)) for i in range(width)] for p in range(positions)]
+
+class Net(nn.Module):
+    def __init__(self, widths):
+        super().__init__()
+        self.positions = table(500, 500)
+        self.rows = nn.ModuleList([nn.Linear(width, width) for width in widths])
+
+    def forward(self, x):
+        for row in self.rows:
+            x = row(x)
+        return x
+"""
+TRAIN = """
+import torch
+from net import Net
+
+def flatten(value):
+    found = []
+    for key in value:
+        found.extend(flatten(value[key]))
+    return found
+
+def step(model, batch):
+    a = torch.mean(batch); b = a + 1; c = b * 2; d = torch.sum(c); e = torch.abs(d); f = torch.exp(e)
+    {many}
+    return f
+
+def main():
+    widths = []
+    for place in range(100):
+        widths.append(10)
+    model = Net(widths).cuda()
+    notes = flatten(load())
+    for epoch in range(500):
+        for batch in range(500):
+            loss = step(model, batch)
+            loss.backward()
+    late = Net(widths + [20])
+
+if __name__ == '__main__':
+    main()
+"""
+
+
+def test_what_a_loop_builds_is_whole_and_what_it_trains_costs_two_rounds(checkout: Build) -> None:
+    many = "; ".join(f"x{n} = torch.abs(f)" for n in range(40))
+    tree = checkout({"net.py": NET, "train.py": TRAIN.replace("{many}", many), "requirements.txt": "torch\n"})
+    sources = [next(s for s in tree.sources if s.path == path) for path in ("train.py", "net.py")]
+    network = own_network(sources, 224)
+    assert network is not None
+    # The network behind the loop is built as well: the steps are not gone by then.
+    assert network.parameters == 100 * (10 * 10 + 10) + 20 * 20 + 20

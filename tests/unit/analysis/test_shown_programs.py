@@ -1,0 +1,74 @@
+"""A README's own code as the run of a repository that holds nothing nearer to start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.domain.spec import WorkloadType
+from tests.unit.analysis.conftest import Build
+
+README = """# Weights
+
+```bash
+pip install transformers
+```
+
+## Use
+
+```python
+from transformers import AutoModelForCausalLM, AutoTokenizer
+name = "mistralai/Mistral-7B-v0.1"
+tokenizer = AutoTokenizer.from_pretrained(name)
+```
+
+```python
+model = AutoModelForCausalLM.from_pretrained(name).half().cuda()
+model.generate(**tokenizer("Hello", return_tensors="pt"))
+```
+"""
+DEEP = (
+    "from transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('gpt2').generate()\n"
+)
+
+
+def test_what_a_readme_shows_is_the_run_where_nothing_is_nearer(checkout: Build) -> None:
+    analysis = analyze(checkout({"README.md": README, "extra/deep/demo.py": DEEP, "requirements.txt": "torch\n"}))
+    entry, model = best(analysis.findings, "entry_point"), best(analysis.findings, "model.id")
+    assert entry is not None
+    assert (entry.evidence.path, entry.evidence.line) == ("README.md", 17)
+    assert model is not None
+    assert model.value == "mistralai/Mistral-7B-v0.1"
+    assert analysis.spec.meta.workload_type is WorkloadType.INFERENCE
+    assert 15 <= (analysis.spec.hardware.vram_required_gb or 0) <= 20
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"demo.py": DEEP},
+        {"README.md": README + "\n```\npython extra/deep/demo.py\n```\n", "extra/deep/demo.py": DEEP},
+    ],
+)
+def test_a_program_or_a_command_of_the_same_level_comes_before(checkout: Build, files: Mapping[str, str]) -> None:
+    analysis = analyze(checkout({"README.md": README, "requirements.txt": "torch\n", **files}))
+    entry = best(analysis.findings, "entry_point")
+    assert entry is not None
+    assert entry.value != "README.md"
+
+
+def test_an_example_of_a_library_that_needs_no_gpu_makes_it_need_none(checkout: Build) -> None:
+    setup = (
+        "from setuptools import setup\nsetup(name='x', install_requires=['numpy'], extras_require={'all': ['torch']})\n"
+    )
+    tree = checkout({"README.md": README, "setup.py": setup, "x/__init__.py": "import numpy\n"})
+    assert analyze(tree).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+def test_a_placeholder_that_is_shown_is_not_meant(checkout: Build) -> None:
+    shown = README.replace("mistralai/Mistral-7B-v0.1", "facebook/opt-125m")
+    analysis = analyze(checkout({"README.md": shown, "requirements.txt": "torch\n"}))
+    assert best(analysis.findings, "model.id") is None
