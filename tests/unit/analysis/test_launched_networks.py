@@ -161,6 +161,9 @@ def test_networks_of_which_one_counts_by_position_do_not_add_up(checkout: Build)
 
 
 def test_a_network_of_graphs_is_no_language_model_for_its_layers_and_width(checkout: Build) -> None:
-    net = NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 64)") + "num_layers = 5\nhidden_size = 600\nbatch_size = 256\n"
+    net = (
+        NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 64)")
+        + "num_layers = 5\nhidden_size = 600\nbatch_size = 256\n"
+    )
     analysis = analyze(checkout({"train.py": net + "net = Net()\n" + TRAIN.replace("image_size = 64\n", "")}))
     assert any(f.why.startswith("Net (") for f in analysis.findings if f.field == "hardware.vram_required_gb")
