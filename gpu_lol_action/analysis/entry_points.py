@@ -239,11 +239,19 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     # Asked only as far as the answer needs it: each may have to be parsed.
     may_train = own is Behavior.NEITHER or TRAINING_TARGET.search(script.path) or _has_training_options(script)
-    if may_train and any(_behavior(source) is Behavior.TRAINS for source in closure[1:]):
+    if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
-    if own is Behavior.NEITHER and any(_behavior(source) is Behavior.INFERS for source in closure[1:]):
+    if own is Behavior.NEITHER and any(
+        _of_part(source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
+    ):
         return Behavior.INFERS
     return own
+
+
+def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:
+    """Return what a module does that a program imports; one that takes all names of another (`*`) has its libraries from there."""
+    takes_all = source.code is not None and any("*" in item.names for item in source.code.imports)
+    return _behavior(source, uses_gpu=uses_gpu and takes_all)
 
 
 @remembered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 
@@ -9,6 +10,7 @@ from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.configured_lists import listed_numbers
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
@@ -17,6 +19,7 @@ from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -38,6 +41,7 @@ _SPREADS = frozenset({
 _TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "spawn",
                         "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
+_CARDS = ("train_gpu", "train_gpus", "gpu_list", "cuda_ids", "device_list")
 # What cuts a model into stages, one per process (accelerate, torch.distributed.pipelining).
 _SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
 _PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
@@ -70,7 +74,13 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             copies = f"`{run.shown}` starts {count} processes, each with the whole model"
             found.append(Finding("hardware.replicas", str(count), copies, Confidence.HIGH, run.evidence))
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
-    said = _configured(checkout, run) or _listed(run) or _meshed(checkout, run) or _asserted(checkout, run)
+    said = (
+        _listed_in_file(checkout, run)
+        or _configured(checkout, run)
+        or _listed(run)
+        or _meshed(checkout, run)
+        or _asserted(checkout, run)
+    )
     said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)
     said = (
         said
@@ -124,6 +134,21 @@ def _listed(run: Run) -> list[Finding]:
         if key.rpartition(".")[2] in _LISTS and re.fullmatch(r"\d{1,2}(?:,\s?\d{1,2})+,?", bare):
             count = len([part for part in bare.split(",") if part])
             return [Finding(_FIELD, str(count), f"`--{key} {value}` lists them", Confidence.HIGH, run.evidence)]
+    return []
+
+
+def _listed_in_file(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return how many cards a configuration lists by their numbers (``train_gpu: [0, 1, 2, 3]``)."""
+    if any(key.rpartition(".")[2] in {*_KEYS, *_LISTS} for key in run.options):
+        return []
+    for source in run_configs(checkout, run):
+        lists = listed_numbers([source])
+        for key in (*_LISTS, *_CARDS):
+            numbers = json.loads(lists.get(key, "[]"))
+            if 1 < len(numbers) <= 16 and numbers == list(range(len(numbers))):
+                return [
+                    Finding(_FIELD, str(len(numbers)), f"`{key}` lists them", Confidence.MEDIUM, Evidence(source.path))
+                ]
     return []
 
 

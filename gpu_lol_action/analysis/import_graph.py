@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
@@ -11,6 +12,7 @@ from gpu_lol_action.analysis.paths import Form
 MAX_CLOSURE = 60
 STEPS = 3
 MAX_DOTS = 12
+LEAST_WORDS = 4  # of a dotted name that may begin outside of the checkout: shorter ones are libraries'
 MAX_NAMES = 40
 MAX_ABOVE = 6  # folders above a program from which it may be started
 
@@ -45,8 +47,17 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         if not here and item.module.startswith("."):  # a name that the package itself defines
             inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
             here = [source for source in inits if source is not None and source is not script]
-        found.extend(here)
+        found.extend(here or _from_larger_tree(checkout, item.module))
     return tuple(dict.fromkeys(found))
+
+
+def _from_larger_tree(checkout: Checkout, module: str) -> list[Source]:
+    """Return the module that an import means as it is called in a larger tree, of which the checkout is a folder (``a.b.c.tools.train``)."""
+    words = module.split(".")
+    if not LEAST_WORDS <= len(words) <= MAX_DOTS or module.startswith(".") or words[0] in GPU_MODULES:
+        return []
+    tails = ("/".join(words[cut:]) for cut in range(1, len(words) - 1))
+    return [source for tail in tails if (source := checkout.find(f"{tail}.py")) is not None][:1]
 
 
 def _bases(script: Source, module: str) -> list[str]:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.import_names import is_known, is_standard, package_of
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
@@ -88,6 +88,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     script = run.script if run is not None else None
     closure = import_closure(checkout, script) if script is not None else ()
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    if has_list and run is None:  # no GPU is needed; what is started is then each program at the root
+        rest = [source for source in checkout.of(Form.PYTHON) if source.depth == 0 and is_started(checkout, source)]
     for source in dict.fromkeys([*closure, *rest]):
         for item in source.code.imports if source.code is not None else ():
             # With a list, what is needed only now and then and is not on it was left out on purpose.

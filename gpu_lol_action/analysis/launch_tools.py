@@ -173,7 +173,7 @@ def followed(words: Sequence[str]) -> tuple[str, list[str]] | None:
 
 def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the tool that starts the work, and the words behind it; no tool where nothing is started that we know."""
-    first, rest = words[0].rsplit("/", 1)[-1], list(words[1:])
+    first, rest = words[0].rsplit("/", 1)[-1].replace("mpiexec", "mpirun"), list(words[1:])
     if _PYTHON.fullmatch(first):
         while rest and (rest[0] in {"-u", "-O", "-B", "-W", "ignore"} or rest[0].startswith("-X")):
             rest = rest[1:]

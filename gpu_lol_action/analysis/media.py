@@ -9,27 +9,30 @@ Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configured_lists import listed_numbers
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.media_detectors import built_detector, detector_findings
 from gpu_lol_action.analysis.media_guidance import guidance_findings
+from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import own_network
+from gpu_lol_action.analysis.media_policies import policy_of
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
-from gpu_lol_action.analysis.media_sizes import image_size, size_findings
+from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_measure import OwnNetwork
-from gpu_lol_action.analysis.network_sources import network_sources
+from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.python_code import Call, PythonCode
+from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.media_facts import find_network
@@ -54,15 +57,6 @@ _PARTS = (
     (r"textual.?inversion", "textual inversion", ()),
 )
 MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
-_POLICIES = re.compile(r"^(?:MlpPolicy|CnnPolicy|MultiInputPolicy|MlpLstmPolicy)$")
-# Parameters of stable-baselines3's default policies: two layers of 64 for actor and critic; Mnih et al. 2015 for pictures.
-_POLICY_PARAMETERS = {
-    "MlpPolicy": 12_000,
-    "MlpLstmPolicy": 600_000,
-    "CnnPolicy": 1_700_000,
-    "MultiInputPolicy": 1_700_000,
-}
-_POLICY_OUTPUTS = {"MlpPolicy": 512, "MlpLstmPolicy": 4096, "CnnPolicy": 60_000, "MultiInputPolicy": 60_000}
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -85,18 +79,21 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += built_detector(scope, sources)
     networks = list(_networks(scope, sources))
     found += networks[:3]
+    # Before a latent model's configuration: the guide's own says nothing of what is trained.
+    guided = guidance_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
+    if guided:
+        return [*found, *guided]
     latent = latent_findings(checkout, scope, run)
     if any(finding.field.startswith(("model.", "media.own")) for finding in latent):
         return [*latent, *found]
     if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):
         return [*found, *gaussians]
-    guided = guidance_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
-    if guided:
-        return [*found, *guided]
     points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
     found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
-    found += _own(run, scope, followed, found)
+    words = frozenset(setting.text for _, settings in scope.tiers[:4] for setting in settings)
+    followed = (*followed[:1], *named_modules(checkout, followed, words), *followed[1:])
+    found += _own(checkout, run, scope, followed, found)
     return found
 
 
@@ -158,6 +155,8 @@ def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
     before = 0
     for source in sources:
+        if source is not sources[0] and only_judges(source):
+            continue
         confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
         for place, call, name in _networks_of(source):
             if before + place < MAX_CALLS:
@@ -241,36 +240,18 @@ def _segmenter(call: Call) -> str:
     return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
 
 
-def _own(run: Run, scope: Scope, sources: Sequence[Source], found: Sequence[Finding]) -> list[Finding]:
+def _own(
+    checkout: Checkout, run: Run, scope: Scope, sources: Sequence[Source], found: Sequence[Finding]
+) -> list[Finding]:
     """Return the network of one's own that the run builds, else the policy that a library of agents builds for it."""
-    size = image_size(found) or (0, 0)
-    options: dict[str, str] = {}
-    for _, settings in scope.tiers[:2]:
-        for setting in settings:
-            options.setdefault(setting.key, setting.text)
-    side = round(math.sqrt(size[0] * size[1]))  # of a square as large
-    network = own_network(sources, side, options) if sources else None
+    options = {setting.key: setting.text for setting in reversed(scope.tiers[0][1])}
+    options = {**listed_numbers(run_configs(checkout, run)), **options}
+    for setting in scope.tiers[1][1]:
+        options.setdefault(setting.key, setting.text)
+    network = own_network(sources, input_sizes(scope, found), options) if sources else None
     if network is not None:
         return [*_own_findings(network), *_shape_findings(run, network)]
-    return list(next((policy for source in sources if (policy := _policy_of(source))), ()))
-
-
-@remembered
-def _policy_of(source: Source) -> tuple[Finding, ...]:
-    """Return the network of the first policy that a program starts an agent with."""
-    may_start = source.code is not None and any(source.mentions(policy) for policy in _POLICY_PARAMETERS)
-    for call in source.code.calls if source.code is not None and may_start else ():
-        first = call.arguments[0].text if call.arguments else None
-        if first is not None and _POLICIES.match(first):
-            where = Evidence(source.path, call.line)
-            why = f"`{call.last}` starts with `{first}`"
-            values = (
-                ("own_network", first),
-                ("own_parameters", str(_POLICY_PARAMETERS[first])),
-                ("own_outputs", str(_POLICY_OUTPUTS[first])),
-            )
-            return tuple(Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values)
-    return ()
+    return list(next((policy for source in sources if (policy := policy_of(source))), ()))
 
 
 def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:
@@ -292,6 +273,8 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
         ("own_outputs", str(network.outputs)),
         ("own_at_work", str(network.at_work)),
     ]
+    if network.known_as:
+        values.append(("own_known_as", network.known_as))
     if network.is_sequence:
         values.append(("own_sequence", "yes"))
     return [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]

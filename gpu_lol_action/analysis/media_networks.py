@@ -15,9 +15,11 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_expressions import evaluate
+from gpu_lol_action.analysis.network_inputs import InputSizes
 from gpu_lol_action.analysis.network_libraries import instantiate
 from gpu_lol_action.analysis.network_machine import Following, Frame, Machine, OutOfStepsError
 from gpu_lol_action.analysis.network_measure import DEFAULT_SIZE, FAULTS, LENGTH, OwnNetwork, measured, together
+from gpu_lol_action.analysis.network_named_shapes import shape_of
 from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
 from gpu_lol_action.analysis.network_values import Class, Function, Instance, Value
@@ -48,27 +50,27 @@ _LATENTS = ("AutoencoderKL", "first_stage", "latent_size", "vae.encode")
 
 
 def own_network(
-    sources: Sequence[Source], image_size: int, options: Mapping[str, str] | None = None
+    sources: Sequence[Source], sizes: InputSizes, options: Mapping[str, str] | None = None
 ) -> OwnNetwork | None:
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
     if not sources:
         return None
     given = options or {}
-    before = _followed(sources[0], tuple(sources), image_size)
+    before = _followed(sources[0], tuple(sources), sizes)
     for network, asked in before:
         if all(_said(given, name) == said for name, said in asked.items()):
             return network
-    network, names = _follow_programs(sources, image_size, given)
+    network, names = _follow_programs(sources, sizes, given)
     before.append((network, {name: _said(given, name) for name in names}))
     return network
 
 
 @remembered
 def _followed(
-    first: Source, sources: tuple[Source, ...], image_size: int
+    first: Source, sources: tuple[Source, ...], sizes: InputSizes
 ) -> list[tuple[OwnNetwork | None, dict[str, str | None]]]:
     """Return what came of following the same files before, with the options that were asked for: mostly all that an analysis costs."""
-    del first, sources, image_size  # by which it is remembered
+    del first, sources, sizes  # by which it is remembered
     return []
 
 
@@ -77,16 +79,18 @@ def _said(options: Mapping[str, str], name: str) -> str | None:
 
 
 def _follow_programs(
-    sources: Sequence[Source], image_size: int, options: Mapping[str, str]
+    sources: Sequence[Source], sizes: InputSizes, options: Mapping[str, str]
 ) -> tuple[OwnNetwork | None, tuple[str, ...]]:
     """Return the largest network, and the names of the options that were asked for on the way."""
     programs = _programs(sources)
     if not programs:
         return None, ()
     machine = Machine(
-        programs, options, image_size or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
+        programs, options, sizes.side or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
     )
-    machine.is_size_open = not image_size
+    machine.is_size_open = not sizes.side
+    machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop
+    machine.points = sizes.points
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):
@@ -98,33 +102,11 @@ def _follow_programs(
     if 1 < len(found) <= MOST_TOGETHER:
         return together(found), tuple(machine.asked)  # a generator and what judges it are there at once
     largest = max(found, key=lambda network: (network.parameters, network.evidence), default=None)
+    if largest is not None and machine.known_as:
+        largest = replace(largest, known_as=machine.known_as[0])
     if largest is not None and machine.shapes:
-        largest = replace(largest, shape=_shape(machine.shapes[0]))
+        largest = replace(largest, shape=shape_of(machine.shapes[0]))
     return largest, tuple(machine.asked)
-
-
-_SHAPE = (
-    ("model.layers", ("n_layer", "n_layers", "num_layers", "num_hidden_layers")),
-    ("model.hidden_size", ("n_embd", "hidden_size", "d_model", "dim", "hidden_dim")),
-    ("model.vocabulary", ("vocab_size", "n_vocab")),
-    ("model.attention_heads", ("n_head", "n_heads", "num_heads", "num_attention_heads")),
-)
-MOST_OF_A_SHAPE = 1_000_000
-
-
-def _shape(named: Mapping[str, Value]) -> tuple[tuple[str, int], ...]:
-    """Return the numbers that were computed; none where layers or width is not known."""
-    found = []
-    for name, keys in _SHAPE:
-        value = next((named[key] for key in keys if key in named), None)
-        if (
-            isinstance(value, (int, float))
-            and not isinstance(value, bool)
-            and 0 < value < MOST_OF_A_SHAPE
-            and value == int(value)
-        ):
-            found.append((name, int(value)))
-    return tuple(found) if [name for name, _ in found][:2] == ["model.layers", "model.hidden_size"] else ()
 
 
 def configured_network(

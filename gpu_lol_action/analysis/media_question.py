@@ -21,7 +21,8 @@ STEM = 4
 WHOLE = 1.3
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
-MIXED_UNLESS_TOLD = ("yolo", "rtdetr")  # their trainers use autocast by default (ultralytics: ``amp=True``)
+MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
+"""Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
 
 # Before PyTorch 2 attention was fused only by a package beside it.
 _BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
@@ -34,14 +35,14 @@ def whole_network(
     if (detector := _detector_around(findings, named, sizes)) is not None:
         return detector
     own = _best(findings, "media.own_parameters")
-    if (
-        own is None
-        or own.confidence is not Confidence.HIGH
-        or (named is not None and named.confidence is Confidence.HIGH)
-    ):
+    if own is None or own.confidence is not Confidence.HIGH:
+        return None
+    if named is not None and named.value == _text(findings, "media.own_known_as"):
+        return _own_model(findings, int(own.value) / 1e9)
+    if named is not None and named.confidence is Confidence.HIGH:
         return None
     if named is None:
-        is_language = _best(findings, "model.vocabulary") is not None or _best(findings, "media.image_size") is None
+        is_language = _best(findings, "model.vocabulary") is not None or _is_of_positions(findings)
         return None if is_language else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
     if model is None:
@@ -67,6 +68,11 @@ def _detector_around(
     return find_model(built.value) if is_part else None
 
 
+def _is_of_positions(findings: tuple[Finding, ...]) -> bool:
+    """Whether what is kept was counted per position, and nothing speaks of pictures: then it may be a language model."""
+    return _best(findings, "media.image_size") is None and _text(findings, "media.own_sequence") == "yes"
+
+
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
     """Return the model where nothing else names one: a counted network, else the program's own; None without either.
 
@@ -74,12 +80,18 @@ def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
     """
     known = tuple(findings)
     named, own = _best(known, "media.network"), _best(known, "media.own_parameters")
-    counted = find_model(named.value) if named is not None else None
+    counted = (
+        find_model(named.value) if named is not None and named.value != _text(known, "media.own_known_as") else None
+    )
     if own is None or own.confidence is Confidence.LOW:  # too many of its layers could not be sized
         return counted
     parameters_b = int(own.value) / 1e9
     if counted is not None and counted.parameters_b >= parameters_b:
         return counted
+    return _own_model(known, parameters_b)
+
+
+def _own_model(known: tuple[Finding, ...], parameters_b: float) -> ModelFacts:
     name = _best(known, "media.own_network")
     return ModelFacts(name.value if name is not None else "own network", OWN, parameters_b, source="layers")
 
@@ -98,6 +110,9 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
     trained_part = _text(known, "media.trained_part") if question.method.trains else ""
     is_guided = trained_part == SCENE
     is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and question.method.trains
+    is_mixed = is_mixed and any(
+        f.field == "dependencies.requirements" and f.value.startswith("ultralytics") for f in known
+    )
     return replace(
         question,
         precision="fp16" if is_mixed and _best(known, "training.precision") is None else question.precision,

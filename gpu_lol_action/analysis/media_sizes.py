@@ -13,7 +13,18 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
          "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size")  # fmt: skip
-_HEIGHTS, _WIDTHS = ("height", "video_height", "sample_height", "h"), ("width", "video_width", "sample_width", "w")
+_HEIGHTS = (
+    "train_h",
+    "crop_h",
+    "crop_height",
+    "input_h",
+    "input_height",
+    "height",
+    "video_height",
+    "sample_height",
+    "h",
+)
+_WIDTHS = ("train_w", "crop_w", "crop_width", "input_w", "input_width", "width", "video_width", "sample_width", "w")
 _PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
 _PAIR = (
     "video_size",

@@ -200,6 +200,13 @@ def _some(*, every: bool) -> Builtin:
     return give
 
 
+def _logarithm(asked: Asked) -> Value:
+    numbers = [place for place in asked.places[:2] if isinstance(place, _Numbers) and place > 0]
+    if len(numbers) != len(asked.places) or not numbers or (len(numbers) > 1 and numbers[1] == 1):
+        return UNKNOWN
+    return math.log(numbers[0]) if len(numbers) == 1 else round(math.log(numbers[0], numbers[1]), 9)
+
+
 def _linear_space(asked: Asked) -> Value:
     """Return evenly spaced numbers: rates of stochastic depth, of which only the count matters."""
     count = asked.places[2] if len(asked.places) > 2 else UNKNOWN
@@ -227,6 +234,12 @@ def _input(asked: Asked) -> Value:
     return Tensor(None)
 
 
+def _module(asked: Asked) -> Value:
+    """Return the module of a name that is only known as the program runs."""
+    name = asked.places[0] if asked.places else UNKNOWN
+    return Named(name.strip(".")) if isinstance(name, str) and 0 < len(name) < 200 else UNKNOWN
+
+
 def _pair(asked: Asked) -> Value:
     value = asked.places[0] if asked.places else UNKNOWN
     return value if isinstance(value, list) else [value, value]
@@ -240,11 +253,14 @@ BUILTINS: Mapping[str, Builtin] = {
     "math.sqrt": _number(lambda v: math.sqrt(abs(v))), "np.sqrt": _number(lambda v: math.sqrt(abs(v))), "numpy.sqrt": _number(lambda v: math.sqrt(abs(v))),
     "math.log2": _number(lambda v: math.log2(v) if v > 0 else 0), "np.log2": _number(lambda v: math.log2(v) if v > 0 else 0),
     "numpy.log2": _number(lambda v: math.log2(v) if v > 0 else 0),
+    "math.log": _logarithm, "np.log": _logarithm, "numpy.log": _logarithm, "np.ceil": _number(math.ceil), "numpy.ceil": _number(math.ceil),
+    "np.floor": _number(math.floor), "numpy.floor": _number(math.floor),
     "max": _extreme(max), "min": _extreme(min), "sum": _sum, "zip": _zip, "enumerate": _enumerate, "list": _listed, "tuple": _listed,
     "set": _listed, "iter": _listed, "reversed": _reversed, "sorted": _sorted, "dict": _dict, "OrderedDict": _dict, "collections.OrderedDict": _dict, "cast": _second, "typing.cast": _second,
     "getattr": _getattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
     "np.prod": _product, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
+    "importlib.import_module": _module, "import_module": _module, "__import__": _module,
     "eval": _eval, "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,
     "tensorflow.keras.Input": _input, "tensorflow.keras.layers.Input": _input, "tf.keras.layers.Input": _input,
     "edict": _dict, "EasyDict": _dict, "easydict.EasyDict": _dict, "SimpleNamespace": _dict, "types.SimpleNamespace": _dict,

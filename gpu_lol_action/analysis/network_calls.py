@@ -122,9 +122,10 @@ def _call_method(machine: Machine, target: Method, places: Sequence[Value], name
 
 def _of_container(owner: Instance, name: str, places: Sequence[Value]) -> Value:
     """Return what a container's or network's own methods do: add a layer, list its parts."""
-    if name in {"append", "add", "add_module", "register_module", "setattr"} and places:
+    if name in {"append", "insert", "add", "add_module", "register_module", "setattr"} and places:
         is_row = owner.kind in CONTAINERS and owner.kind != "ModuleDict"
-        owner.items.append(places[-1]) if is_row else assign_attribute(owner, str(places[0]), places[-1])
+        at = places[0] if name == "insert" and isinstance(places[0], int) else len(owner.items)
+        owner.items.insert(at, places[-1]) if is_row else assign_attribute(owner, str(places[0]), places[-1])
     elif name in {"extend", "update"} and places and isinstance(places[0], (list, Instance)):
         owner.items.extend(places[0] if isinstance(places[0], list) else places[0].items)
     elif name == "param" and len(places) > 2 and isinstance(places[2], list):

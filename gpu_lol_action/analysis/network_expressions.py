@@ -84,6 +84,8 @@ def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
             named.update({key: item for key, item in value.items() if isinstance(key, str)})
     if not machine.building and not machine.running:
         machine.line, machine.program = node.lineno, frame.program
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            machine.add_option(places, named)
     return machine.call(target, places, named)
 
 
@@ -241,8 +243,11 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
 def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     """Return an index, or a slice of known bounds."""
     if not isinstance(node, ast.Slice):
-        return evaluate(machine, frame, node)
+        is_rest = isinstance(node, ast.Constant) and node.value is Ellipsis
+        return Ellipsis if is_rest else evaluate(machine, frame, node)
     ends = [evaluate(machine, frame, end) if end is not None else None for end in (node.lower, node.upper, node.step)]
+    if machine.running and ends[1] is UNKNOWN and ends[0] in (None, 0):
+        return slice(machine.length)  # a table of positions is cut to those that there are
     return (
         slice(*ends)
         if all(end is None or (isinstance(end, int) and not isinstance(end, bool)) for end in ends)

@@ -72,6 +72,48 @@ def parts_of(name: str, first: Tensor, places: Sequence[Value], named: Mapping[s
     return found
 
 
+def expanded(first: Tensor, places: Sequence[Value]) -> Tensor:
+    """Return a tensor that is shown several times along its sides of one; nothing of it is copied."""
+    sides = list(places[0]) if len(places) == 1 and isinstance(places[0], list) else list(places)
+    before = first.shape
+    if before is None or len(sides) < len(before) or not all(isinstance(side, (int, float)) for side in sides):
+        return Tensor(first.numel, before)
+    old = (1.0,) * (len(sides) - len(before)) + before
+    shape = tuple(was if side < 0 else float(side) for was, side in zip(old, sides, strict=True))
+    return Tensor(numel_of(shape), shape)
+
+
+def spread(left: Sequence[float], right: Sequence[float]) -> tuple[float, ...] | None:
+    """Return the sides of what arithmetic of two shapes gives, sides of one as often as the other needs; None where they do not fit."""
+    rank = max(len(left), len(right))
+    pairs = zip((1.0,) * (rank - len(left)) + tuple(left), (1.0,) * (rank - len(right)) + tuple(right), strict=True)
+    sides = [(first, second) for first, second in pairs]
+    if any(first != second and 1.0 not in (first, second) for first, second in sides):
+        return None
+    return tuple(max(pair) for pair in sides)
+
+
+def gated(first: Tensor, axis: int) -> Tensor:
+    """Return a tensor of which one half opens and closes the other (Dauphin et al. 2017)."""
+    numel = (first.numel or 0.0) / 2
+    if first.shape is None or not -len(first.shape) <= axis < len(first.shape):
+        return Tensor(numel)
+    sides = list(first.shape)
+    sides[axis] /= 2
+    return Tensor(numel, tuple(sides))
+
+
+def padded(first: Tensor, pads: Value) -> Tensor:
+    """Return a tensor that is longer at its ends: two numbers per side, from the last side on."""
+    known = isinstance(pads, list) and all(isinstance(pad, (int, float)) for pad in pads)
+    if not known or first.shape is None or len(pads) > 2 * len(first.shape):
+        return Tensor(first.numel, first.shape)
+    sides = list(first.shape)
+    for place in range(len(pads) // 2):
+        sides[-1 - place] = max(1.0, sides[-1 - place] + pads[2 * place] + pads[2 * place + 1])
+    return Tensor(numel_of(sides), tuple(sides))
+
+
 def resized(first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Tensor:
     """Return a picture of another size."""
     size = named.get("size", places[1] if len(places) > 1 else None)

@@ -6,12 +6,12 @@ what follows needs it, a norm's once more; an activation that needs its input be
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_attention import ATTENTION, apply_attention
-from gpu_lol_action.analysis.network_forms import numel_of, shrunk
+from gpu_lol_action.analysis.network_convolutions import convolved
+from gpu_lol_action.analysis.network_forms import gated, numel_of, shrunk
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_shapes import rearranged
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Layer, Named, Tensor, Value
@@ -21,21 +21,20 @@ from gpu_lol_action.analysis.network_weights import (
     NORM,
     POOL,
     RECURRENT,
-    conv_weights,
     number,
-    number_at,
-    rank_of,
     recurrent_weights,
     weights_of,
 )
 
 _CURVED = frozenset(
-    {"GELU", "SiLU", "Swish", "Mish", "Sigmoid", "Tanh", "ELU", "SELU", "Hardswish", "Softplus", "PReLU", "QuickGELU"}
-)
-_PLAIN = frozenset({"ReLU", "LeakyReLU", "ReLU6", "Identity", "Dropout", "Dropout2d", "DropPath", "Softmax", "LogSoftmax", "Flatten",
+    {"GELU", "SiLU", "Swish", "Mish", "Sigmoid", "Tanh", "ELU", "SELU", "Hardswish", "Softplus", "PReLU", "QuickGELU", "CELU", "LogSigmoid",
+     "Softsign", "LeakyReLU", "RReLU", "Snake", "Snake1d"}
+)  # fmt: skip
+_PLAIN = frozenset({"ReLU", "ReLU6", "Hardtanh", "Identity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "DropPath", "Softmax", "LogSoftmax", "Flatten",
                     "Unflatten", "Rearrange", "Activation", "Softmax2d", "Hardsigmoid", "Threshold", "StochasticDepth"})  # fmt: skip
 _OTHERS = frozenset({"Embedding", "EmbeddingBag", "Embed", "Upsample", "UpSampling2D", "UpsamplingBilinear2d", "UpsamplingNearest2d", "PixelShuffle",
-                     "PixelUnshuffle", "ReflectionPad2d", "ZeroPad2d", "ReplicationPad2d", "ZeroPadding2D", "Mlp", "PatchEmbed", "Concatenate", "Bilinear"})  # fmt: skip
+                     "PixelUnshuffle", "ReflectionPad2d", "ZeroPad2d", "ReplicationPad2d", "ReflectionPad1d", "ReplicationPad1d", "ConstantPad1d", "ConstantPad2d", "GLU",
+                     "ZeroPadding2D", "Mlp", "PatchEmbed", "Concatenate", "Bilinear"})  # fmt: skip
 _SCALARS = re.compile(
     r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$"
 )
@@ -83,11 +82,13 @@ def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: M
     if layer.kind in ATTENTION:
         return apply_attention(machine, layer, tensor, holds_scores=named.get("need_weights") is not False)
     if CONV.match(layer.kind):
-        return kept.keep(_convolved(machine, layer, tensor))
+        return kept.keep(convolved(machine, layer, tensor))
     if layer.kind in DENSE:
         return kept.keep(_dense(layer, tensor))
     if layer.kind in {"Embedding", "EmbeddingBag", "Embed"}:
-        return _embedded(machine, layer, given if isinstance(given, Tensor) else Tensor(None))
+        return _embedded(
+            machine, layer, given if isinstance(given, Tensor) else Tensor(None, name="y" if given is None else "")
+        )
     if layer.kind in RECURRENT:
         return _recurred(machine, layer, tensor)
     if tensor.numel is None:
@@ -103,7 +104,11 @@ def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Val
             layer.parameters = 2 * (tensor.shape[-1] if layer.is_last and tensor.shape else 0.0)
         return kept.keep(Tensor(numel, tensor.shape))
     if kind in _CURVED:
-        return kept.keep(Tensor(numel, tensor.shape))
+        is_in_place = layer.named.get("inplace", layer.places[-1] if layer.places else None) is True
+        return kept.keep(Tensor(numel, tensor.shape), 0.0 if is_in_place else 1.0)
+    if kind == "GLU":
+        axis = layer.named.get("dim", layer.places[0] if layer.places else -1)
+        return kept.keep(gated(tensor, axis if isinstance(axis, int) else -1))
     if kind == "Concatenate" and isinstance(given, list):
         return kept.keep(Tensor(sum(item.numel or 0.0 for item in given if isinstance(item, Tensor)),
                                 _joined_last([item.shape for item in given if isinstance(item, Tensor)])))  # fmt: skip
@@ -115,81 +120,15 @@ def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Val
     if kind in {"PixelShuffle", "PixelUnshuffle"} and tensor.shape and len(tensor.shape) == 4:
         factor = number(layer, 0, "upscale_factor", default=2.0) or 2.0
         factor = factor if kind == "PixelShuffle" else 1 / factor
-        shape = (1.0, tensor.shape[1] / factor**2, tensor.shape[2] * factor, tensor.shape[3] * factor)
+        shape = (tensor.shape[0], tensor.shape[1] / factor**2, tensor.shape[2] * factor, tensor.shape[3] * factor)
         return kept.keep(Tensor(numel, shape))
     if kind == "Flatten":
-        return Tensor(numel, (1.0, numel))
+        first = tensor.shape[0] if tensor.shape and tensor.shape[0] else 1.0
+        return Tensor(numel, (first, numel / first))
     if kind == "Rearrange" and layer.places and isinstance(layer.places[0], str):
         sizes = {key: float(value) for key, value in layer.named.items() if isinstance(value, (int, float))}
         return Tensor(numel, rearranged(tensor.shape, layer.places[0], sizes))
-    is_twice = kind == "LeakyReLU" and True not in (layer.named.get("inplace"), *layer.places[1:2])
-    times = 1.0 if "Pad" in kind or is_twice else 0.25 if kind.startswith("Dropout") else 0.0
-    return kept.keep(Tensor(numel, tensor.shape), times)
-
-
-def _convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
-    rank, kept = rank_of(layer), machine.kept
-    outer = number(layer, 0 if layer.is_last else 1, "filters", "features", "out_channels")
-    inner = None if layer.is_last else number(layer, 0, "in_channels")
-    if tensor.numel is None:  # the network's input
-        sides: tuple[float, ...] = (float(machine.size),) * rank if rank > 1 else (float(machine.length),)
-        kept.is_sequence = kept.is_sequence or rank == 1
-        inner = inner or 3.0
-    else:
-        known = tensor.shape if tensor.shape is not None and len(tensor.shape) == rank + 2 else None
-        if known and inner and not layer.is_last and abs(known[1] - inner) > 0.5:
-            known = None  # features that were not followed: as many numbers, in that many channels
-        inner = inner or (known[-1] if known and layer.is_last else None)
-        sides = (
-            (known[1:-1] if layer.is_last else known[2:])
-            if known
-            else (max(1.0, (tensor.numel / (inner or 1.0)) ** (1 / rank)),) * rank
-        )
-    if layer.kind == "DepthwiseConv2D":
-        outer = inner
-    if not inner or not outer:
-        kept.unknown += 1
-        return Tensor(tensor.numel, tensor.shape)
-    if layer.parameters is None:
-        layer.parameters = conv_weights(layer, inner, outer, shift=1 if layer.is_last else 2)
-    new = tuple(_side(layer, side, place) for place, side in enumerate(sides))
-    shape = (1.0, *new, outer) if layer.is_last else (1.0, outer, *new)
-    return Tensor(numel_of(shape), shape)
-
-
-def _side(layer: Layer, side: float, place: int) -> float:
-    """Return a side after a convolution whose kernel, stride and padding may differ from side to side."""
-    shift = 1 if layer.is_last else 2
-    kernel = (
-        number_at(layer.named.get("kernel_size", layer.places[shift] if len(layer.places) > shift else 3), place) or 3.0
-    )
-    steps = next((layer.named[name] for name in ("stride", "strides") if name in layer.named), UNKNOWN)
-    if steps is UNKNOWN and shift + 1 < len(layer.places):
-        steps = layer.places[shift + 1]
-    step = number_at(steps, place) or 1.0
-    if "ranspose" in layer.kind:
-        longest = LONGEST_WAVE if rank_of(layer) == 1 else LONGEST_SIDE
-        pad = number_at(
-            layer.named.get("padding", layer.places[shift + 2] if len(layer.places) > shift + 2 else 0), place
-        )
-        if layer.is_last or pad is None:
-            return min(side * step, longest)
-        more = number(layer, -1, "output_padding", default=0.0) or 0.0
-        return min(max(1.0, (side - 1) * step - 2 * pad + kernel + more), longest)
-    padding = layer.named.get(
-        "padding", layer.places[shift + 2] if len(layer.places) > shift + 2 and not layer.is_last else UNKNOWN
-    )
-    pad = number_at(padding, place)
-    if layer.kind.startswith("Conv2dNorm"):
-        pad = (kernel - 1) / 2
-    elif padding is UNKNOWN:
-        pad = (kernel - 1) / 2 if layer.is_last else 0.0
-    if isinstance(padding, str):
-        pad = 0.0 if padding.lower() == "valid" else None
-    if pad is None:
-        return max(1.0, math.ceil(side / step))
-    spread = number(layer, -1, "dilation", default=1.0) or 1.0
-    return max(1.0, math.floor((side + 2 * pad - spread * (kernel - 1) - 1) / step + 1))
+    return kept.keep(Tensor(numel, tensor.shape), 1.0 if "Pad" in kind else 0.25 if kind.startswith("Dropout") else 0.0)
 
 
 def _dense(layer: Layer, tensor: Tensor) -> Tensor:
@@ -244,11 +183,11 @@ def _pooled(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
         side = (number(layer, 0, "output_size", default=1.0) or 1.0) if found[1] == "Adaptive" else 1.0
         if shape is None:
             return Tensor(tensor.numel)
-        new = (1.0, shape[-1]) if layer.is_last else (1.0, shape[1], *(side,) * rank)
+        new = (shape[0], shape[-1]) if layer.is_last else (shape[0], shape[1], *(side,) * rank)
         return Tensor(numel_of(new), new)
     step = number(layer, 1, "stride", "strides") or number(layer, 0, "kernel_size", "pool_size", default=2.0) or 2.0
     if layer.is_last and shape is not None:
-        new = (1.0, *(max(1.0, side // step) for side in shape[1:-1]), shape[-1])
+        new = (shape[0], *(max(1.0, side // step) for side in shape[1:-1]), shape[-1])
         return machine.kept.keep(Tensor(numel_of(new), new), 2.0)
     return machine.kept.keep(shrunk(tensor, step, rank), 3.0 if "Max" in layer.kind else 1.0)
 
@@ -256,8 +195,8 @@ def _pooled(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
 def _enlarged(tensor: Tensor, factor: float, *, is_last: bool) -> Tensor:
     if tensor.shape is not None and len(tensor.shape) > 2:
         sides = tensor.shape[1:-1] if is_last else tensor.shape[2:]
-        new = tuple(min(side * factor, LONGEST_SIDE) for side in sides)
-        shape = (1.0, *new, tensor.shape[-1]) if is_last else (*tensor.shape[:2], *new)
+        new = tuple(min(side * factor, 8192.0) for side in sides)
+        shape = (tensor.shape[0], *new, tensor.shape[-1]) if is_last else (*tensor.shape[:2], *new)
         return Tensor(numel_of(shape), shape)
     return Tensor((tensor.numel or 0.0) * factor**2)
 

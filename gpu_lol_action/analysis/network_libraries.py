@@ -33,6 +33,8 @@ _LIBRARIES = (
     "efficientnet_pytorch",
 )
 _BY_NAME = frozenset({"create_model", "get_model", "load", "from_name", "from_pretrained"})
+_STARTERS = frozenset({"spawn", "start_processes", "Process"})
+_FACTORIES = frozenset({"create_model", "get_model", "build_model"})
 _INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
 
 
@@ -52,6 +54,8 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
     drawn = blueprint_of(target)
     if drawn is not None:
         return machine.call(drawn, places, named)
+    if last in _FACTORIES and (own := _own_network(machine, places, named)) is not None:
+        return own
     network = _library_network(target, places, named)
     if network is not None:
         return network
@@ -59,8 +63,6 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
     if layer is not None:
         machine.built += 1
         return layer
-    if last == "checkpoint" and places:
-        return _checkpointed(machine, places)
     if last == "Model" and not machine.running and not machine.building and machine.kept.used:
         return _functional(machine)
     return _call_other(machine, target, places, named)
@@ -69,8 +71,14 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
 def _call_other(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Call a function of tensors, one of the checkout's by its module, or what nothing is known of."""
     last = target.last
+    if last == "checkpoint" and places:
+        return _checkpointed(machine, places)
+    if last in _STARTERS and not machine.running:
+        return _started(machine, last, places, named)
     if last in FUNCTIONS:
         return call_tensor_function(machine, last, places, named)
+    if "." in target.name and (own := machine.of_module(target.name.split(".")[-2], last)) is not None:
+        return machine.call(own, places, named)
     if (
         "." in target.name
         and isinstance(found := machine.find(last, None), (Class, Function))
@@ -78,6 +86,19 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
     ):
         return machine.call(found, places, named)
     return unknown_call(machine, places, named)
+
+
+def _started(machine: Machine, last: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Call what other processes are started with, once; PyTorch's ``spawn`` hands it its number first."""
+    target = next(
+        (value for value in (named.get("fn"), named.get("target"), *places[:1]) if isinstance(value, Function)), None
+    )
+    given = named.get("args", places[1] if len(places) > 1 and last != "Process" else [])
+    if target is None or id(target.node) in machine.called:
+        return UNKNOWN
+    number = [] if last == "Process" else [0]
+    call_function(machine, target, [*number, *(given if isinstance(given, list) else [])], {})
+    return UNKNOWN
 
 
 def _functional(machine: Machine) -> Instance:
@@ -106,6 +127,17 @@ def _container(machine: Machine, last: str, places: Sequence[Value]) -> Instance
     if last == "Sequential" and not machine.building and not machine.running and machine.program is not None:
         machine.roots.append(Root(made, machine.program, machine.line))
     return made
+
+
+def _own_network(machine: Machine, places: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
+    """Return a network that the checkout itself registers under the name that a library's factory is given; None without one."""
+    keys = ("model_name", "model", "name")
+    given = next((value for value in (*places[:1], *(named.get(key) for key in keys)) if isinstance(value, str)), "")
+    found = machine.registered(given) if given else None
+    if found is None:
+        return None
+    machine.known_as.append(given)
+    return machine.call(found, places[1:], {key: value for key, value in named.items() if key not in keys})
 
 
 def _library_network(target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Counted | None:

@@ -35,6 +35,14 @@ class OutOfStepsError(Exception):
     """The program is longer than what is followed."""
 
 
+class OtherRankError(Exception):
+    """A network takes its input apart into another number of sides than it was given."""
+
+    def __init__(self, rank: int) -> None:
+        super().__init__(rank)
+        self.rank = rank
+
+
 @dataclass(slots=True, eq=False)
 class Frame:
     """The names of one body, those around it, and the object and class that it belongs to."""
@@ -56,6 +64,9 @@ class Kept:
     is_sequence: bool = False
     last: Tensor | None = None
     used: dict[int, Value] = field(default_factory=dict)
+    sides: dict[int, tuple[float, ...]] = field(
+        default_factory=dict
+    )  # of the last picture, sound or volume, by their count
 
     def keep(self, tensor: Tensor, times: float = 1.0) -> Tensor:
         """Note a tensor that a layer puts out, and how many of its size are saved; return it."""
@@ -64,6 +75,8 @@ class Kept:
             before = self.last.numel if self.last is not None and self.last.numel is not None else 0.0
             self.at_work = max(self.at_work, 2 * tensor.numel + before)
             self.last = tensor
+            if tensor.shape is not None and len(tensor.shape) > 2:
+                self.sides[len(tensor.shape) - 2] = tensor.shape[2:]
         return tensor
 
 
@@ -100,6 +113,13 @@ class Machine:
     tries: int = 0
     forward_left: int = MOST_FORWARD
     is_size_open: bool = False
+    frames: int = (
+        0  # of a clip, samples of a sound and from one of its windows to the next, points of a cloud; 0: not said
+    )
+    samples: int = 0
+    hop: int = 0
+    points: int = 0
+    input_shape: tuple[float, ...] | None = None  # of a network that is run, as long as it may be of another rank
     has_latents: bool = False
     depth: int = 0
     building: int = 0  # constructors of networks that are open
@@ -117,11 +137,13 @@ class Machine:
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
+    defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
     origins: dict[str, list[Program]] = field(default_factory=dict)  # programs that a dotted origin may mean
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
     homes: dict[str, Program | None] = field(
         default_factory=dict
     )  # the first program with a class or function of that name
+    known_as: list[str] = field(default_factory=list)  # names under which the checkout registers what was built
     registering: list[Program] | None = None
     registry: dict[str, tuple[Program, str]] | None = None
 
@@ -166,6 +188,11 @@ class Machine:
         home = self.homes[last]
         return self._own(last, home) if home is not None else Named(origin or name)
 
+    def of_module(self, module: str, name: str) -> Value | None:
+        """Return a module's class or function where something else has the module's own name too."""
+        home = next((program for program in self.programs if program.stem == module and program.defines(name)), None)
+        return self._own(name, home) if home is not None else None
+
     def _own(self, name: str, program: Program) -> Value | None:
         key = (program.source.path, name)
         if key not in self.known:
@@ -198,10 +225,22 @@ class Machine:
             self.asked[name] = self._option(name)
         return self.asked[name]
 
+    def add_option(self, places: Sequence[Value], named: Mapping[str, Value]) -> None:
+        """Note what an option starts with that the program makes as it goes, from a table of its own."""
+        names = [place.lstrip("-").replace("-", "_") for place in places if isinstance(place, str)]
+        default = named.get("default", UNKNOWN)
+        if isinstance(default, (str, int, float, list)):
+            for name in names[:2]:
+                self.defaults.setdefault(name, default)
+                if self.asked.get(name) is UNKNOWN:
+                    del self.asked[name]
+
     def _option(self, name: str) -> Value:
         said = self.options.get(name, self.options.get(name.lower()))
         if said is not None:
             return parse_value(said)
+        if name in self.defaults:
+            return self.defaults[name]
         for program in self.programs:
             code = program.source.code
             default = code.default(name) if code is not None else None

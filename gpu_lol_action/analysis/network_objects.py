@@ -181,15 +181,21 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return owner if not name.startswith(("in_", "out_", "num_", "embed", "hidden")) else machine.option(name)
     if isinstance(owner, dict) and name in owner:
         return owner[name]
-    if isinstance(owner, Named) and owner.last in {"FLAGS", "args", "cfg", "opt"}:
-        return machine.option(name)
-    if isinstance(owner, Named) and owner.name == "string" and name.startswith("ascii_"):
-        return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
+    if isinstance(owner, Function) and (found := machine.of_module(getattr(owner.node, "name", ""), name)) is not None:
+        return found
     if isinstance(owner, Named):
-        return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
+        return _of_named(machine, owner, name)
     if owner is UNKNOWN:
         return machine.option(name)
     return Method(owner, name)
+
+
+def _of_named(machine: Machine, owner: Named, name: str) -> Value:
+    if owner.last in {"FLAGS", "args", "cfg", "opt"}:
+        return machine.option(name)
+    if owner.name == "string" and name.startswith("ascii_"):
+        return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
+    return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
 
 
 def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:

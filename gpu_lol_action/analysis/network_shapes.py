@@ -9,6 +9,7 @@ from typing import Any
 
 Shape = tuple[float, ...] | None
 MAX_SIDES = 12
+SAID = 2.0
 NEAR = 0.1  # sides are padded to multiples of a window
 
 
@@ -61,7 +62,8 @@ def _viewed(shape: Shape, numel: float, places: Sequence[Any]) -> Shape:
         known[open_places[0]] = numel / product
         product = numel
     found = tuple(side for side in known if side is not None)
-    return found if abs(product - numel) <= NEAR * max(numel, 1.0) else None
+    is_said = not open_places and numel / SAID <= product <= numel * SAID  # the program counts what was not followed
+    return found if is_said or abs(product - numel) <= NEAR * max(numel, 1.0) else None
 
 
 def rearranged(shape: Shape, pattern: str, sizes: Mapping[str, float]) -> Shape:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports
+from gpu_lol_action.analysis.paths import Form
 
 MAX_SOURCES = 48
 STEPS = 5
+MAX_IMPORTERS, MAX_NAMED = 8, 4
+_JUDGES = re.compile(
+    r"(?:^|[/_])(?:inception|fid|lpips|metrics?|perceptual\w*|evaluat\w*|(?:inception|fid|is)_(?:score|utils?))(?:/|\.py$)",
+    re.IGNORECASE,
+)
+"""Modules whose networks only judge what another one puts out."""
 _ABOVE = re.compile(r"^[ \t]*from[ \t]+(\.{2,4})([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)", re.MULTILINE)
 
 
@@ -34,6 +41,22 @@ def network_sources(checkout: Checkout, script: Source) -> tuple[Source, ...]:
             break
     rest = [source for source in near[1:] if source not in holders]
     return (script, *holders, *rest)[:MAX_SOURCES]
+
+
+def named_modules(checkout: Checkout, sources: Sequence[Source], words: Collection[str]) -> tuple[Source, ...]:
+    """Return the modules that a run imports by the name that an option has (``import_module(args.model)``)."""
+    if not any("import_module(" in source.text or "__import__(" in source.text for source in sources[:MAX_IMPORTERS]):
+        return ()
+    stems = {word.rpartition(".")[2] for word in words if re.fullmatch(r"[A-Za-z_][\w.]{2,60}", word)}
+    found = [s for s in checkout.of(Form.PYTHON) if s.name.removesuffix(".py") in stems and s not in sources]
+    named = [source for source in found if may_hold_layers(source)][:MAX_NAMED]
+    inner = [other for source in named for other in network_sources(checkout, source)[1:8] if other not in sources]
+    return tuple(dict.fromkeys([*named, *inner]))
+
+
+def only_judges(source: Source) -> bool:
+    """Whether a module's networks judge what another one puts out, by its name: scores of pictures, perceptual losses."""
+    return _JUDGES.search(source.path) is not None
 
 
 @remembered

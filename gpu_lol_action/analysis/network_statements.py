@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.network_expressions import evaluate
-from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine
+from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, OtherRankError
 from gpu_lol_action.analysis.network_objects import assign_attribute
 from gpu_lol_action.analysis.network_operators import binary, items_of, truth
-from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Layer, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Instance, Layer, Value
 
 Signal = tuple[str, Value] | None
 """What ends a body before its last statement: ``return`` with a value, ``break``, ``continue``, ``raise``."""
@@ -167,6 +167,8 @@ def _put(owner: Value, index: Value, value: Value) -> None:
     if isinstance(owner, dict):
         if isinstance(index, (str, int)) and len(owner) < MAX_LIST:
             owner[index] = value
+    elif isinstance(owner, Instance) and isinstance(index, str):  # an entry of a ModuleDict
+        assign_attribute(owner, index, value)
     elif isinstance(owner, list) and isinstance(index, int) and -len(owner) <= index < len(owner):
         owner[index] = value
 
@@ -179,6 +181,9 @@ def _unpack(machine: Machine, frame: Frame, targets: Sequence[ast.expr], value: 
         behind = len(targets) - star - 1
         middle = values[star : len(values) - behind]
         values = [*values[:star], middle, *values[len(values) - behind :]]
+    is_input = machine.running > 0 and machine.input_shape is not None and tuple(values) == machine.input_shape
+    if is_input and 3 <= len(targets) <= 5 and len(values) != len(targets) and star is None:
+        raise OtherRankError(len(targets))
     if len(values) != len(targets):
         values = [UNKNOWN] * len(targets)
     for target, item in zip(targets, values, strict=True):

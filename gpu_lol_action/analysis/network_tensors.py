@@ -8,28 +8,59 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from gpu_lol_action.analysis.network_forms import joined, numel_of, parts_of, resized, shrunk
+from gpu_lol_action.analysis.network_convolutions import FUNCTIONS as CONVOLUTIONS
+from gpu_lol_action.analysis.network_convolutions import of_function
+from gpu_lol_action.analysis.network_forms import (
+    expanded,
+    gated,
+    joined,
+    numel_of,
+    padded,
+    parts_of,
+    resized,
+    shrunk,
+    spread,
+)
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_shapes import rearranged, reshaped
 from gpu_lol_action.analysis.network_values import UNKNOWN, Method, Tensor, Value
 
 # What comes out is saved besides what goes in.
-_SAVES = frozenset({"gelu", "silu", "swish", "mish", "sigmoid", "tanh", "elu", "hardswish", "softplus", "exp", "stack", "cat",
+LARGE = 1e6
+_SAVES = frozenset({"leaky_relu", "gelu", "silu", "swish", "mish", "sigmoid", "tanh", "elu", "hardswish", "softplus", "exp", "stack", "cat",
                     "concat", "concatenate", "layer_norm", "group_norm", "batch_norm", "rms_norm", "instance_norm", "pixel_shuffle"})  # fmt: skip
-_SAME = frozenset({"pad", "relu", "relu_", "leaky_relu", "contiguous", "clone", "detach", "float", "half", "bfloat16", "to", "cuda", "type", "type_as", "dropout",
+_SAME = frozenset({"relu", "relu_", "leaky_relu_", "contiguous", "clone", "detach", "float", "half", "bfloat16", "to", "cuda", "type", "type_as", "dropout",
                    "normalize", "softmax", "log_softmax", "add", "add_", "mul", "mul_", "div", "sub", "masked_fill", "masked_fill_", "clamp", "roll", "flip",
                    "expand_as", "requires_grad_", "sqrt", "pow", "square", "abs", "log", "sin", "cos", "tril", "triu", "relu6",
-                   "dropout2d", "where", "zeros_like", "ones_like", "randn_like", "rand_like", "squeeze", "expand", "repeat"})  # fmt: skip
+                   "dropout2d", "where", "zeros_like", "ones_like", "randn_like", "rand_like", "squeeze", "repeat", "rsqrt", "div_", "fill_",
+                   "zero_", "normal_", "uniform_", "clamp_", "copy_", "neg", "sign", "round", "reciprocal", "sigmoid_", "tanh_"})  # fmt: skip
 _MADE = frozenset(
     {"zeros", "ones", "randn", "rand", "empty", "full", "Parameter", "tensor", "normal", "randint", "arange"}
 )
 _PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", "einsum", "dot"})
-_MEANS = frozenset({"mean", "sum", "amax", "amin", "max", "min", "logsumexp", "argmax", "norm"})
+_MEANS = frozenset(
+    {
+        "mean",
+        "sum",
+        "amax",
+        "amin",
+        "max",
+        "min",
+        "logsumexp",
+        "argmax",
+        "argmin",
+        "norm",
+        "std",
+        "var",
+        "prod",
+        "median",
+    }
+)
 _DICTIONARY = frozenset({"items", "values", "keys"})
-FUNCTIONS = frozenset({*_SAVES, *_SAME, *_MADE, *_PRODUCTS, *_MEANS, "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
+FUNCTIONS = frozenset({*_SAVES, *_SAME, *_MADE, *_PRODUCTS, *_MEANS, *CONVOLUTIONS, "expand", "glu", "pad", "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
                        "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
                        "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d",
-                       "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "conv2d", "conv1d", "linear", "movedim",
+                       "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "movedim",
                        "unfold", "numel", "size", "dim"})  # fmt: skip
 
 
@@ -53,6 +84,11 @@ def combine(left: Value, right: Value) -> Tensor:
     """Return what arithmetic of a tensor and something gives: as many numbers as the larger has."""
     tensors = [value for value in (left, right) if isinstance(value, Tensor)]
     known = [tensor for tensor in tensors if tensor.numel is not None]
+    if len(known) == 2 and known[0].shape and known[1].shape and (shape := spread(known[0].shape, known[1].shape)):
+        numel = numel_of(shape)
+        # As many numbers in other places are one layout taken for another (positions first, samples first), not an outer product.
+        if known[0].numel != known[1].numel or numel <= LARGE or known[0].numel == numel:
+            return Tensor(numel, shape)
     largest = max(known, key=lambda tensor: tensor.numel or 0.0, default=tensors[0])
     return Tensor(largest.numel, largest.shape, name=largest.name)
 
@@ -75,8 +111,14 @@ def matrix_product(left: Tensor, right: Tensor) -> Tensor:
 
 def index_tensor(tensor: Tensor, parts: Sequence[Value]) -> Tensor:
     """Return a part of a tensor; of an unknown shape as many numbers as before."""
-    if tensor.shape is None or tensor.numel is None or any(part is Ellipsis for part in parts):
+    if tensor.shape is None or tensor.numel is None:
         return Tensor(tensor.numel, None, name=tensor.name)
+    if (rest := next((place for place, part in enumerate(parts) if part is Ellipsis), None)) is not None:
+        taken = sum(part is not None for part in parts) - 1
+        whole = [slice(None)] * (len(tensor.shape) - taken)
+        parts = [*parts[:rest], *whole, *parts[rest + 1 :]]
+    if sum(isinstance(part, Tensor) for part in parts) > 1:
+        return _picked(tensor.shape, parts)
     shape: list[float] = []
     place = 0
     for part in parts:
@@ -95,11 +137,25 @@ def index_tensor(tensor: Tensor, parts: Sequence[Value]) -> Tensor:
     return Tensor(numel_of(shape), tuple(shape))
 
 
+def _picked(shape: tuple[float, ...], parts: Sequence[Value]) -> Tensor:
+    """Return what several indices of the same sides pick together: their own sides in the place of the first of them."""
+    picks = [part.shape for part in parts if isinstance(part, Tensor)]
+    known = [pick for pick in picks if pick is not None]
+    sides = list(shape[len(parts) :])
+    rank = max((len(pick) for pick in known), default=0)
+    common = [
+        max((pick[place - rank] for pick in known if len(pick) >= rank - place), default=1.0) for place in range(rank)
+    ]
+    kept = [side for side, part in zip(shape, parts, strict=False) if not isinstance(part, (Tensor, int))]
+    whole = (*kept, *common, *sides)
+    return Tensor(numel_of(whole), whole)
+
+
 def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Return what a function of tensors gives, and note what it keeps."""
     machine.step()
     if name in _MADE:
-        return _made(name, places)
+        return _made(name, places, named)
     flat = [item for value in [*places, *named.values()] for item in (value if isinstance(value, list) else [value])]
     tensors = [value for value in flat if isinstance(value, Tensor)]
     if not tensors:
@@ -113,24 +169,33 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
         return first
     if name in {"cat", "concat", "concatenate", "stack", "hstack"}:
         return machine.kept.keep(joined(tensors, places, named))
-    if name in _SAVES:
-        return machine.kept.keep(Tensor(first.numel, first.shape))
-    if name == "leaky_relu" and named.get("inplace") is not True:
-        # It saves what it is given, the next layer what it gives; ReLU tells its gradient from the latter.
-        return machine.kept.keep(Tensor(first.numel, first.shape))
-    if name in _SAME:
-        return combine(
-            first, tensors[1] if len(tensors) > 1 and name in {"add", "mul", "sub", "div", "add_", "mul_"} else None
-        )
     if name in _PRODUCTS:
         return machine.kept.keep(_product(name, places, tensors))
-    if name.endswith("attention") or name.startswith("flash"):
-        return machine.kept.keep(Tensor(first.numel, first.shape))
+    if name in _SAVES or name in _SAME or name.endswith("attention") or name.startswith("flash"):
+        return _of_one_form(machine, name, tensors, named)
     return _formed(machine, name, first, places, named)
+
+
+def _of_one_form(machine: Machine, name: str, tensors: Sequence[Tensor], named: Mapping[str, Value]) -> Tensor:
+    """Return what has the form of what went in, and note it where the backward pass needs it."""
+    first = tensors[0]
+    if name in _SAME or named.get("inplace") is True:
+        is_of_two = len(tensors) > 1 and name in {"add", "mul", "sub", "div", "add_", "mul_"}
+        return combine(first, tensors[1] if is_of_two else None)
+    return machine.kept.keep(Tensor(first.numel, first.shape))
 
 
 def _formed(machine: Machine, name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     numel = first.numel or 0.0
+    if name == "pad":
+        return padded(first, places[1] if len(places) > 1 else named.get("pad", UNKNOWN))
+    if name in CONVOLUTIONS:
+        return machine.kept.keep(of_function(name, places, named) or Tensor(numel))
+    if name == "expand":
+        return expanded(first, places[1:])
+    if name == "glu":
+        axis = named.get("dim", places[1] if len(places) > 1 else -1)
+        return machine.kept.keep(gated(first, axis if isinstance(axis, int) else -1))
     if name in {"chunk", "split", "tensor_split", "unbind"}:
         return parts_of(name, first, places, named)
     if name in {"interpolate", "upsample", "resize"}:
@@ -162,18 +227,18 @@ def _formed(machine: Machine, name: str, first: Tensor, places: Sequence[Value],
         pattern = places[1] if len(places) > 1 else None
         sizes = {key: float(value) for key, value in named.items() if isinstance(value, (int, float))}
         return Tensor(numel, rearranged(first.shape, pattern, sizes) if isinstance(pattern, str) else None)
-    if name in {"conv2d", "conv1d", "linear"} and len(places) > 1 and isinstance(places[1], Tensor) and places[1].shape:
-        ratio = places[1].shape[0] / max(places[1].shape[1] if len(places[1].shape) > 1 else 1.0, 1.0)
-        return machine.kept.keep(Tensor(numel * ratio))
     return Tensor(numel, reshaped(name, first.shape, numel, list(places[1:])))
 
 
-def _made(name: str, places: Sequence[Value]) -> Value:
+def _made(name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     first = places[0] if places else UNKNOWN
     if name == "Parameter":
         return Tensor(first.numel, first.shape, is_parameter=True) if isinstance(first, Tensor) else UNKNOWN
+    if name == "randint":  # limits, and then the sides
+        size = next((place for place in [named.get("size"), *places] if isinstance(place, list)), None)
+        return _made("zeros", [size], {}) if size is not None else UNKNOWN
     sides = first if isinstance(first, list) else list(places)
-    if name in {"tensor", "arange", "normal", "randint"}:
+    if name in {"tensor", "arange", "normal"}:
         sides = [len(first)] if isinstance(first, list) else [first]
     if sides and all(isinstance(side, (int, float)) and side >= 0 for side in sides):
         shape = tuple(float(side) for side in sides)

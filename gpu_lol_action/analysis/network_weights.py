@@ -35,8 +35,29 @@ def layer_number(layer: Layer, name: str) -> Value:
     if name in {"out_features", "out_channels", "embedding_dim"}:
         return number(layer, 1, name)
     if name == "weight":
-        return Tensor(layer.parameters)
+        return Tensor(layer.parameters, _weight_sides(layer))
     return UNKNOWN if name in {"bias", "kernel_size", "stride", "padding"} else None
+
+
+def _weight_sides(layer: Layer) -> tuple[float, ...] | None:
+    """Return the sides of the weights of a dense layer or convolution: out, in, and those of its kernel; rows and width of a table."""
+    is_dense = layer.kind in DENSE
+    if layer.kind == "Embedding" and not layer.is_last:
+        rows, width = number(layer, 0, "num_embeddings"), number(layer, 1, "embedding_dim")
+        return (rows, width) if rows and width else None
+    if layer.is_last or not (is_dense or CONV.match(layer.kind)):
+        return None
+    inner = number(layer, 0, "in_features", "in_channels")
+    outer = number(layer, 1, "out_features", "out_channels")
+    if not inner or not outer or is_dense:
+        return (outer, inner) if inner and outer else None
+    inner /= max(number(layer, 6, "groups", default=1.0) or 1.0, 1.0)
+    sides = layer.named.get("kernel_size", layer.places[2] if len(layer.places) > 2 else 3)
+    kernel = sides if isinstance(sides, list) else [sides] * rank_of(layer)
+    if not all(isinstance(side, (int, float)) for side in kernel):
+        return None
+    first = (inner, outer) if "ranspose" in layer.kind else (outer, inner)
+    return (*first, *(float(side) for side in kernel))
 
 
 def weights_of(layer: Layer) -> float | None:

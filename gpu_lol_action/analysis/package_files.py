@@ -19,6 +19,8 @@ MAX_DECLARED = 1000
 _OPTION = re.compile(r"\s*(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)"
                      r"(?:[ =]\s*|(?=[^\s-]))(\S+)")  # fmt: skip
 _BUILT_BY_CONDA = re.compile(r"^([\w.-]+)\s*@\s*file:\S+$")
+# A template's place for a version (`kedro~={{ cookiecutter.kedro_version }}`): the package is meant in any.
+_TEMPLATED = re.compile(r"\s*(?:[=~<>!]=|[<>])=?\s*\{\{[^{}]{0,80}\}\}")
 _PINNED_BUILD = re.compile(r"(==\s*[\w.]+)\+(?:cu\d+|cpu|cuda\w*|pt\d\w*)\b")
 _SWITCHES = re.compile(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
 
@@ -67,7 +69,7 @@ def clean_requirement(text: str) -> str | None:
     """
     bare = re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().rstrip(",\\").strip()
     bare = re.sub(r"^([\"'])(.*)\1$", r"\2", bare)
-    bare = _SWITCHES.sub("", bare).strip()
+    bare = _TEMPLATED.sub("", _SWITCHES.sub("", bare)).strip()
     bare = re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare)
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None

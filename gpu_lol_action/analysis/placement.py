@@ -77,12 +77,28 @@ def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], sai
     length: Step = ("training.sequence_length", {"sequence_length": 4096}, "4096 tokens are assumed")
     for field, change, words in (*steps, length):
         if field in said_fields:
+            if field == "training.batch_size" and (smaller := _smaller_batch(asked, stated)) is not None:
+                said = (
+                    *said,
+                    f"a batch of {smaller.batch_size} is assumed against what was read: no card holds the run otherwise",
+                )
+                return (*_placed(smaller, stated), said)
             asked = replace(asked, **change)
             said = (*said, f"{words} against what was read: no card holds the run otherwise")
             question, count = _placed(asked, stated)
             if _is_on_any_card(question):
                 return question, count, said
     return chosen
+
+
+def _smaller_batch(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
+    """Return the question with its batch halved until a card that is widely rented holds it; None where none does with two."""
+    smaller = asked
+    while smaller.batch_size > 3:
+        smaller = replace(smaller, batch_size=smaller.batch_size // 2)
+        if _is_rentable(_placed(smaller, stated)[0]):
+            return smaller
+    return None
 
 
 def _is_on_any_card(question: VramQuestion) -> bool:

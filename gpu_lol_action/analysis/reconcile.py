@@ -27,6 +27,7 @@ FURTHEST_FROM_ROUGH = 6.0
 LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
+ABOUT_AS_OFTEN = 1.5
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
 FURTHEST_CARD_FROM_ROUGH = 24.0
 ROWS_OF_A_TABLE = 4  # amounts of one document from which on the one in the middle says more than the nearest
@@ -128,7 +129,7 @@ def reconcile(
         asked = [s for s in asked if s.finding.confidence is Confidence.HIGH] or asked
     chosen = _middle_of_table(asked) if is_rough else None
     chosen = chosen or min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
-    chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near)
+    chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near, least_gib=computed_gib)
     if chosen is None:
         return None
     is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
@@ -176,13 +177,24 @@ def headline(stated: Iterable[Statement]) -> Statement | None:
     return asked or _card_named_most(said)
 
 
-def _card_named_most(cards: list[Statement]) -> Statement | None:
-    """Return a statement on the card that is named most; for the run's own purpose a mention counts twice, by a run too."""
+def _card_named_most(cards: list[Statement], least_gib: float = 0.0) -> Statement | None:
+    """Return a statement on the card that is named most; for the run's own purpose a mention counts twice, by a run too.
+
+    Of cards that were used about as often the smallest counts that holds ``least_gib``: the run is said to have fitted there.
+    """
     votes: dict[str, int] = {}
     for card in cards:
         votes[card.finding.value] = votes.get(card.finding.value, 0) + (2 - min(card.rank, 1)) * card.finding.confidence
         votes[card.finding.value] += VOTES_FOR_COUNT * card.is_counted
-    return max(cards, key=lambda card: (votes[card.finding.value], card.weight), default=None)
+    most = max(cards, key=lambda card: (votes[card.finding.value], card.weight), default=None)
+    if most is None or most.weight < WEIGHT_OF_CARD:
+        return most
+    often = [
+        c
+        for c in cards
+        if c.weight >= WEIGHT_OF_CARD and votes[c.finding.value] * ABOUT_AS_OFTEN >= votes[most.finding.value]
+    ]
+    return min((c for c in often if c.memory_gib >= least_gib), key=lambda card: card.memory_gib, default=most)
 
 
 def _without_totals(stated: Iterable[Statement]) -> list[Statement]:

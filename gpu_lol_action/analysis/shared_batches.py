@@ -36,11 +36,18 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
     if one is None or run.script is None:
         return []
     for source in import_closure(checkout, run.script)[:MAX_PROGRAMS]:
-        where = _division(source)
+        where = _division(source) or _scattered(source)
         if where is not None:
             why = "the program divides its batch by the number of cards"
             return [Finding("training.batch_spread", "all", why, one.confidence, where)]
     return []
+
+
+@remembered
+def _scattered(source: Source) -> Evidence | None:
+    """Return where a program hands a model to PyTorch's ``DataParallel``, which cuts each batch into one part per card."""
+    call = next(iter(source.code.calls_named("DataParallel")), None) if source.code is not None else None
+    return Evidence(source.path, call.line) if call is not None and "istributed" not in call.name else None
 
 
 @remembered

@@ -7,6 +7,7 @@ import pytest
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_networks import own_network
+from gpu_lol_action.analysis.network_inputs import InputSizes
 from gpu_lol_action.analysis.network_measure import OwnNetwork
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.runs import primary_run
@@ -145,7 +146,7 @@ def network(checkout: Build, files: Mapping[str, str], size: int = 224, **option
     run = primary_run(tree)
     assert run is not None
     assert run.script is not None
-    found = own_network(network_sources(tree, run.script), size, options)
+    found = own_network(network_sources(tree, run.script), InputSizes(size), options)
     assert found is not None
     assert found.unknown == 0
     return found
@@ -266,7 +267,7 @@ def test_no_program_stops_the_reader(checkout: Build, line: str) -> None:
     run = primary_run(tree)
     assert run is not None
     assert run.script is not None
-    found = own_network(network_sources(tree, run.script), 224)
+    found = own_network(network_sources(tree, run.script), InputSizes(224))
     assert found is None or found.parameters >= 0
 
 
@@ -278,6 +279,6 @@ def test_a_sample_that_no_card_holds_is_not_believed(checkout: Build) -> None:
     run = primary_run(tree)
     assert run is not None
     assert run.script is not None
-    found = own_network(network_sources(tree, run.script), 512)
+    found = own_network(network_sources(tree, run.script), InputSizes(512))
     assert found is not None
     assert found.unknown >= found.layers

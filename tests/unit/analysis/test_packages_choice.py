@@ -222,3 +222,13 @@ def test_the_table_of_import_names_holds_requirements() -> None:
     assert package_of("google.cloud.storage.blob") == "google-cloud-storage"
     assert package_of("os.path") is None
     assert package_of("nobody_knows_this") is None
+
+
+def test_imports_of_programs_at_the_root_count_beside_a_list_where_no_gpu_is_needed(checkout: Build) -> None:
+    program = "import optuna\nimport catboost\nif __name__ == '__main__':\n    optuna.create_study()\n"
+    files = {
+        "requirements.txt": "catboost>=0.26\n",
+        "tune.py": program,
+        "tests/test_tune.py": "import pytest\n" + program,
+    }
+    assert found(checkout(files)) == ["catboost>=0.26", "optuna"]

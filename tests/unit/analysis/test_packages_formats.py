@@ -245,3 +245,8 @@ def test_an_image_and_a_script_install_in_every_usual_way(checkout: Build) -> No
 def test_a_magic_with_joined_switches_names_a_list(checkout: Build) -> None:
     cell = '{"cells": [{"cell_type": "code", "source": ["%pip install -qr requirements.txt comet_ml\\n", "!{sys.executable} -m pip install wandb"]}]}'
     assert found(checkout({"a.ipynb": cell})) == ["comet_ml", "wandb"]
+
+
+def test_templates_place_for_a_version_is_no_version(checkout):
+    tree = checkout({"requirements.txt": "kedro[jupyter]~={{ cookiecutter.kedro_version }}\nkedro-viz>=6.7\n"})
+    assert found(tree) == ["kedro[jupyter]", "kedro-viz>=6.7"]

@@ -145,3 +145,11 @@ def test_the_order_of_a_directory_changes_nothing(checkout: Build, monkeypatch: 
     backward = [(run.name, str(run.evidence)) for run in all_runs(checkout(files))]
     assert forward == backward
     assert forward[0] == ("a", "y.sh:1")
+
+
+def test_folder_of_configurations_for_chatting_infers(checkout: Build) -> None:
+    run = primary_run(
+        checkout({"qwen.yaml": "model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3\ninfer_backend: huggingface\n"})
+    )
+    assert run is not None
+    assert run.behavior is Behavior.INFERS

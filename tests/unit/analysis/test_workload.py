@@ -138,3 +138,14 @@ def test_a_library_that_is_the_project_itself_is_no_copy(checkout: Build) -> Non
         "ultralytics/__init__.py": "import torch\n\ndef fit():\n    loss.cuda().backward()\n",
     }
     assert analyze(checkout(files)).spec.meta.workload_type is TRAINING
+
+
+def test_module_that_takes_all_names_of_another_trains_with_its_library(checkout: Build) -> None:
+    files = {
+        "README.md": "```\ncd gcn\npython train.py\n```\n",
+        "requirements.txt": "tensorflow\n",
+        "gcn/train.py": "import tensorflow as tf\nfrom gcn.models import GCN\nmodel = GCN()\ntf.Session().run(model.step)\n",
+        "gcn/models.py": "from gcn.layers import *\nclass GCN:\n    optimizer = tf.train.AdamOptimizer(learning_rate=0.01)\n",
+        "gcn/layers.py": "import tensorflow as tf\n",
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.TRAINING

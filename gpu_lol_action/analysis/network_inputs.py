@@ -1,0 +1,150 @@
+"""What a network's ``forward`` is given where nobody runs it: pictures, clips, sounds and features as its first layer wants them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.network_forms import numel_of
+from gpu_lol_action.analysis.network_machine import Machine
+from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_waves import is_judged, wave_input
+from gpu_lol_action.analysis.network_weights import number
+
+LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
+"""Channels of a latent picture, with those of a mask or another picture beside them, and how many pixels a side of it stands for."""
+WAVES = frozenset({1, 2})
+"""Channels of a sound as it is recorded; more are features of its windows."""
+FEATURES = 16
+CLIP, FRAMES = 5, 8
+"""Sides of a clip with its channels and samples, and pictures of one of which nothing says how many."""
+PICTURES = frozenset({1, 3, 4, 6})
+_TWIN = re.compile(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref)$|_?\d$")
+
+
+@dataclass(frozen=True, slots=True)
+class InputSizes:
+    """Pixels of a side, pictures of a clip, samples of a sound and from window to window, points of a cloud; 0: not said."""
+
+    side: int = 0
+    frames: int = 0
+    samples: int = 0
+    hop: int = 0
+    points: int = 0
+
+
+def inputs_of(machine: Machine, network: Value, rank: int | None = None) -> list[Tensor]:
+    """Return as many fresh tensors as ``forward`` has parameters without a default; ``rank``: how many sides the first one has."""
+    function = None
+    if isinstance(network, Instance) and isinstance(network.home, Class):
+        named = {item.name: item for item in network.home.node.body if hasattr(item, "name")}
+        function = next((named[name] for name in ("forward", "call", "__call__") if name in named), None)
+    if function is None or not hasattr(function, "args"):
+        return [_first_input(machine, network, "x", rank)]
+    parameters = function.args.args[1:]
+    needed = len(parameters) - len(function.args.defaults)
+    first = _first_input(machine, network, parameters[0].arg if parameters else "x", rank)
+    rest = [
+        Tensor(first.numel, first.shape, name=parameter.arg) if _are_twins(first.name, parameter.arg) else Tensor(None, name=parameter.arg)
+        for parameter in parameters[1 : max(needed, 1)]
+    ]  # fmt: skip
+    return [first, *rest]
+
+
+def _are_twins(first: str, second: str) -> bool:
+    """Whether two inputs are of one kind by their names (``y`` and ``y_hat``, ``image1`` and ``image2``), or the one judged by the other."""
+    if is_judged(second, first):
+        return True
+    return _TWIN.sub("", first) == _TWIN.sub("", second) != ""
+
+
+def _first_input(machine: Machine, network: Value, name: str, rank: int | None) -> Tensor:
+    """Return the input that the first layer with weights wants: a picture, a sound, or what that layer sizes itself."""
+    for part in parts_of_network(network):
+        if isinstance(part, Tensor) and part.is_parameter and part.shape is not None and len(part.shape) == 4:
+            if part.shape[1] in PICTURES and part.shape[2] == part.shape[3]:
+                return _shaped(machine, name, (1.0, part.shape[1], *_sides(machine, 2)))
+            break
+        if isinstance(part, Tensor) and part.is_parameter and part.shape is not None and len(part.shape) > 1:
+            break
+        if not isinstance(part, Layer) or part.is_last:
+            continue
+        if rank is None and (wave := wave_input(machine, part, name)) is not None:
+            return wave
+        inner = number(part, 0, "in_channels")
+        if part.kind == "ConvTranspose2d" and inner:
+            return _shaped(machine, name, (1.0, inner, 1.0, 1.0))  # a generator's noise
+        if part.kind == "Conv2d" and inner and rank == CLIP:
+            frames = float(machine.frames or FRAMES)  # a clip of which each picture goes by itself
+            return _shaped(machine, name, (1.0, inner, frames, *_sides(machine, 2)))
+        if part.kind in {"Conv1d", "Conv2d", "Conv3d"} and inner:
+            return _shaped(
+                machine, name, (1.0, inner, *_sides_for(machine, inner, rank - 2 if rank else int(part.kind[4])))
+            )
+        is_patches = (
+            part.kind == "Rearrange"
+            and bool(part.places)
+            and str(part.places[0]).lstrip().startswith(("b c (h", "b c (p"))
+        )
+        if is_patches:
+            return _shaped(machine, name, (1.0, 3.0, *_sides(machine, 2)))
+        if part.parameters:
+            break
+    return Tensor(None, name=name)
+
+
+def _shaped(machine: Machine, name: str, shape: tuple[float, ...]) -> Tensor:
+    machine.kept.sides[len(shape) - 2] = shape[2:]
+    return Tensor(numel_of(shape), shape, name=name)
+
+
+def _sides_for(machine: Machine, inner: float, over: int) -> tuple[float, ...]:
+    """Return the sides of what a convolution over so many of them is given."""
+    if over == 1:
+        return (positions(machine, inner),)
+    if over == 2 and inner in LATENT_CHANNELS and machine.has_latents:
+        return (float(machine.size // LATENT),) * 2
+    return _sides(machine, over)
+
+
+def positions(machine: Machine, inner: float) -> float:
+    """Return along how many positions a network goes: samples of a sound, windows of them, else what is said per position."""
+    if machine.samples and inner in WAVES:
+        return float(machine.samples)
+    if machine.samples and machine.hop and inner >= FEATURES:
+        return float(max(1, machine.samples // machine.hop))
+    if machine.points and 3 <= inner < FEATURES:
+        return float(machine.points)
+    machine.kept.is_sequence = True
+    return float(machine.length)
+
+
+def _sides(machine: Machine, over: int) -> tuple[float, ...]:
+    if over == 3 and machine.frames:
+        return (float(machine.frames), float(machine.size), float(machine.size))
+    return (float(machine.size),) * max(over, 0)
+
+
+def parts_of_network(value: Value, limit: int = 20_000) -> list[Value]:
+    """Return the layers, weights and networks that a network holds, itself first, each once."""
+    found: dict[int, Value] = {}
+    seen: set[int] = set()
+    pending = [value]
+    while pending and len(seen) < limit:
+        each = pending.pop(0)
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, (Instance, Layer, Counted)) or (isinstance(each, Tensor) and each.is_parameter):
+            found[id(each)] = each
+        pending[:0] = _inner(each)
+    return list(found.values())
+
+
+def _inner(each: Value) -> Sequence[Value]:
+    if isinstance(each, Instance):
+        return [*each.attributes.values(), *each.items]
+    if isinstance(each, dict):
+        return list(each.values())
+    return each if isinstance(each, list) else []
