@@ -232,3 +232,23 @@ def test_a_last_line_that_would_go_on_is_a_command_all_the_same(checkout: Build)
     )
     assert run is not None
     assert (run.shown, run.options.get("lr")) == ("torchrun train.py", "1")
+
+
+BY_HAND = """
+import argparse
+import torch
+from torch import nn
+class Block(nn.Module):
+    def forward(self, q, k, v):
+        return torch.softmax((q @ k).masked_fill(self.mask, -1e9), dim=-1) @ v
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--attn_impl", default="torch")
+    Block(parser.parse_args().attn_impl).cuda()(x).backward()
+"""
+
+
+@pytest.mark.parametrize(("said", "kind"), [("", "eager"), (" --attn_impl flash", None)])
+def test_attention_by_hand_that_a_run_does_not_choose(checkout: Build, said: str, kind: str | None) -> None:
+    tree = checkout({"train.py": BY_HAND, "run.sh": f"python train.py --lr 1{said}\n", "requirements.txt": "torch\n"})
+    assert value_of_best(analyze(tree).findings, "training.attention") == kind
