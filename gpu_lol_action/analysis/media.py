@@ -247,7 +247,8 @@ def _own(
     options = {**listed_numbers(run_configs(checkout, run)), **options}
     for setting in scope.tiers[1][1]:
         options.setdefault(setting.key, setting.text)
-    network = own_network(sources, input_sizes(scope, found), options) if sources else None
+    sizes = input_sizes(scope, found, infers=run.behavior is Behavior.INFERS)
+    network = own_network(sources, sizes, options) if sources else None
     if network is not None:
         return [*_own_findings(network), *_shape_findings(run, network)]
     return list(next((policy for source in sources if (policy := policy_of(source))), ()))

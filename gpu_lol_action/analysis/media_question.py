@@ -115,7 +115,8 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
     )
     return replace(
         question,
-        precision="fp16" if is_mixed and _best(known, "training.precision") is None else question.precision,
+        precision=_precision(question, known, is_mixed=is_mixed),
+        weight_bits=32 if _is_built_to_infer(question, known) and question.weight_bits == 16 else question.weight_bits,
         batch_size=math.ceil(question.batch_size * views),
         image_height=0 if is_guided else size[0],  # a guide looks at pictures of its own size
         image_width=0 if is_guided else size[1],
@@ -136,6 +137,18 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         else _elements(known, question, "media.own_outputs"),
         sample_at_work=_elements(known, question, "media.own_at_work"),
     )
+
+
+def _precision(question: VramQuestion, known: tuple[Finding, ...], *, is_mixed: bool) -> str:
+    if _is_built_to_infer(question, known):
+        return "fp32"
+    return "fp16" if is_mixed and _best(known, "training.precision") is None else question.precision
+
+
+def _is_built_to_infer(question: VramQuestion, known: tuple[Finding, ...]) -> bool:
+    """Whether layers that the program builds itself infer at 32 bit, as libraries make them: nothing says otherwise."""
+    is_said = _best(known, "training.precision") is not None
+    return question.model.kind == OWN and not question.method.trains and not is_said
 
 
 def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str) -> float:

@@ -86,8 +86,10 @@ def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: M
     if layer.kind in DENSE:
         return kept.keep(_dense(layer, tensor))
     if layer.kind in {"Embedding", "EmbeddingBag", "Embed"}:
+        # What is left out beside a picture, or only told as the program runs, is a label.
+        is_label = given is None or (given is UNKNOWN and 2 in kept.sides)
         return _embedded(
-            machine, layer, given if isinstance(given, Tensor) else Tensor(None, name="y" if given is None else "")
+            machine, layer, given if isinstance(given, Tensor) else Tensor(None, name="y" if is_label else "")
         )
     if layer.kind in RECURRENT:
         return _recurred(machine, layer, tensor)

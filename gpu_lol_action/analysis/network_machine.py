@@ -119,6 +119,7 @@ class Machine:
     samples: int = 0
     hop: int = 0
     points: int = 0
+    infers: bool = False
     input_shape: tuple[float, ...] | None = None  # of a network that is run, as long as it may be of another rank
     has_latents: bool = False
     depth: int = 0

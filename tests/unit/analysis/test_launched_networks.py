@@ -164,3 +164,37 @@ def test_a_network_of_graphs_is_no_language_model_for_its_layers_and_width(check
     net = NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 64)") + "num_layers = 5\nhidden_size = 600\nbatch_size = 256\n"
     analysis = analyze(checkout({"train.py": net + "net = Net()\n" + TRAIN.replace("image_size = 64\n", "")}))
     assert any(f.why.startswith("Net (") for f in analysis.findings if f.field == "hardware.vram_required_gb")
+
+
+def test_of_cards_that_were_used_alike_the_smallest_that_holds_the_sum_counts(checkout: Build) -> None:
+    net = NET.replace("nn.Conv2d(3, width, 1)", "nn.Sequential(*[nn.Conv2d(3 if i == 0 else 64, 64, 3, padding=1) for i in range(40)])")
+    program = net + "net = Net()\nbatch_size = 128\n" + TRAIN
+    said = "# Results\nTraining was run on 8x A100 80GB GPUs.\nTraining was run on 8x V100 16GB GPUs.\n## Training\n```\npython train.py\n```\n"
+    need = analyze(checkout({"train.py": program, "README.md": said})).spec.hardware.vram_required_gb
+    assert need is not None
+    assert 8 <= need <= 16
+
+
+def test_layers_that_a_program_builds_infer_at_32_bit(checkout: Build) -> None:
+    program = NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(20000, 50000)") + (
+        "\ndef main():\n    net = Net().cuda().eval()\n    net.load_state_dict(torch.load('a.pt'))\n    net(x)\n\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    analysis = analyze(checkout({"demo.py": program}))
+    assert analysis.spec.meta.workload_type.value == "inference"
+    assert analysis.breakdown is not None
+    weights = next(term for term in analysis.breakdown.terms if term.name == "weights")
+    assert weights.gib == pytest.approx(4e9 / 2**30, rel=0.05)
+    half = analyze(checkout({"demo.py": program.replace(".eval()", ".eval().half()")})).breakdown
+    assert half is not None
+    assert next(term for term in half.terms if term.name == "weights").gib == pytest.approx(2e9 / 2**30, rel=0.05)
+
+
+def test_width_stands_in_the_section_of_the_layers(checkout: Build) -> None:
+    settings = "stage1:\n  embed_dim: 256\nstage2:\n  hparams:\n    embed_dim: 1536\n    n_layers: 42\n    n_heads: 24\n"
+    files = {
+        "train.py": "import torch\nfrom elsewhere import build\nnet = build(cfg).cuda()\nloss.backward()\n",
+        "a.yaml": settings,
+        "README.md": "```\npython train.py --config a.yaml\n```\n",
+    }
+    assert value(analyze(checkout(files)), "model.hidden_size") == "1536"
