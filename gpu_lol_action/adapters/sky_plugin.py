@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable
 
 from sky import check
-from sky.server import plugins
+from sky.server import daemons, plugins
 
 from gpu_lol_action.adapters.skypilot_process import OWNER_VARIABLE, started_at
 
@@ -36,8 +36,11 @@ class GpuLolPlugin(plugins.BasePlugin):
         return "gpu-lol"
 
     def install(self, extension_context: plugins.ExtensionContext) -> None:
-        """Take over credential uploads, and watch the owner."""
+        """Take over credential uploads, start no daemon, and watch the owner."""
         del extension_context
+        # They look after clusters, volumes and tokens of a server that stays. Ours lives for one launch, whose machine is
+        # looked after from outside, and each of them would take a process that imports SkyPilot before that launch begins.
+        daemons.INTERNAL_REQUEST_DAEMONS.clear()
         check.get_cloud_credential_file_mounts = no_credential_file_mounts
         _watch_owner()
         # A forked executor keeps the patch but loses the thread.

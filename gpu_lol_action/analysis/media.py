@@ -79,14 +79,15 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += built_detector(scope, sources)
     networks = list(_networks(scope, sources))
     found += networks[:3]
+    # Before a latent model's configuration: the guide's own says nothing of what is trained.
+    guided = guidance_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
+    if guided:
+        return [*found, *guided]
     latent = latent_findings(checkout, scope, run)
     if any(finding.field.startswith(("model.", "media.own")) for finding in latent):
         return [*latent, *found]
     if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):
         return [*found, *gaussians]
-    guided = guidance_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
-    if guided:
-        return [*found, *guided]
     points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
     found += [points] if points is not None else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()

@@ -52,7 +52,7 @@ def detector_findings(scope: Scope) -> list[Finding]:
 
 
 def built_detector(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
-    """Return the counted network of the detector that a program builds by its name, where it builds one kind only.
+    """Return the counted network of the detector that a program builds by its name, where it builds one kind or is called after it.
 
     Its backbone is the one that the run's settings name; a detector whose backbone is no ResNet costs about what one of 50 does.
     """
@@ -62,6 +62,9 @@ def built_detector(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
             call = next(iter(source.code.calls_named(*names)), None) if source.code is not None else None
             if call is not None:
                 found.setdefault(family, (source, call))
+    if len(found) > 1:  # one kind is built on another: the program's own name says which
+        program = re.sub(r"[^a-z]", "", sources[0].path.lower())
+        found = {family: where for family, where in found.items() if family in program}
     if len(found) != 1:
         return []
     family, (source, call) = next(iter(found.items()))

@@ -9,7 +9,7 @@ from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, OtherRankError
 from gpu_lol_action.analysis.network_objects import assign_attribute
 from gpu_lol_action.analysis.network_operators import binary, items_of, truth
-from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Layer, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Instance, Layer, Value
 
 Signal = tuple[str, Value] | None
 """What ends a body before its last statement: ``return`` with a value, ``break``, ``continue``, ``raise``."""
@@ -167,6 +167,8 @@ def _put(owner: Value, index: Value, value: Value) -> None:
     if isinstance(owner, dict):
         if isinstance(index, (str, int)) and len(owner) < MAX_LIST:
             owner[index] = value
+    elif isinstance(owner, Instance) and isinstance(index, str):  # an entry of a ModuleDict
+        assign_attribute(owner, index, value)
     elif isinstance(owner, list) and isinstance(index, int) and -len(owner) <= index < len(owner):
         owner[index] = value
 

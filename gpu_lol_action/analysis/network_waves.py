@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.network_values import Layer, Tensor
 from gpu_lol_action.analysis.network_weights import number, number_at
 
 _SEGMENT = ("segment_size", "segment_length", "segment_len", "seg_len", "audio_segment_size", "batch_max_steps")
+_LENGTH = ("seq_len", "sequence_length")  # which may be a text's, where nothing has hops
 _HOP = ("hop_size", "hop_length", "hop_len")
 LEAST, MOST = 1024, 2**20
 """Samples of a segment; a shorter one is of something else (the segments of a text)."""
@@ -29,14 +30,14 @@ def wave_input(machine: Machine, layer: Layer, name: str) -> Tensor | None:
     inner = number(layer, 0, "in_channels")
     if not inner or layer.kind not in {"Conv1d", "Conv2d"}:
         return None
-    segment = _samples(machine, _SEGMENT, LEAST)
+    hop = _samples(machine, _HOP, 2)
+    segment = _samples(machine, _SEGMENT if hop is None else (*_SEGMENT, *_LENGTH), LEAST)
     if segment is None:
         return None
     if layer.kind == "Conv2d":
         kernel = layer.named.get("kernel_size", layer.places[2] if len(layer.places) > 2 else None)
         is_folded = inner == 1 and isinstance(kernel, list) and 1.0 in (number_at(kernel, 0), number_at(kernel, 1))
         return _tensor(1.0, segment, name) if is_folded else None
-    hop = _samples(machine, _HOP, 2)
     if inner == 1 or hop is None:
         return _tensor(inner, segment, name) if inner == 1 else None
     return _tensor(inner, max(1.0, segment // hop), name)

@@ -68,3 +68,13 @@ def test_of_several_kinds_of_detectors_none_is_taken(checkout: Build) -> None:
     nets = NETS + "\nmodel = build_maskrcnn()\nother = FasterRCNN(3)\n"
     found = values(analyze(checkout({**FILES, "shop/nets.py": nets})), "media.network")
     assert not [name for name in found if "rcnn" in name or "retina" in name]
+
+
+def test_of_several_kinds_the_one_that_the_program_is_called_after_is_built_on_the_others(checkout: Build) -> None:
+    files = {
+        "keras_maskrcnn/bin/train.py": TRAIN,
+        "shop/__init__.py": "",
+        "shop/nets.py": NETS + "\nmodel = build_maskrcnn()\n",
+    }
+    found = values(analyze(checkout({**files, "requirements.txt": "keras\n"})), "media.network")
+    assert found[0] == "maskrcnn_resnet50_fpn"

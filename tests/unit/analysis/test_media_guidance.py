@@ -100,3 +100,40 @@ def test_a_module_about_guidance_that_freezes_what_it_loads(checkout: Build) -> 
     analysis = analyze(checkout(files))
     assert values(analysis, "media.trained_part") == ["scene"]
     assert "optimizer" not in terms(analysis)
+
+
+UNET = """
+model:
+  target: ldm.LatentDiffusion
+  params:
+    image_size: 32
+    unet_config:
+      target: ldm.UNet
+      params:
+        in_channels: 8
+        image_size: 32
+        model_channels: 320
+        channel_mult: [1, 2, 4, 4]
+        context_dim: 768
+"""
+
+
+def test_a_guide_s_own_configuration_says_nothing_of_what_is_trained(checkout: Build) -> None:
+    program = (
+        "import argparse\nimport torch\nfrom guidance import sd\n\nif __name__ == '__main__':\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--guide_config', default='pretrained/guide.yaml')\n"
+        "    sd.Guide(parser.parse_args().guide_config).step(x).backward()\n"
+    )
+    guide = (
+        "import torch\nfrom diffusers import StableDiffusionPipeline\n\nclass Guide:\n    @torch.no_grad()\n    def __init__(self, path):\n"
+        "        self.pipe = StableDiffusionPipeline.from_pretrained('stabilityai/stable-diffusion-2-1-base').to('cuda')\n"
+    )
+    files = {
+        "main.py": program,
+        "guidance/sd.py": guide,
+        "pretrained/guide.yaml": UNET,
+        "requirements.txt": "torch\ndiffusers\n",
+    }
+    analysis = analyze(checkout(files))
+    assert values(analysis, "media.trained_part") == ["scene"]
+    assert "optimizer" not in terms(analysis)

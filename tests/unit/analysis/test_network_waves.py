@@ -121,3 +121,30 @@ def test_a_longer_segment_keeps_more(checkout: Build) -> None:
     _, short = own(checkout(files(CONFIG)))
     _, long = own(checkout(files({**CONFIG, "segment_size": 32_768})))
     assert 3.9 < long / short < 4.1
+
+
+def test_a_length_is_of_samples_where_the_program_has_hops(checkout: Build) -> None:
+    config = {key: value for key, value in CONFIG.items() if key != "segment_size"}
+    as_segment, as_length = own(checkout(files(CONFIG))), own(checkout(files({**config, "seq_len": 8192})))
+    assert as_segment == as_length
+
+
+def test_judges_by_name_in_a_dictionary_of_modules(checkout: Build) -> None:
+    judges = """
+class Judges(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleDict()
+        for place in range(3):
+            self.parts[f"judge_{place}"] = nn.Conv1d(1, 16, 15, padding=7)
+
+    def forward(self, x):
+        return [part(x) for name, part in self.parts.items()]
+"""
+    train = TRAIN.replace("import Judge, Vocoder", "import Judges").replace("generator = Vocoder(h).cuda()", "")
+    train = train.replace("judge = Judge().cuda()", "judge = Judges().cuda()").replace(
+        "judge(batch, generator(batch))", "judge(batch)"
+    )
+    parameters, outputs = own(checkout({**files(CONFIG), "models.py": MODELS + judges, "train.py": train}))
+    assert parameters == 3 * (15 * 16 + 16)
+    assert outputs == 3 * 16 * WAVE
