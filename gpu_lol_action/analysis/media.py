@@ -56,6 +56,7 @@ _PARTS = (
     (r"t2i.?adapter", "t2i-adapter", ("T2IAdapter",)),
     (r"textual.?inversion", "textual inversion", ()),
 )
+_CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
 MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
 
 
@@ -74,6 +75,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     ]
     managed = managed_finding(scope, sources) if run.behavior is Behavior.INFERS else None
     found += [managed] if managed is not None else []
+    found += _pictures_of_clips(sources)
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     found += built_detector(scope, sources)
@@ -141,6 +143,15 @@ def _first_of(source: Source, owners: tuple[str, ...]) -> Call | None:
     if source.code is None or not any(source.mentions(owner) for owner in owners):
         return None
     return next((call for call in source.code.calls if call.name.split(".")[0] in owners), None)
+
+
+def _pictures_of_clips(sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield that a denoiser for pictures makes those of a clip at once: its layers were taken to three dimensions."""
+    for source in sources:
+        if any(source.mentions(word) for word in _CLIPS):
+            why = "a denoiser for pictures is taken to clips"
+            yield Finding("media.pictures", "clip", why, Confidence.MEDIUM, Evidence(source.path))
+            return
 
 
 def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:

@@ -161,13 +161,19 @@ def test_networks_of_which_one_counts_by_position_do_not_add_up(checkout: Build)
 
 
 def test_a_network_of_graphs_is_no_language_model_for_its_layers_and_width(checkout: Build) -> None:
-    net = NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 64)") + "num_layers = 5\nhidden_size = 600\nbatch_size = 256\n"
+    net = (
+        NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 64)")
+        + "num_layers = 5\nhidden_size = 600\nbatch_size = 256\n"
+    )
     analysis = analyze(checkout({"train.py": net + "net = Net()\n" + TRAIN.replace("image_size = 64\n", "")}))
     assert any(f.why.startswith("Net (") for f in analysis.findings if f.field == "hardware.vram_required_gb")
 
 
 def test_of_cards_that_were_used_alike_the_smallest_that_holds_the_sum_counts(checkout: Build) -> None:
-    net = NET.replace("nn.Conv2d(3, width, 1)", "nn.Sequential(*[nn.Conv2d(3 if i == 0 else 64, 64, 3, padding=1) for i in range(40)])")
+    net = NET.replace(
+        "nn.Conv2d(3, width, 1)",
+        "nn.Sequential(*[nn.Conv2d(3 if i == 0 else 64, 64, 3, padding=1) for i in range(40)])",
+    )
     program = net + "net = Net()\nbatch_size = 128\n" + TRAIN
     said = "# Results\nTraining was run on 8x A100 80GB GPUs.\nTraining was run on 8x V100 16GB GPUs.\n## Training\n```\npython train.py\n```\n"
     need = analyze(checkout({"train.py": program, "README.md": said})).spec.hardware.vram_required_gb
@@ -191,10 +197,34 @@ def test_layers_that_a_program_builds_infer_at_32_bit(checkout: Build) -> None:
 
 
 def test_width_stands_in_the_section_of_the_layers(checkout: Build) -> None:
-    settings = "stage1:\n  embed_dim: 256\nstage2:\n  hparams:\n    embed_dim: 1536\n    n_layers: 42\n    n_heads: 24\n"
+    settings = (
+        "stage1:\n  embed_dim: 256\nstage2:\n  hparams:\n    embed_dim: 1536\n    n_layers: 42\n    n_heads: 24\n"
+    )
     files = {
         "train.py": "import torch\nfrom elsewhere import build\nnet = build(cfg).cuda()\nloss.backward()\n",
         "a.yaml": settings,
         "README.md": "```\npython train.py --config a.yaml\n```\n",
     }
     assert value(analyze(checkout(files)), "model.hidden_size") == "1536"
+
+
+@pytest.mark.parametrize(("model", "pictures"), [("UNet3DConditionModel", 16), ("UNet2DConditionModel", 1)])
+def test_a_denoiser_for_pictures_that_is_taken_to_clips_makes_all_of_one_at_once(
+    checkout: Build, model: str, pictures: int
+) -> None:
+    program = (
+        "import argparse\nfrom omegaconf import OmegaConf\nfrom diffusers import AutoencoderKL\n"
+        f"from clips import {model}\nparser = argparse.ArgumentParser()\nparser.add_argument('--config')\n"
+        "parser.add_argument('--model', default='runwayml/stable-diffusion-v1-5')\nparser.add_argument('--video_length', type=int, default=16)\n"
+        "args = parser.parse_args()\nvae = AutoencoderKL.from_pretrained(args.model, subfolder='vae').to('cuda')\n"
+        f"unet = {model}.from_pretrained(args.model, subfolder='unet').to('cuda')\n"
+    )
+    files = {
+        "animate.py": program,
+        "a.yaml": "size: 512\nsteps: 25\nguidance_scale: 7.5\n",
+        "README.md": "```\npython animate.py --config a.yaml\n```\n",
+    }
+    analysis = analyze(checkout(files))
+    assert value(analysis, "media.image_size") == "512"
+    assert analysis.breakdown is not None
+    assert any(f", {pictures} x 512 x 512" in term.basis for term in analysis.breakdown.terms)
