@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -32,7 +33,7 @@ from gpu_lol_action.analysis.network_sources import named_modules, network_sourc
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.python_code import Call, PythonCode
-from gpu_lol_action.analysis.run_configs import run_configs
+from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.media_facts import find_network
@@ -259,7 +260,10 @@ def _own(
     options = {**listed_numbers(run_configs(checkout, run)), **options}
     for setting in scope.tiers[1][1]:
         options.setdefault(setting.key, setting.text)
+    rest = {setting.key: setting.text for setting in reversed(scope.tiers[-1][1])}
+    rest |= listed_numbers(stray_configs(checkout, run)) if rest and not run.configs else {}
     sizes = input_sizes(scope, found, infers=run.behavior is Behavior.INFERS)
+    sizes = replace(sizes, stray=tuple(sorted(rest.items())))
     network = own_network(sources, sizes, options) if sources else None
     if network is not None:
         return [*_own_findings(network), *_shape_findings(run, network)]

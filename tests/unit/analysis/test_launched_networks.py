@@ -228,3 +228,36 @@ def test_a_denoiser_for_pictures_that_is_taken_to_clips_makes_all_of_one_at_once
     assert value(analysis, "media.image_size") == "512"
     assert analysis.breakdown is not None
     assert any(f", {pictures} x 512 x 512" in term.basis for term in analysis.breakdown.terms)
+
+
+def test_a_configuration_beside_the_program_sizes_what_nothing_else_does(checkout: Build) -> None:
+    program = (
+        "import argparse, json, torch\n"
+        + NET.replace("nn.Conv2d(3, width, 1)", "nn.ModuleList([nn.Conv2d(3, w, 1) for w in width])").replace(
+            "return self.net(x)", "return [net(x) for net in self.net]"
+        )
+        + (
+            "parser = argparse.ArgumentParser()\nparser.add_argument('--config', default='')\nargs = parser.parse_args()\n"
+            "h = json.load(open(args.config))\nnet = Net(h.widths)\ntrain_loader = DataLoader(trainset, batch_size=h.batch_size)\n"
+            "valid_loader = DataLoader(validset, batch_size=1)\n"
+        )
+    )
+    files = {"train.py": program + TRAIN, "config_v1.json": '{"widths": [5, 7], "batch_size": 24}'}
+    analysis = analyze(checkout(files))
+    assert value(analysis, "media.own_parameters") == str(12 * 4)
+    assert value(analysis, "training.batch_size") == "24"
+
+
+def test_a_loader_that_validates_says_nothing_of_the_batch(checkout: Build) -> None:
+    loaders = "train = DataLoader(trainset, batch_size=48)\nvalid = DataLoader(val_dataset, batch_size=1)\n"
+    for lines in (loaders, "\n".join(reversed(loaders.splitlines())) + "\n"):
+        assert (
+            value(analyze(checkout({"train.py": NET + "net = Net()\n" + lines + TRAIN})), "training.batch_size") == "48"
+        )
+    alone = "test = DataLoader(test_set, batch_size=5)\n"
+    assert value(analyze(checkout({"train.py": NET + "net = Net()\n" + alone + TRAIN})), "training.batch_size") == "5"
+
+
+def test_a_batch_that_is_divided_in_place_is_for_all_cards(checkout: Build) -> None:
+    lines = "net = Net()\nargs.batch_size //= distrib.world_size\nbatch_size = 64\n"
+    assert value(analyze(checkout({"train.py": NET + lines + TRAIN})), "training.batch_spread") == "all"
