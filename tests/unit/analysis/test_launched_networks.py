@@ -261,3 +261,15 @@ def test_a_loader_that_validates_says_nothing_of_the_batch(checkout: Build) -> N
 def test_a_batch_that_is_divided_in_place_is_for_all_cards(checkout: Build) -> None:
     lines = "net = Net()\nargs.batch_size //= distrib.world_size\nbatch_size = 64\n"
     assert value(analyze(checkout({"train.py": NET + lines + TRAIN})), "training.batch_spread") == "all"
+
+
+@pytest.mark.parametrize(("module", "is_default"), [("conditioners", True), ("backbones", False)])
+def test_an_encoder_of_conditions_is_not_what_is_trained(checkout: Build, module: str, is_default: bool) -> None:
+    files = {
+        "train.py": "import torch\nfrom parts.builders import build\nnet = build(cfg).cuda()\nloss.backward()\n",
+        "parts/__init__.py": "",
+        "parts/builders.py": f"from parts.{module} import Sounds\n\ndef build(cfg):\n    return cfg.model(Sounds())\n",
+        f"parts/{module}.py": "from transformers import AutoModel\n\nclass Sounds:\n    def __init__(self):\n"
+        "        self.net = AutoModel.from_pretrained('m-a-p/MERT-v1-95M')\n",
+    }
+    assert (analyze(checkout(files)).spec.hardware.vram_required_gb == 12) is is_default
