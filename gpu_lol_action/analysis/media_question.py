@@ -70,8 +70,9 @@ def _detector_around(
 
 
 def _is_of_positions(findings: tuple[Finding, ...]) -> bool:
-    """Whether what is kept was counted per position, and nothing speaks of pictures: then it may be a language model."""
-    return _best(findings, "media.image_size") is None and _text(findings, "media.own_sequence") == "yes"
+    """Whether what is kept was counted per position, or a family is named, and nothing speaks of pictures: it may be a language model."""
+    is_text = _text(findings, "media.own_sequence") == "yes" or _best(findings, "model.family") is not None
+    return _best(findings, "media.image_size") is None and is_text
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:

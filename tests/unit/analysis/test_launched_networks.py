@@ -272,4 +272,24 @@ def test_an_encoder_of_conditions_is_not_what_is_trained(checkout: Build, module
         f"parts/{module}.py": "from transformers import AutoModel\n\nclass Sounds:\n    def __init__(self):\n"
         "        self.net = AutoModel.from_pretrained('m-a-p/MERT-v1-95M')\n",
     }
-    assert (analyze(checkout(files)).spec.hardware.vram_required_gb == 12) is is_default
+    assert (analyze(checkout(files)).breakdown is None) is is_default
+
+
+def test_layers_that_are_cut_over_cards_have_weights_too(checkout: Build) -> None:
+    program = "from fairscale.nn.model_parallel.layers import ColumnParallelLinear, ParallelEmbedding\n" + NET.replace(
+        "nn.Conv2d(3, width, 1)",
+        "nn.Sequential(ParallelEmbedding(1000, 64), ColumnParallelLinear(64, 256, bias=False))",
+    )
+    analysis = analyze(checkout({"train.py": program + "net = Net()\n" + TRAIN.replace("image_size = 64\n", "")}))
+    assert value(analysis, "media.own_parameters") == str(1000 * 64 + 64 * 256)
+    assert value(analysis, "media.own_sequence") == "yes"
+
+
+def test_a_family_that_is_named_comes_before_the_little_that_was_followed(checkout: Build) -> None:
+    program = NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 9)") + (
+        "from transformers import LlamaForCausalLM\n\ndef main():\n    net = Net().cuda()\n    model = LlamaForCausalLM.from_pretrained(path)\n"
+        "    model.generate(x)\n\nif __name__ == '__main__':\n    main()\n"
+    )
+    need = analyze(checkout({"demo.py": program})).spec.hardware.vram_required_gb
+    assert need is not None
+    assert need > 12
