@@ -52,7 +52,7 @@ def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]
     if not is_known:
         return None
     last = kind in {"Dense", "Embed", "Conv", "ConvTranspose", "DenseGeneral"} or bool(re.search(r"[123]D", kind)) or (
-        bool(_KERAS.search(name.name)) and not name.name.startswith(("torch", "einops", "timm"))
+        bool(_KERAS.search(name.name)) and not name.name.startswith(("torch", "einops", "timm")) and "Parallel" not in kind
     )  # fmt: skip
     layer = Layer(kind, tuple(places), dict(named), is_last=last)
     layer.parameters = weights_of(layer)
