@@ -307,3 +307,15 @@ def test_a_script_beside_the_run_adds_to_a_librarys_list(checkout: Build) -> Non
     found = [f.value for f in analyze(checkout(files)).findings if f.field == "dependencies.requirements"]
     assert "fvcore" in found
     assert "pandas" not in found
+
+
+def test_what_judges_is_not_trained_where_nothing_else_was_followed(checkout: Build) -> None:
+    files = {
+        "train.py": "import torch\nfrom inception_utils import score\nnet = elsewhere.build(cfg).cuda()\n"
+        + TRAIN
+        + "score(net)\n",
+        "inception_utils.py": NET + "\ndef score(net):\n    return Net()(net)\n",
+    }
+    analysis = analyze(checkout(files))
+    assert value(analysis, "media.own_network") == ""
+    assert analysis.spec.hardware.vram_required_gb == 12
