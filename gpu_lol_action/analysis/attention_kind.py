@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 FIELD = "training.attention"
@@ -17,9 +20,23 @@ _FUSED = ("scaled_dot_product_attention", "flash_attn_func", "flash_attn_qkvpack
 _MASKS = ("masked_fill", "masked_fill_", "make_causal_mask", "combine_masks")
 
 
+_CHOICES = ("attn_impl", "attn_implementation", "attention_impl", "attn_backend", "attention_backend", "attention_type")
+_SWITCHES = ("use_flash_attn", "flash_attn", "use_flash_attention", "flash_attention", "use_flash")
+_KERNELS = re.compile(r"flash|sdpa|triton|xformers|flex|cudnn|fused", re.IGNORECASE)
+
+
+def _is_told_to_fuse(scope: Scope) -> bool:
+    """Whether the run's options or configuration name a fused kernel, which may stand in a library."""
+    choice, switch = look_up(scope, _CHOICES), look_up(scope, _SWITCHES)
+    is_chosen = choice is not None and choice.confidence is Confidence.HIGH and bool(_KERNELS.search(choice.text))
+    return is_chosen or (switch is not None and switch.confidence is Confidence.HIGH and is_on(switch))
+
+
 def detect(checkout: Checkout, run: Run) -> Finding | None:
     """Return that the run's attention keeps its scores; None where a fused kernel stands in the program, or nothing tells."""
     if run.behavior is not Behavior.TRAINS or run.script is None or called_at(checkout, run, *_FUSED) is not None:
+        return None
+    if _is_told_to_fuse(scope_of(checkout, run)):
         return None
     masked = called_at(checkout, run, *_MASKS)
     scores = called_at(checkout, run, "softmax", "MultiHeadDotProductAttention")

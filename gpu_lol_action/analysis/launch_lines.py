@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -95,9 +96,12 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
     """Yield lines with their continuations put together and their variables kept."""
     variables: Mapping[str, str] = given
     pending, start = "", 0
-    for number, line, section in raw:
+    # What is still open where the file ends ends there, too: a last line may end with a backslash.
+    for number, line, section in itertools.chain(raw, ((0, "", ""),)):
         if not pending:
             start = number
+            if line.lstrip().startswith("#"):
+                continue  # a remark goes no further, though it may end with a backslash
         # In a list over several lines a remark ends with its line; the words behind it would be lost.
         said = without_comment(line) if _LIST.match(pending or line) else line
         pending = f"{pending} {said.strip()}".strip()

@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.dead_branches import dead_lines
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.python_code import Call
+from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.finding import Evidence
 
 
 def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
-    """Return where the run's program, or what it imports, calls one of these."""
+    """Return where the run's program, or what it imports, calls one of these: not under an option that is off."""
     if run.script is None:
         return None
     for source in import_closure(checkout, run.script):
+        dead: tuple[range, ...] | None = None
         for call in source.code.calls_named(*(name.rpartition(".")[2] for name in names)) if source.code else ():
-            if _is_named(call, names):
+            if not _is_named(call, names):
+                continue
+            dead = dead_lines(source, values_of(checkout, run)) if dead is None else dead
+            if not any(call.line in block for block in dead):
                 return Evidence(source.path, call.line)
     return None
 

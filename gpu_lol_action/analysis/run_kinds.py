@@ -31,7 +31,7 @@ _BESIDE_SECTION = re.compile(
 )
 _RUN_SECTION = re.compile(r"train|tun|infer|usage|use|run|start|demo|reproduc|generat|sampl|serv|deploy", re.IGNORECASE)
 _VARIANT_NAME = re.compile(
-    r"(?:^|[_.-])(?:debug|toy|dummy|smoke|sanity|cpu|runcpu|mps|mac|mock|minimal|tpu|xla|npu|hpu|rocm|amd|colab|demo_train|single_batch|overfit|multi_?nodes?|(?:run_with_)?submitit|\d+_?nodes)"
+    r"(?:^|[_.-])(?:debug|toy|dummy|smoke|sanity|cpu|runcpu|mps|mac|mock|minimal|tpu|xla|npu|hpu|rocm|amd|colab|demo_train|single_batch|overfit|multi_?nodes?\d*|(?:run_with_)?submitit|\d+_?nodes)"
     r"(?=$|[_.-])",
     re.IGNORECASE,
 )

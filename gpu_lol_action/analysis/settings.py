@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout
@@ -101,6 +101,13 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
 def _is_overridden(setting: Setting, passed: frozenset[tuple[str, str]]) -> bool:
     """Whether it is the default of a function's parameter that a call of that function gives by name."""
     return setting.is_parameter and (setting.owner, setting.key) in passed
+
+
+@functools.lru_cache(maxsize=16)
+def values_of(checkout: Checkout, run: Run) -> Mapping[str, str]:
+    """Return what a run's options are, for the branches that they decide: said by its command or configuration, else their defaults."""
+    said = (setting for _, settings in scope_of(checkout, run).tiers[:2] for setting in settings)
+    return option_values(said, import_closure(checkout, run.script) if run.script else ())
 
 
 def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:

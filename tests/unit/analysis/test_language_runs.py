@@ -207,3 +207,48 @@ for x in torch.utils.data.DataLoader(data, batch_size=16):
     assert best(analysis.findings, "model.id") is not None
     assert analysis.breakdown is not None
     assert "Both" in analysis.breakdown.terms[0].basis
+
+
+@pytest.mark.parametrize(
+    ("said", "method"), [("", "full"), (" --with_adapters True", "lora"), (" --with_adapters False", "full")]
+)
+def test_adapters_that_an_option_leaves_off_are_none(checkout: Build, said: str, method: str) -> None:
+    wrapped = "if args.with_adapters:\n    model = get_peft_model(model, LoraConfig(r=8))"
+    program = SFT.format(wrapped=wrapped).replace("lora_rank: int = 8", "with_adapters: bool = False")
+    findings = analyze(checkout({"sft.py": program, "run.sh": f"python sft.py --bf16{said}\n"})).findings
+    assert value_of_best(findings, "training.method") == method
+
+
+def test_a_remark_that_ends_with_a_backslash_swallows_no_command(checkout: Build) -> None:
+    script = "# python train.py \\\ntorchrun --nproc_per_node 8 train.py \\\n  --lr 1\n"
+    run = primary_run(checkout({"train.sh": script, "train.py": TRAIN}))
+    assert run is not None
+    assert run.shown == "torchrun train.py"
+
+
+def test_a_last_line_that_would_go_on_is_a_command_all_the_same(checkout: Build) -> None:
+    run = primary_run(
+        checkout({"train.sh": "torchrun --nproc_per_node 8 train.py \\\n  --lr 1 \\\n", "train.py": TRAIN})
+    )
+    assert run is not None
+    assert (run.shown, run.options.get("lr")) == ("torchrun train.py", "1")
+
+
+BY_HAND = """
+import argparse
+import torch
+from torch import nn
+class Block(nn.Module):
+    def forward(self, q, k, v):
+        return torch.softmax((q @ k).masked_fill(self.mask, -1e9), dim=-1) @ v
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--attn_impl", default="torch")
+    Block(parser.parse_args().attn_impl).cuda()(x).backward()
+"""
+
+
+@pytest.mark.parametrize(("said", "kind"), [("", "eager"), (" --attn_impl flash", None)])
+def test_attention_by_hand_that_a_run_does_not_choose(checkout: Build, said: str, kind: str | None) -> None:
+    tree = checkout({"train.py": BY_HAND, "run.sh": f"python train.py --lr 1{said}\n", "requirements.txt": "torch\n"})
+    assert value_of_best(analyze(tree).findings, "training.attention") == kind
