@@ -58,7 +58,7 @@ def imported_packages(
             continue
         name = package_name(package)
         # A library's own list is complete: beside its scripts, only its own extras add to it.
-        is_inside = is_complete and has_list and (run is None or source is not run.script)
+        is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
         if is_inside and name not in extras:
             continue
         if name in required or any(name in family and family & required for family in _FAMILIES):
@@ -68,6 +68,15 @@ def imported_packages(
         requirement = optional.get(name, package)
         found.setdefault(name, Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where))
     return [found[name] for name in sorted(found)]
+
+
+def _is_beside(checkout: Checkout, run: Run | None, source: Source) -> bool:
+    """Whether a program is the run's script, or stands beside it in a folder of scripts that is no package."""
+    script = run.script if run is not None else None
+    if script is None or source is script:
+        return script is not None
+    folder = script.folder
+    return bool(folder) and source.folder == folder and checkout.find(f"{folder}/__init__.py") is None
 
 
 def unknown_imports(checkout: Checkout, run: Run | None, declared: Mapping[str, str]) -> list[tuple[str, Evidence]]:

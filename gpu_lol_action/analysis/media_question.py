@@ -43,7 +43,7 @@ def whole_network(
     if named is not None and named.confidence is Confidence.HIGH:
         return None
     if named is None:
-        is_language = _best(findings, "model.vocabulary") is not None or _is_of_positions(findings)
+        is_language = _best(findings, "model.vocabulary") is not None or _is_of_family(findings)
         return None if is_language else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
     if model is None:
@@ -69,10 +69,9 @@ def _detector_around(
     return find_model(built.value) if is_part else None
 
 
-def _is_of_positions(findings: tuple[Finding, ...]) -> bool:
-    """Whether what is kept was counted per position, or a family is named, and nothing speaks of pictures: it may be a language model."""
-    is_text = _text(findings, "media.own_sequence") == "yes" or _best(findings, "model.family") is not None
-    return _best(findings, "media.image_size") is None and is_text
+def _is_of_family(findings: tuple[Finding, ...]) -> bool:
+    """Whether a family of language models is named and nothing speaks of pictures: then little of it may have been followed."""
+    return _best(findings, "media.image_size") is None and _best(findings, "model.family") is not None
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:

@@ -55,7 +55,8 @@ def measured(machine: Machine) -> list[OwnNetwork]:
         inner |= {id(part) for part in parts_of_network(root.network)} - {id(root.network)}
     found: dict[str, OwnNetwork] = {}
     outer = [root for root in machine.roots if id(root.network) not in inner]
-    outer = [root for root in outer if not only_judges(root.program.source)] or outer
+    script = machine.programs[0]
+    outer = [root for root in outer if root.program is script or not only_judges(root.program.source)]
     for root in outer[:MOST_MEASURED]:
         network = _measure(machine, root)
         before = found.get(network.name)

@@ -293,3 +293,29 @@ def test_a_family_that_is_named_comes_before_the_little_that_was_followed(checko
     need = analyze(checkout({"demo.py": program})).spec.hardware.vram_required_gb
     assert need is not None
     assert need > 12
+
+
+def test_a_script_beside_the_run_adds_to_a_librarys_list(checkout: Build) -> None:
+    files = {
+        "setup.py": "from setuptools import setup\nsetup(name='lib', packages=['lib'], install_requires=['torch', 'numpy', 'pyyaml', 'tqdm'])\n",
+        "lib/__init__.py": "import torch\n",
+        "lib/more.py": "import torch, pandas\n",
+        "tools/run.py": "import lib.more\nfrom steps import step\n\nif __name__ == '__main__':\n    step()\n",
+        "tools/steps.py": "import torch\nimport fvcore\n\ndef step():\n    loss.cuda().backward()\n",
+        "README.md": "```\npython tools/run.py\n```\n",
+    }
+    found = [f.value for f in analyze(checkout(files)).findings if f.field == "dependencies.requirements"]
+    assert "fvcore" in found
+    assert "pandas" not in found
+
+
+def test_what_judges_is_not_trained_where_nothing_else_was_followed(checkout: Build) -> None:
+    files = {
+        "train.py": "import torch\nfrom inception_utils import score\nnet = elsewhere.build(cfg).cuda()\n"
+        + TRAIN
+        + "score(net)\n",
+        "inception_utils.py": NET + "\ndef score(net):\n    return Net()(net)\n",
+    }
+    analysis = analyze(checkout(files))
+    assert value(analysis, "media.own_network") == ""
+    assert analysis.spec.hardware.vram_required_gb == 12
