@@ -32,7 +32,7 @@ demo: ## Play the whole story on this machine, with real SkyPilot on a loopback 
 test: ## Run the unit, golden and contract tests (ARGS="-k name")
 	@scripts/install-system test
 	@scripts/install dev cloud
-	@$(PYTEST) $(ARGS)
+	@scripts/run-tests $(BIN)/python $(ARGS)
 
 e2e: ## Run the end-to-end stories: real SkyPilot on the loopback cloud (ARGS="-k name")
 	@scripts/install-system machines

@@ -23,6 +23,8 @@ _TELLING = frozenset({
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.
 _FOR_TRIALS = re.compile(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
+_LOADER = re.compile(r"(?:Data|_|^)[Ll]oader$")
+_JUDGED = re.compile(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt)(?:_?(?:data_?)?(?:set|source|ds))?$")
 _NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
 
 
@@ -43,9 +45,10 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
 def _arguments(source: Source, code: PythonCode) -> list[Setting]:
     found: list[Setting] = []
     parameters = {(item.owner, item.name) for item in code.defaults if item.is_parameter}
+    judging = _loaders_beside_training(code)
     for call in code.calls:
         for key, value in call.keywords:
-            text = code.resolve(value, call.owner)
+            text = code.resolve(value, call.owner) if key != "batch_size" or call.line not in judging else None
             if text is not None and call.last not in _NO_SETTINGS and not _FOR_TRIALS.search(call.owner):
                 where = Evidence(source.path, call.line)
                 # `DataLoader(batch_size=batch_size)` hands on the parameter of the function that it stands in.
@@ -53,6 +56,17 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
                 path = f"{call.last}.{fold_key(key)}"
                 found.append(Setting(fold_key(key), path, text, where, call.owner, is_handed))
     return found
+
+
+def _loaders_beside_training(code: PythonCode) -> frozenset[int]:
+    """Return the lines of loaders that validate or test, where another one feeds the training."""
+    loaders = [call for call in code.calls if _LOADER.search(call.last) and call.keyword("batch_size") is not None]
+    judging = {
+        c.line
+        for c in loaders
+        if any(_JUDGED.match(a.reference or "") for a in (*c.arguments[:1], c.keyword("dataset")) if a)
+    }
+    return frozenset(judging) if len(judging) < len({call.line for call in loaders}) else frozenset()
 
 
 def _default(source: Source, item: Default | Given, text: str) -> Setting:

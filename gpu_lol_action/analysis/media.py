@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -32,7 +33,7 @@ from gpu_lol_action.analysis.network_sources import named_modules, network_sourc
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.python_code import Call, PythonCode
-from gpu_lol_action.analysis.run_configs import run_configs
+from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.media_facts import find_network
@@ -56,6 +57,7 @@ _PARTS = (
     (r"t2i.?adapter", "t2i-adapter", ("T2IAdapter",)),
     (r"textual.?inversion", "textual inversion", ()),
 )
+_CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
 MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
 
 
@@ -74,6 +76,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     ]
     managed = managed_finding(scope, sources) if run.behavior is Behavior.INFERS else None
     found += [managed] if managed is not None else []
+    found += _pictures_of_clips(sources)
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     found += built_detector(scope, sources)
@@ -141,6 +144,15 @@ def _first_of(source: Source, owners: tuple[str, ...]) -> Call | None:
     if source.code is None or not any(source.mentions(owner) for owner in owners):
         return None
     return next((call for call in source.code.calls if call.name.split(".")[0] in owners), None)
+
+
+def _pictures_of_clips(sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield that a denoiser for pictures makes those of a clip at once: its layers were taken to three dimensions."""
+    for source in sources:
+        if any(source.mentions(word) for word in _CLIPS):
+            why = "a denoiser for pictures is taken to clips"
+            yield Finding("media.pictures", "clip", why, Confidence.MEDIUM, Evidence(source.path))
+            return
 
 
 def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:
@@ -248,7 +260,11 @@ def _own(
     options = {**listed_numbers(run_configs(checkout, run)), **options}
     for setting in scope.tiers[1][1]:
         options.setdefault(setting.key, setting.text)
-    network = own_network(sources, input_sizes(scope, found), options) if sources else None
+    rest = {setting.key: setting.text for setting in reversed(scope.tiers[-1][1])}
+    rest |= listed_numbers(stray_configs(checkout, run)) if rest and not run.configs else {}
+    sizes = input_sizes(scope, found, infers=run.behavior is Behavior.INFERS)
+    sizes = replace(sizes, stray=tuple(sorted(rest.items())))
+    network = own_network(sources, sizes, options) if sources else None
     if network is not None:
         return [*_own_findings(network), *_shape_findings(run, network)]
     return list(next((policy for source in sources if (policy := policy_of(source))), ()))

@@ -22,14 +22,14 @@ LEAST_RATE, MOST_RATE = 4_000, 200_000
 LEAST, MOST, LONGEST_SECONDS = 1_000, 2**24, 600.0
 
 
-def input_sizes(scope: Scope, found: Sequence[Finding]) -> InputSizes:
+def input_sizes(scope: Scope, found: Sequence[Finding], *, infers: bool = False) -> InputSizes:
     """Return what the run says of its samples; ``found`` are its findings on pictures and clips."""
     size = image_size(found) or (0, 0)
     frames = next((int(finding.value) for finding in found if finding.field == "media.frames"), 0)
     points = look_up_number(scope, _POINTS, 16, 2**20)
     samples, hop = _sound(scope)
     side = round(math.sqrt(size[0] * size[1]))  # of a square as large
-    return InputSizes(side, frames, samples, hop, (as_number(points.text) or 0) if points is not None else 0)
+    return InputSizes(side, frames, samples, hop, (as_number(points.text) or 0) if points is not None else 0, infers)
 
 
 def _sound(scope: Scope) -> tuple[int, int]:

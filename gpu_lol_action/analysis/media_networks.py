@@ -90,7 +90,7 @@ def _follow_programs(
     )
     machine.is_size_open = not sizes.side
     machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop
-    machine.points = sizes.points
+    machine.points, machine.infers, machine.stray = sizes.points, sizes.infers, dict(sizes.stray)
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):

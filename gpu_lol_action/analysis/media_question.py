@@ -21,6 +21,7 @@ STEM = 4
 WHOLE = 1.3
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
+MOST_PICTURES = 32  # longer clips are made piece by piece
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
 """Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
 
@@ -69,8 +70,9 @@ def _detector_around(
 
 
 def _is_of_positions(findings: tuple[Finding, ...]) -> bool:
-    """Whether what is kept was counted per position, and nothing speaks of pictures: then it may be a language model."""
-    return _best(findings, "media.image_size") is None and _text(findings, "media.own_sequence") == "yes"
+    """Whether what is kept was counted per position, or a family is named, and nothing speaks of pictures: it may be a language model."""
+    is_text = _text(findings, "media.own_sequence") == "yes" or _best(findings, "model.family") is not None
+    return _best(findings, "media.image_size") is None and is_text
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
@@ -115,8 +117,9 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
     )
     return replace(
         question,
-        precision="fp16" if is_mixed and _best(known, "training.precision") is None else question.precision,
-        batch_size=math.ceil(question.batch_size * views),
+        precision=_precision(question, known, is_mixed=is_mixed),
+        weight_bits=32 if _is_built_to_infer(question, known) and question.weight_bits == 16 else question.weight_bits,
+        batch_size=math.ceil(question.batch_size * views * _pictures(question, known)),
         image_height=0 if is_guided else size[0],  # a guide looks at pictures of its own size
         image_width=0 if is_guided else size[1],
         frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,
@@ -136,6 +139,28 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         else _elements(known, question, "media.own_outputs"),
         sample_at_work=_elements(known, question, "media.own_at_work"),
     )
+
+
+def _pictures(question: VramQuestion, known: tuple[Finding, ...]) -> int:
+    """Return how many pictures a denoiser for pictures makes at once: those of a clip where it is taken to clips."""
+    is_clip = (
+        question.model.kind == "diffusion-image"
+        and _text(known, "media.pictures") == "clip"
+        and not question.method.trains
+    )
+    return min(max(1, _whole(known, "media.frames")), MOST_PICTURES) if is_clip else 1
+
+
+def _precision(question: VramQuestion, known: tuple[Finding, ...], *, is_mixed: bool) -> str:
+    if _is_built_to_infer(question, known):
+        return "fp32"
+    return "fp16" if is_mixed and _best(known, "training.precision") is None else question.precision
+
+
+def _is_built_to_infer(question: VramQuestion, known: tuple[Finding, ...]) -> bool:
+    """Whether layers that the program builds itself infer at 32 bit, as libraries make them: nothing says otherwise."""
+    is_said = _best(known, "training.precision") is not None
+    return question.model.kind == OWN and not question.method.trains and not is_said
 
 
 def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str) -> float:

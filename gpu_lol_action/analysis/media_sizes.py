@@ -113,6 +113,7 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     side = _nearest(scope, _SIDE)
     if side is not None:
         yield _finding("media.image_size", str(as_number(side.text)), side)
+    yield from _bare_side(scope)
     yield from _from_transforms(sources)
     yield from _from_datasets(sources)
 
@@ -127,6 +128,15 @@ def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
                 if number is not None and least <= number <= MOST and not _PART_OF_MODEL.search(setting.path):
                     return Found(setting, confidence)
     return None
+
+
+def _bare_side(scope: Scope) -> Iterator[Finding]:
+    """Yield a bare ``size`` of the run's options or configuration where it is one that pictures are made with."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            number = as_number(setting.text) if setting.key == "size" else None
+            if number is not None and 256 <= number <= 2048 and number % 64 == 0:
+                yield _finding("media.image_size", str(number), Found(setting, confidence))
 
 
 def _pair(scope: Scope) -> tuple[str, Found] | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_sizes import documented_model
 from gpu_lol_action.analysis.media_question import media_model, whole_network
+from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
@@ -60,7 +61,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
 
 def _only_one(findings: tuple[Finding, ...]) -> str | None:
     """Return the only model that other programs of the checkout load: what a fine-tuning script takes from a path of its user's."""
-    named = {finding.value for finding in findings if finding.field == "model.id"}
+    named = {f.value for f in findings if f.field == "model.id" and not is_helper_place(f.evidence.path)}
     return next(iter(named)) if len(named) == 1 else None
 
 

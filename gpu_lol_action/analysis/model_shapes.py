@@ -85,8 +85,31 @@ def _places(scope: Scope, run: Run | None) -> Iterator[Scope]:
 
 
 def _dimensions(scope: Scope) -> Iterator[Finding]:
+    keys, low, high = _SHAPES["model.layers"]
+    layers = look_up_number(scope, keys, low, high)
+    beside = _section_of(scope, layers.setting) if layers is not None else None
     for field, (keys, low, high) in _SHAPES.items():
-        number = look_up_number(scope, keys, low, high)
+        near = look_up_number(beside, keys, low, high) if beside is not None else None
+        number = near or look_up_number(scope, keys, low, high)
         if number is not None:
             why = f"`{number.setting.key}` is {number.text}"
             yield Finding(field, number.text, why, number.confidence, number.evidence)
+
+
+def _section_of(scope: Scope, setting: Setting) -> Scope | None:
+    """Return what stands in the same section of the same file: a configuration may have several models; None without a section."""
+    section = setting.path.rpartition(".")[0]
+    if not section:
+        return None
+    tiers = (
+        (
+            confidence,
+            tuple(
+                other
+                for other in settings
+                if other.evidence.path == setting.evidence.path and other.path.rpartition(".")[0] == section
+            ),
+        )
+        for confidence, settings in scope.tiers
+    )
+    return Scope(tuple(tiers))

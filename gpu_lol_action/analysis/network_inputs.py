@@ -25,13 +25,19 @@ _TWIN = re.compile(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|righ
 
 @dataclass(frozen=True, slots=True)
 class InputSizes:
-    """Pixels of a side, pictures of a clip, samples of a sound and from window to window, points of a cloud; 0: not said."""
+    """Pixels of a side, pictures of a clip, samples of a sound and from window to window, points of a cloud; 0: not said.
+
+    ``infers``: nothing is kept for a backward pass, so that weights alone tell most. ``stray``: settings of a configuration
+    beside the program that nothing names, for what nothing else says.
+    """
 
     side: int = 0
     frames: int = 0
     samples: int = 0
     hop: int = 0
     points: int = 0
+    infers: bool = False
+    stray: tuple[tuple[str, str], ...] = ()
 
 
 def inputs_of(machine: Machine, network: Value, rank: int | None = None) -> list[Tensor]:

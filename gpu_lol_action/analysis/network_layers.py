@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.network_weights import (
     NORM,
     POOL,
     RECURRENT,
+    TABLES,
     number,
     recurrent_weights,
     weights_of,
@@ -46,12 +47,12 @@ _KERAS = re.compile(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
 def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Layer | None:
     """Return a layer of a library; None where the name is none that is counted."""
     kind = name.last
-    is_known = (kind in _CURVED or kind in _PLAIN or kind in DENSE or kind in _OTHERS or kind in RECURRENT or kind in ATTENTION
+    is_known = (kind in _CURVED or kind in _PLAIN or kind in DENSE or kind in _OTHERS or kind in RECURRENT or kind in ATTENTION or kind in TABLES
                 or CONV.match(kind) or NORM.match(kind) or POOL.match(kind))  # fmt: skip
     if not is_known:
         return None
     last = kind in {"Dense", "Embed", "Conv", "ConvTranspose", "DenseGeneral"} or bool(re.search(r"[123]D", kind)) or (
-        bool(_KERAS.search(name.name)) and not name.name.startswith(("torch", "einops", "timm"))
+        bool(_KERAS.search(name.name)) and not name.name.startswith(("torch", "einops", "timm")) and "Parallel" not in kind
     )  # fmt: skip
     layer = Layer(kind, tuple(places), dict(named), is_last=last)
     layer.parameters = weights_of(layer)
@@ -85,9 +86,11 @@ def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: M
         return kept.keep(convolved(machine, layer, tensor))
     if layer.kind in DENSE:
         return kept.keep(_dense(layer, tensor))
-    if layer.kind in {"Embedding", "EmbeddingBag", "Embed"}:
+    if layer.kind in TABLES:
+        # What is left out beside a picture, or only told as the program runs, is a label.
+        is_label = given is None or (given is UNKNOWN and 2 in kept.sides)
         return _embedded(
-            machine, layer, given if isinstance(given, Tensor) else Tensor(None, name="y" if given is None else "")
+            machine, layer, given if isinstance(given, Tensor) else Tensor(None, name="y" if is_label else "")
         )
     if layer.kind in RECURRENT:
         return _recurred(machine, layer, tensor)

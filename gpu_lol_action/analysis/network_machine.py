@@ -119,6 +119,7 @@ class Machine:
     samples: int = 0
     hop: int = 0
     points: int = 0
+    infers: bool = False
     input_shape: tuple[float, ...] | None = None  # of a network that is run, as long as it may be of another rank
     has_latents: bool = False
     depth: int = 0
@@ -140,6 +141,7 @@ class Machine:
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
     origins: dict[str, list[Program]] = field(default_factory=dict)  # programs that a dotted origin may mean
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
+    stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
     homes: dict[str, Program | None] = field(
         default_factory=dict
     )  # the first program with a class or function of that name
@@ -246,7 +248,8 @@ class Machine:
             default = code.default(name) if code is not None else None
             if default is not None:
                 return parse_value(default.text)
-        return UNKNOWN
+        stray = self.stray.get(name)
+        return parse_value(stray) if stray is not None else UNKNOWN
 
 
 def _registered_names(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:

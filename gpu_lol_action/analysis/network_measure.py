@@ -89,7 +89,8 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     reached += 1e6 * sum(
         part.network.parameters_m for key, part in kept.used.items() if isinstance(part, Counted) and key < 0
     )
-    if kept.saved > MOST_KEPT or not kept.saved or reached < MOST_UNREACHED * layered:
+    is_part = not machine.infers and (not kept.saved or reached < MOST_UNREACHED * layered)
+    if kept.saved > MOST_KEPT or is_part:
         unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
     per = LENGTH if kept.is_sequence else 1
     name = (

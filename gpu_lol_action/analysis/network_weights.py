@@ -16,7 +16,19 @@ RECURRENT = {"LSTM": 4, "GRU": 3, "RNN": 1, "SimpleRNN": 1, "LSTMCell": 4, "GRUC
 NORM = re.compile(
     r"^(?:Lazy)?(?:Batch|Layer|Group|Instance|RMS|Sync)\w*Norm(?:alization)?(?:[123][dD])?$|^FrozenBatchNorm2d$"
 )
-DENSE = frozenset({"Linear", "LazyLinear", "Dense", "NonDynamicallyQuantizableLinear", "Linear8bitLt", "DenseGeneral"})
+TABLES = frozenset({"Embedding", "EmbeddingBag", "Embed", "ParallelEmbedding", "VocabParallelEmbedding"})
+DENSE = frozenset(
+    {
+        "Linear",
+        "LazyLinear",
+        "Dense",
+        "NonDynamicallyQuantizableLinear",
+        "Linear8bitLt",
+        "DenseGeneral",
+        "ColumnParallelLinear",
+        "RowParallelLinear",
+    }
+)
 
 
 def number(layer: Layer, place: int, *names: str, default: float | None = None) -> float | None:
@@ -71,7 +83,7 @@ def weights_of(layer: Layer) -> float | None:
             return None
         inner, outer = number(layer, 0, "in_features"), number(layer, 1, "out_features")
         return inner * outer + (0.0 if layer.named.get("bias") is False else outer) if inner and outer else None
-    if kind in {"Embedding", "EmbeddingBag", "Embed"}:
+    if kind in TABLES:
         rows = number(layer, 0, "num_embeddings", "input_dim")
         width = number(layer, 1, "embedding_dim", "output_dim", "features")
         return rows * width if rows and width else None

@@ -27,6 +27,8 @@ _LOADS_CONFIG = (
     "load_yaml",
     "create_model",  # ControlNet's, with the path of a YAML
 )
+_OPTIONS = ("config", "config_file", "config_path", "cfg")
+_TAKES_CONFIG = re.compile(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg)['\"]")
 _DEFAULTS = re.compile(r"^def get_(?:default_|base_)?configs?\(", re.MULTILINE)
 _CONFIGURED = re.compile(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
 
@@ -89,7 +91,21 @@ def _likely(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         likely.sort(key=lambda source: (not source.name.startswith("default"), source.depth, source.path))
         imported = import_closure(checkout, likely[0])[1:] if likely else ()
         return (*likely[:1], *(s for s in imported if _DEFAULTS.search(s.text)))[:4]
-    return ()
+    return _beside(checkout, script)
+
+
+def _beside(checkout: Checkout, script: Source) -> tuple[Source, ...]:
+    """Return the first JSON beside a program that is called a configuration and configures a training, where one must be named.
+
+    A program that reads one through an option without a value starts with none of its own.
+    """
+    option = next((d for name in _OPTIONS if script.code and (d := script.code.default(name)) is not None), None)
+    is_open = option is None or option.text.strip().lower() in {"", "none"}
+    if script.code is None or not is_open or not script.mentions("json") or not _TAKES_CONFIG.search(script.text):
+        return ()
+    folders = {script.folder, *(f"{script.folder}/{name}".lstrip("/") for name in ("configs", "config"))}
+    found = (s for s in checkout.of(Form.JSON) if s.folder in folders and s.name.startswith("config"))
+    return tuple(sorted((s for s in found if "batch_size" in s.text), key=lambda s: (s.depth, s.path)))[:1]
 
 
 def plain_path(path: str) -> str:

@@ -13,6 +13,8 @@ from gpu_lol_action.analysis.paths import Form
 
 MAX_CONFIGS = 20
 
+_VARIANT = re.compile(r"config[_-]\w+\.json$")  # `config.json` alone is a saved model's
+
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:
     """Return the run's configuration files and those that they name, the nearest to the command first."""
@@ -64,7 +66,8 @@ def stray_configs(checkout: Checkout, run: Run) -> list[Source]:
     folder = run.script.folder if run.script else ""
     near = [
         s
-        for s in checkout.of(Form.YAML, Form.TOML)
+        for s in checkout.of(Form.YAML, Form.TOML, Form.JSON)
         if s.folder in {folder, f"{folder}/configs".strip("/"), f"{folder}/config".strip("/")}
+        and (s.form is not Form.JSON or _VARIANT.match(s.name))
     ]
     return [*near[:5], *accelerate_configs(checkout)[:1]]

@@ -12,7 +12,16 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, loo
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
-_ADAPTERS = ("use_peft", "use_lora", "use_peft_lora", "lora", "lora_enable", "enable_lora", "peft_enable", "enable_peft")
+_ADAPTERS = (
+    "use_peft",
+    "use_lora",
+    "use_peft_lora",
+    "lora",
+    "lora_enable",
+    "enable_lora",
+    "peft_enable",
+    "enable_peft",
+)
 # One switch for adapters on 4-bit weights; what it is off for stands in code all the same.
 _QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 # P-tuning and prefix tuning: a few embeddings before the text, of the size of small adapters.

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.behavior import (
 )
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
+from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
@@ -67,7 +68,7 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     if hard:
         name = package_name(hard[0].requirement)
         return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
-    is_library = any(item.is_library and not item.is_optional for item in declared)
+    is_library = any(item.is_library and not item.is_optional for item in declared) or _reads_its_list(checkout)
     extras = frozenset(package_name(item.requirement) for item in declared if item.group or item.is_optional)
     imports = _gpu_imports(checkout, extras, is_library=is_library)
     if run is None:
@@ -85,6 +86,16 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     return _need_by_command(checkout, run, is_library=is_library)
+
+
+def _reads_its_list(checkout: Checkout) -> bool:
+    """Whether an installable project takes its own dependencies from a file or computes them: that list is complete as well."""
+    return any(
+        project.is_installable
+        and all(item.is_optional for item in project.declared)
+        and (project.files or "install_requires" in source.text)
+        for source, project in lists_of(checkout).projects
+    )
 
 
 def _gpu_imports(checkout: Checkout, extras: frozenset[str], *, is_library: bool) -> list[tuple[Source, str, int]]:

@@ -197,6 +197,8 @@ RULES: tuple[Rule, ...] = (
             r"CUDA unknown error",
             r"No NVIDIA graphics adapter",
             r"Failed to initialize NVML",
+            r"^No devices were found\s*$",
+            r"nvidia-smi: (?:command )?not found",
             r"Found no NVIDIA driver",
             r"CUDA-capable device(?:s|\(s\))? (?:are|is/are) busy or unavailable",
             r"libnvidia-ml\.so\.1: cannot open",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -108,6 +110,12 @@ def home_of(adapter):
     return adapter._settings.home
 
 
+def requests_of(adapter):
+    """Return what the server was asked to do, and what it asked itself, by id."""
+    with closing(sqlite3.connect(f"file:{home_of(adapter)}/.sky/api_server/requests.db?mode=ro", uri=True)) as requests:
+        return dict(requests.execute("SELECT request_id, name FROM requests"))
+
+
 @pytest.mark.parametrize(
     ("message", "kind"),
     [
@@ -141,6 +149,9 @@ def test_machine_from_launch_to_bill(cloud, skypilot, make, pair, tmp_path):
     assert isinstance(answer, Launched), answer
     assert answer.name_on_cloud == skypilot.name_on_cloud("gl-e2e-1")
     assert any("answers on SSH" in line for line in heard)
+    done = requests_of(skypilot)
+    assert "sky.launch" in done.values()
+    assert [each for each in done if each.endswith("-daemon")] == [], "each is a process that imports SkyPilot anew"
     assert not any(cloud.api_key in line for line in heard)
 
     # The derived key opens it; nothing on it opens the account, another machine, or our own server.

@@ -161,6 +161,135 @@ def test_networks_of_which_one_counts_by_position_do_not_add_up(checkout: Build)
 
 
 def test_a_network_of_graphs_is_no_language_model_for_its_layers_and_width(checkout: Build) -> None:
-    net = NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 64)") + "num_layers = 5\nhidden_size = 600\nbatch_size = 256\n"
+    net = (
+        NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 64)")
+        + "num_layers = 5\nhidden_size = 600\nbatch_size = 256\n"
+    )
     analysis = analyze(checkout({"train.py": net + "net = Net()\n" + TRAIN.replace("image_size = 64\n", "")}))
     assert any(f.why.startswith("Net (") for f in analysis.findings if f.field == "hardware.vram_required_gb")
+
+
+def test_of_cards_that_were_used_alike_the_smallest_that_holds_the_sum_counts(checkout: Build) -> None:
+    net = NET.replace(
+        "nn.Conv2d(3, width, 1)",
+        "nn.Sequential(*[nn.Conv2d(3 if i == 0 else 64, 64, 3, padding=1) for i in range(40)])",
+    )
+    program = net + "net = Net()\nbatch_size = 128\n" + TRAIN
+    said = "# Results\nTraining was run on 8x A100 80GB GPUs.\nTraining was run on 8x V100 16GB GPUs.\n## Training\n```\npython train.py\n```\n"
+    need = analyze(checkout({"train.py": program, "README.md": said})).spec.hardware.vram_required_gb
+    assert need is not None
+    assert 8 <= need <= 16
+
+
+def test_layers_that_a_program_builds_infer_at_32_bit(checkout: Build) -> None:
+    program = NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(20000, 50000)") + (
+        "\ndef main():\n    net = Net().cuda().eval()\n    net.load_state_dict(torch.load('a.pt'))\n    net(x)\n\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    analysis = analyze(checkout({"demo.py": program}))
+    assert analysis.spec.meta.workload_type.value == "inference"
+    assert analysis.breakdown is not None
+    weights = next(term for term in analysis.breakdown.terms if term.name == "weights")
+    assert weights.gib == pytest.approx(4e9 / 2**30, rel=0.05)
+    half = analyze(checkout({"demo.py": program.replace(".eval()", ".eval().half()")})).breakdown
+    assert half is not None
+    assert next(term for term in half.terms if term.name == "weights").gib == pytest.approx(2e9 / 2**30, rel=0.05)
+
+
+def test_width_stands_in_the_section_of_the_layers(checkout: Build) -> None:
+    settings = (
+        "stage1:\n  embed_dim: 256\nstage2:\n  hparams:\n    embed_dim: 1536\n    n_layers: 42\n    n_heads: 24\n"
+    )
+    files = {
+        "train.py": "import torch\nfrom elsewhere import build\nnet = build(cfg).cuda()\nloss.backward()\n",
+        "a.yaml": settings,
+        "README.md": "```\npython train.py --config a.yaml\n```\n",
+    }
+    assert value(analyze(checkout(files)), "model.hidden_size") == "1536"
+
+
+@pytest.mark.parametrize(("model", "pictures"), [("UNet3DConditionModel", 16), ("UNet2DConditionModel", 1)])
+def test_a_denoiser_for_pictures_that_is_taken_to_clips_makes_all_of_one_at_once(
+    checkout: Build, model: str, pictures: int
+) -> None:
+    program = (
+        "import argparse\nfrom omegaconf import OmegaConf\nfrom diffusers import AutoencoderKL\n"
+        f"from clips import {model}\nparser = argparse.ArgumentParser()\nparser.add_argument('--config')\n"
+        "parser.add_argument('--model', default='runwayml/stable-diffusion-v1-5')\nparser.add_argument('--video_length', type=int, default=16)\n"
+        "args = parser.parse_args()\nvae = AutoencoderKL.from_pretrained(args.model, subfolder='vae').to('cuda')\n"
+        f"unet = {model}.from_pretrained(args.model, subfolder='unet').to('cuda')\n"
+    )
+    files = {
+        "animate.py": program,
+        "a.yaml": "size: 512\nsteps: 25\nguidance_scale: 7.5\n",
+        "README.md": "```\npython animate.py --config a.yaml\n```\n",
+    }
+    analysis = analyze(checkout(files))
+    assert value(analysis, "media.image_size") == "512"
+    assert analysis.breakdown is not None
+    assert any(f", {pictures} x 512 x 512" in term.basis for term in analysis.breakdown.terms)
+
+
+def test_a_configuration_beside_the_program_sizes_what_nothing_else_does(checkout: Build) -> None:
+    program = (
+        "import argparse, json, torch\n"
+        + NET.replace("nn.Conv2d(3, width, 1)", "nn.ModuleList([nn.Conv2d(3, w, 1) for w in width])").replace(
+            "return self.net(x)", "return [net(x) for net in self.net]"
+        )
+        + (
+            "parser = argparse.ArgumentParser()\nparser.add_argument('--config', default='')\nargs = parser.parse_args()\n"
+            "h = json.load(open(args.config))\nnet = Net(h.widths)\ntrain_loader = DataLoader(trainset, batch_size=h.batch_size)\n"
+            "valid_loader = DataLoader(validset, batch_size=1)\n"
+        )
+    )
+    files = {"train.py": program + TRAIN, "config_v1.json": '{"widths": [5, 7], "batch_size": 24}'}
+    analysis = analyze(checkout(files))
+    assert value(analysis, "media.own_parameters") == str(12 * 4)
+    assert value(analysis, "training.batch_size") == "24"
+
+
+def test_a_loader_that_validates_says_nothing_of_the_batch(checkout: Build) -> None:
+    loaders = "train = DataLoader(trainset, batch_size=48)\nvalid = DataLoader(val_dataset, batch_size=1)\n"
+    for lines in (loaders, "\n".join(reversed(loaders.splitlines())) + "\n"):
+        assert (
+            value(analyze(checkout({"train.py": NET + "net = Net()\n" + lines + TRAIN})), "training.batch_size") == "48"
+        )
+    alone = "test = DataLoader(test_set, batch_size=5)\n"
+    assert value(analyze(checkout({"train.py": NET + "net = Net()\n" + alone + TRAIN})), "training.batch_size") == "5"
+
+
+def test_a_batch_that_is_divided_in_place_is_for_all_cards(checkout: Build) -> None:
+    lines = "net = Net()\nargs.batch_size //= distrib.world_size\nbatch_size = 64\n"
+    assert value(analyze(checkout({"train.py": NET + lines + TRAIN})), "training.batch_spread") == "all"
+
+
+@pytest.mark.parametrize(("module", "is_default"), [("conditioners", True), ("backbones", False)])
+def test_an_encoder_of_conditions_is_not_what_is_trained(checkout: Build, module: str, is_default: bool) -> None:
+    files = {
+        "train.py": "import torch\nfrom parts.builders import build\nnet = build(cfg).cuda()\nloss.backward()\n",
+        "parts/__init__.py": "",
+        "parts/builders.py": f"from parts.{module} import Sounds\n\ndef build(cfg):\n    return cfg.model(Sounds())\n",
+        f"parts/{module}.py": "from transformers import AutoModel\n\nclass Sounds:\n    def __init__(self):\n"
+        "        self.net = AutoModel.from_pretrained('m-a-p/MERT-v1-95M')\n",
+    }
+    assert (analyze(checkout(files)).breakdown is None) is is_default
+
+
+def test_layers_that_are_cut_over_cards_have_weights_too(checkout: Build) -> None:
+    program = "from fairscale.nn.model_parallel.layers import ColumnParallelLinear, ParallelEmbedding\n" + NET.replace(
+        "nn.Conv2d(3, width, 1)",
+        "nn.Sequential(ParallelEmbedding(1000, 64), ColumnParallelLinear(64, 256, bias=False))",
+    )
+    analysis = analyze(checkout({"train.py": program + "net = Net()\n" + TRAIN.replace("image_size = 64\n", "")}))
+    assert value(analysis, "media.own_parameters") == str(1000 * 64 + 64 * 256)
+    assert value(analysis, "media.own_sequence") == "yes"
+
+
+def test_a_family_that_is_named_comes_before_the_little_that_was_followed(checkout: Build) -> None:
+    program = NET.replace("nn.Conv2d(3, width, 1)", "nn.Linear(9, 9)") + (
+        "from transformers import LlamaForCausalLM\n\ndef main():\n    net = Net().cuda()\n    model = LlamaForCausalLM.from_pretrained(path)\n"
+        "    model.generate(x)\n\nif __name__ == '__main__':\n    main()\n"
+    )
+    need = analyze(checkout({"demo.py": program})).spec.hardware.vram_required_gb
+    assert need is not None
+    assert need > 12

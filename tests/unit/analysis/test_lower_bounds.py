@@ -57,3 +57,25 @@ def test_lists_of_examples_do_not_count_where_the_project_names_what_it_needs(ch
 
 def test_lists_further_down_count_where_no_project_says_anything(checkout: Build) -> None:
     assert "prefect" in requirements(checkout({**MODULES, "examples/flow/requirements.txt": "prefect\npsycopg2\n"}))
+
+
+def test_a_library_that_computes_its_list_offers_to_work_with_what_few_modules_import(checkout: Build) -> None:
+    setup = (
+        "import setuptools\n\ndef read(path):\n    found = []\n    for line in open(path):\n        found.append(line)\n    return found\n\n"
+        "main, nlp = read('requirements/requirements.txt'), read('requirements/nlp.txt')\n"
+        "setuptools.setup(name='watcher', install_requires=main, extras_require={'nlp': nlp})\n"
+    )
+    vision = "import torch\n\ndef of(x):\n    return torch.load(x).cuda()\n"
+    files = {
+        **MODULES,
+        "setup.py": setup,
+        "requirements/requirements.txt": "numpy\npandas\n",
+        "src/watcher/vision.py": vision,
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type.value == "cpu-only"
+
+
+def test_a_program_without_such_a_list_needs_what_it_imports(checkout: Build) -> None:
+    vision = "import torch\n\ndef of(x):\n    return torch.load(x).cuda()\n"
+    files = {**MODULES, "requirements.txt": "numpy\npandas\n", "src/watcher/vision.py": vision}
+    assert analyze(checkout(files)).spec.meta.workload_type.value != "cpu-only"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_networks import own_network
+from gpu_lol_action.analysis.network_inputs import InputSizes
 
 Build = Callable[[Mapping[str, str]], Checkout]
 NET = """
@@ -63,7 +64,7 @@ def test_what_a_loop_builds_is_whole_and_what_it_trains_costs_two_rounds(checkou
     many = "; ".join(f"x{n} = torch.abs(f)" for n in range(40))
     tree = checkout({"net.py": NET, "train.py": TRAIN.replace("{many}", many), "requirements.txt": "torch\n"})
     sources = [next(s for s in tree.sources if s.path == path) for path in ("train.py", "net.py")]
-    network = own_network(sources, 224)
+    network = own_network(sources, InputSizes(side=224))
     assert network is not None
     # The network behind the loop is built as well: the steps are not gone by then.
     assert network.parameters == 100 * (10 * 10 + 10) + 20 * 20 + 20

@@ -148,3 +148,13 @@ class Judges(nn.Module):
     parameters, outputs = own(checkout({**files(CONFIG), "models.py": MODELS + judges, "train.py": train}))
     assert parameters == 3 * (15 * 16 + 16)
     assert outputs == 3 * 16 * WAVE
+
+
+def test_a_program_whose_configuration_must_be_named_starts_with_the_one_beside_it(checkout: Build) -> None:
+    train = TRAIN.replace("default='config.json'", "default=''")
+    plain = {**files(CONFIG), "train.py": train}
+    named = {key: text for key, text in plain.items() if key != "config.json"}
+    small = json.dumps({**CONFIG, "batch_size": 4})
+    analysis = analyze(checkout({**named, "config_v1.json": json.dumps(CONFIG), "config_v2.json": small}))
+    batch = next(f for f in analysis.findings if f.field == "training.batch_size")
+    assert (batch.value, batch.evidence.path) == ("16", "config_v1.json")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gpu_lol_action.launch.failures import recognize
 from gpu_lol_action.launch.remote_scripts import read_remote
 from tests.support.recorded_smi import DRESSES, machine, recordings, wrongs
 
@@ -50,6 +51,18 @@ def test_only_a_card_that_is_known_to_rest_counts_as_idle(dress: str, tmp_path: 
         # With units, which nobody asks for, a card counts as working: on a doubt nobody's run is taken for idle.
         has_units = not recording["format"].endswith("nounits") and None not in works
         assert is_working(recording, tmp_path, dress) == (has_units or not is_idle), recording["id"]
+
+
+@pytest.mark.parametrize(
+    "recording", [each for each in RECORDINGS if each["kind"] == "refusal"], ids=lambda each: each["id"]
+)
+def test_driver_that_refuses_is_the_machines_fault_in_a_log_too(recording: dict[str, Any]) -> None:
+    said = recognize("\n".join(recording["lines"]))
+    if recording.get("query"):
+        assert said is None, "who asks for a field that is not there is told nothing of the machine"
+    else:
+        assert said is not None
+        assert (said.kind in ("no_gpu", "gpu_lost"), said.is_machines) == (True, True)
 
 
 def test_recordings_are_of_many_drivers_and_name_their_sources() -> None:
