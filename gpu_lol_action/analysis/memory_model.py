@@ -47,6 +47,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         return shape
     if named is None and trains and not builds and (configured := _configured(findings)) is not None:
         return known.get(configured) or find_model(configured)
+    if named is None and not trains and (elsewhere := _of_other_programs(findings)) is not None:
+        return known.get(elsewhere) or find_model(elsewhere)
     if named is None or _is_only_a_helper(findings, named):
         family = best(findings, "model.family")
         if family is not None:
@@ -61,6 +63,14 @@ def _only_one(findings: tuple[Finding, ...]) -> str | None:
     """Return the only model that other programs of the checkout load: what a fine-tuning script takes from a path of its user's."""
     named = {f.value for f in findings if f.field == "model.id" and not is_helper_place(f.evidence.path)}
     return next(iter(named)) if len(named) == 1 else None
+
+
+def _of_other_programs(findings: tuple[Finding, ...]) -> str | None:
+    """Return the only language model that other programs load, where the run's own says no more than that it loads one."""
+    family, only = best(findings, "model.family"), _only_one(findings)
+    model = find_model(only) if only is not None else None
+    is_any = family is not None and family.why.startswith("`AutoModelForCausalLM")
+    return only if is_any and model is not None and model.kind.startswith("llm") else None
 
 
 def _configured(findings: tuple[Finding, ...]) -> str | None:

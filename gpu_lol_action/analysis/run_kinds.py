@@ -19,7 +19,7 @@ _BESIDE = re.compile(
 _BESIDE_FOLDERS = frozenset({"utils", "util", "tests", "test", "ci", "maintenance"})
 # What a pipeline does with a model that an earlier stage of it has trained.
 _LATER_STAGE = re.compile(
-    r"(?:^|[_.-])(?:dpo|ppo|grpo|orpo|kto|rloo|rlhf|rl|rm|reward|reward_model(?:ing)?|rewards?|distill(?:ation)?)(?=$|[_.-])",
+    r"(?:^|[_.-])(?:dpo|ppo|grpo|orpo|kto|rloo|rlhf|rl|rm|reward|reward_model(?:ing)?|rewards?)(?=$|[_.-])",
     re.IGNORECASE,
 )
 _BESIDE_OPTIONS = frozenset(
@@ -87,7 +87,7 @@ def is_variant(run: Run) -> bool:
 
 
 def is_later_stage(run: Run) -> bool:
-    """Whether a run goes on with what another stage of the same pipeline has trained: preferences, rewards, distillation."""
+    """Whether a run goes on with what another stage of the same pipeline has trained: preferences, rewards."""
     names = [_stem(run.script.path)] if run.script is not None else []
     names += [_stem(run.command.evidence.path)] if run.command is not None else []
     return any(_LATER_STAGE.search(name) for name in names)

@@ -162,7 +162,7 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     section = run.command.section if run.command else ""
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
     # A document tells the stages in their order; a folder's files come in that of their names.
-    is_later = kind >= _SCRIPT and is_later_stage(run)
+    is_later = kind >= _SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
     return _Rank(run, is_beside(run), level, kind, False, is_variant(run), is_main, order, is_later_stage=is_later)
 
 

@@ -252,3 +252,13 @@ if __name__ == "__main__":
 def test_attention_by_hand_that_a_run_does_not_choose(checkout: Build, said: str, kind: str | None) -> None:
     tree = checkout({"train.py": BY_HAND, "run.sh": f"python train.py --lr 1{said}\n", "requirements.txt": "torch\n"})
     assert value_of_best(analyze(tree).findings, "training.attention") == kind
+
+
+def test_the_only_model_of_the_tree_is_nearer_than_the_usual_one_of_any(checkout: Build) -> None:
+    generic = LOADS.replace('parser.add_argument("--model_args")', 'parser.add_argument("--path")')
+    demo = "from transformers import AutoModelForCausalLM\nAutoModelForCausalLM.from_pretrained('{}').generate()\n"
+    files = {"infer.py": generic, "requirements.txt": "torch\n", "deep/er/demo.py": demo.format("THUDM/codegeex2-6b")}
+    found = [analyze(checkout(files)).breakdown]
+    found.append(analyze(checkout({**files, "deep/er/b.py": demo.format("Qwen/Qwen2.5-72B")})).breakdown)
+    names = [breakdown.terms[0].basis.split(",")[0] if breakdown else "" for breakdown in found]
+    assert names == ["THUDM/codegeex2-6b", "meta-llama/Llama-2-7b-hf"]
