@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.machinery
 import importlib.util
 from pathlib import Path
@@ -25,6 +26,8 @@ def load_script() -> ModuleType:
 
 
 SCRIPT = load_script()
+# SkyPilot takes its time to start, and says the same to the table and to the lists.
+SCRIPT.ask_skypilot = functools.cache(SCRIPT.ask_skypilot)
 
 
 @pytest.fixture(scope="module")
