@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.conda_files import read_environment
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.hosted_packages import hosted_lists
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.install_sources import counting_commands
 from gpu_lol_action.analysis.lower_bounds import is_lower_bounds
@@ -60,6 +61,10 @@ def lists_of(checkout: Checkout) -> Lists:
         found += project.declared
         named = [list_ for name in project.files if (list_ := _at(checkout, source.folder, name)) is not None]
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
+    if all(item.is_optional for item in found):
+        hosted, named = hosted_lists(checkout, folders)
+        found += hosted
+        _requirements(checkout, named, found, options)
     found += _left_over(checkout, {item.evidence.path for item in found})
     options += [
         option for command in commands for option in command.options if option.kind in {"index", "links", "local"}

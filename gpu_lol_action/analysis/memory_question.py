@@ -16,6 +16,7 @@ from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
 DEFAULT_TRAINING_LENGTH = 1024
+LEAST_BATCH_OF_TOKENS = 2048
 MOST_TOKENS_AT_ONCE = 65_536  # of a small model that is trained from scratch, on a card of 80 GB
 DEFAULT_INFERENCE_LENGTH = 2048
 LONGEST_REQUEST = 32_768  # that a server keeps room for, where the model's family is not known
@@ -48,7 +49,11 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         length = default  # a number of tokens in code is a text's, not an image's
     sharding = value_of_best(findings, "training.sharding")
     checkpointing = value_of_best(findings, "training.gradient_checkpointing")
-    batch = _batch_size(findings, length) if trains else int(value_of_best(findings, "training.batch_size") or 1)
+    batch = (
+        _in_samples(_batch_size(findings, length), length, model)
+        if trains
+        else int(value_of_best(findings, "training.batch_size") or 1)
+    )
     is_sharded = trains or (sharding is not None and Sharding(sharding) is Sharding.ZERO3)  # ZeRO-Inference
     question = VramQuestion(
         model=model,
@@ -72,6 +77,12 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     # Published models are loaded with the kernels of today; a program's own layers compute as they are written.
     is_own = model.source == "shape" and value_of_best(findings, attention_kind.FIELD) == "eager"
     return with_media(replace(question, is_attention_eager=is_own), findings)
+
+
+def _in_samples(batch: int, length: int, model: ModelFacts) -> int:
+    """Return a batch in samples: one of thousands of texts is counted in tokens (OpenNMT, fairseq)."""
+    is_text = model.has_shape and model.kind not in {"vision", "vision-text"}
+    return max(1, batch // length) if is_text and batch >= LEAST_BATCH_OF_TOKENS else batch
 
 
 def _batch_size(findings: tuple[Finding, ...], length: int) -> int:

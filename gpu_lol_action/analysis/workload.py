@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.behavior import (
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
-from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.packages import declared_packages, package_name
@@ -117,6 +117,12 @@ def _gpu_imports(checkout: Checkout, extras: frozenset[str], *, is_library: bool
 def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:
     if is_library and (run is None or run.script is None or _is_beside(run.script) or run.command is None):
         return None
+    if run is not None and run.script is not None and is_library:
+        reached = import_closure(
+            checkout, run.script
+        )  # a library's command needs what it imports, whatever others can do
+        if not any(top_level_gpu_import(source) for source in reached):
+            return None
     if run is not None:
         return Finding("gpu.use", "yes", f"`{run.shown}` needs one", Confidence.MEDIUM, run.evidence)
     tool = next((command for command in launch_commands(checkout) if command.is_tool), None)

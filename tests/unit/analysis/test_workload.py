@@ -149,3 +149,21 @@ def test_module_that_takes_all_names_of_another_trains_with_its_library(checkout
         "gcn/layers.py": "import tensorflow as tf\n",
     }
     assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.TRAINING
+
+
+def test_command_of_a_library_needs_a_gpu_only_where_what_it_imports_does(checkout: Build) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "dash"\ndependencies = ["pandas", "click", "plotly", "joblib"]\n[project.scripts]\ndash = "dash.cli:main"\n',
+        "README.md": "```\ndash run x.yaml\n```\n",
+        "dash/__init__.py": "",
+        "dash/cli.py": "from dash.core import predict\ndef main():\n    model.predict(x)\nif __name__ == '__main__':\n    main()\n",
+        "dash/core.py": "import pandas\ndef predict(x):\n    import torch\n    return torch.load(x).predict(x)\n",
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+def test_batch_of_thousands_of_texts_is_counted_in_tokens(checkout: Build) -> None:
+    program = "import torch\nfrom transformers import AutoModel\nmodel = AutoModel.from_pretrained('bert-base-uncased')\nparser.add_argument('--batch_size', default=3000)\nparser.add_argument('--max_length', default=150)\nif __name__ == '__main__':\n    model.cuda()\n    loss.backward()\n"
+    found = analyze(checkout({"train.py": program, "requirements.txt": "torch\ntransformers\n"}))
+    assert found.breakdown is not None
+    assert any("batch 20 x 150" in term.basis for term in found.breakdown.terms)
