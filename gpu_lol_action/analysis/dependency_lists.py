@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.conda_files import read_environment
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.hosted_packages import hosted_lists
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.install_sources import counting_commands
 from gpu_lol_action.analysis.lower_bounds import is_lower_bounds

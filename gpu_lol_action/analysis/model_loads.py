@@ -28,7 +28,7 @@ HELPER_KEY = re.compile(
     r"tokeni|teacher|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
 )
 _HELPER_PLACE = re.compile(
-    r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward"
+    r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"
 )
 # Models too small to be meant: what a program that takes any model starts with so that it can be tried.
 PLACEHOLDER = re.compile(r"(?:^|/)opt-125m$|(?:^|[/-])tiny-(?:random|gpt2|llama-random)|-internal-testing/")

@@ -137,7 +137,10 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that the run's program starts with or loads."""
     if run is None:
         return
-    yield from _settings(scope_of(checkout, run).tiers[2:])
+    for found in _settings(scope_of(checkout, run).tiers[2:]):
+        is_own = run.script is not None and found.evidence.path == run.script.path
+        is_beside = not is_own and is_helper_place(found.evidence.path)
+        yield replace(found, confidence=Confidence.LOW) if is_beside else found
     if run.script is not None:
         for source in import_closure(checkout, run.script):
             confidence = Confidence.HIGH if source is run.script else Confidence.MEDIUM

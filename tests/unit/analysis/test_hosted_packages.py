@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.hosted_packages import hosted_lists
 from tests.unit.analysis.conftest import Build
 
 MODEL = "import torch\nclass Model:\n    def load(self):\n        self.model = torch.load('x').cuda()\n    def predict(self, request):\n        return self.model(request)\n"
@@ -31,8 +32,13 @@ def test_packages_that_a_host_is_told_are_installed(checkout, name, text):
 
 
 def test_list_that_a_hosts_file_points_to_is_read(checkout):
-    files = {"model/model.py": MODEL, "config.yaml": "requirements_file: ./needs.txt\n", "needs.txt": "accelerate\n"}
-    assert "accelerate" in named(checkout, files)
+    files = {"model/model.py": MODEL, "config.yaml": "requirements_file: ./deploy/requirements.txt
+"}
+    declared, lists = hosted_lists(checkout({**files, "deploy/requirements.txt": "accelerate
+"}), ("model", ""))
+    assert (declared, [source.path for source in lists]) == ([], ["deploy/requirements.txt"])
+    assert hosted_lists(checkout({**files, "config.yaml": "model_name: x
+"}), ("model", "")) == ([], [])
 
 
 def test_projects_own_list_comes_before_its_hosts(checkout):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze, detect_all
+from gpu_lol_action.domain.finding import Confidence
 
 
 def values(tree, field):
@@ -142,3 +143,13 @@ def test_train_type_names_qlora(checkout):
 def test_whisper_is_loaded_by_its_size(checkout, call, model):
     tree = checkout({"main.py": f"import whisper, other\nm = {call}\nm.cuda().transcribe('a')\n"})
     assert values(tree, "model.id") == model
+
+
+def test_default_of_a_module_about_text_encoders_names_no_model(checkout):
+    files = {
+        "requirements.txt": "torch\n",
+        "train.py": "import torch\nfrom net.text_encoder import Embedder\nif __name__ == '__main__':\n    Embedder()\n    loss.cuda().backward()\n",
+        "net/text_encoder.py": "class Embedder:\n    def __init__(self, model_dir='t5-v1_1-xxl'):\n        self.model_dir = model_dir\n",
+    }
+    found = [f for f in analyze(checkout(files)).findings if f.field == "model.id"]
+    assert {f.confidence for f in found if f.value == "t5-v1_1-xxl"} == {Confidence.LOW}
