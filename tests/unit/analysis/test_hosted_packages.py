@@ -32,13 +32,10 @@ def test_packages_that_a_host_is_told_are_installed(checkout, name, text):
 
 
 def test_list_that_a_hosts_file_points_to_is_read(checkout):
-    files = {"model/model.py": MODEL, "config.yaml": "requirements_file: ./deploy/requirements.txt
-"}
-    declared, lists = hosted_lists(checkout({**files, "deploy/requirements.txt": "accelerate
-"}), ("model", ""))
+    files = {"model/model.py": MODEL, "config.yaml": "requirements_file: ./deploy/requirements.txt\n"}
+    declared, lists = hosted_lists(checkout({**files, "deploy/requirements.txt": "accelerate\n"}), ("model", ""))
     assert (declared, [source.path for source in lists]) == ([], ["deploy/requirements.txt"])
-    assert hosted_lists(checkout({**files, "config.yaml": "model_name: x
-"}), ("model", "")) == ([], [])
+    assert hosted_lists(checkout({**files, "config.yaml": "model_name: x\n"}), ("model", "")) == ([], [])
 
 
 def test_projects_own_list_comes_before_its_hosts(checkout):
