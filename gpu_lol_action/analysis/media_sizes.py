@@ -22,9 +22,25 @@ _HEIGHTS = (
     "height",
     "video_height",
     "sample_height",
+    "imgh",
+    "img_h",
+    "image_h",
     "h",
 )
-_WIDTHS = ("train_w", "crop_w", "crop_width", "input_w", "input_width", "width", "video_width", "sample_width", "w")
+_WIDTHS = (
+    "train_w",
+    "crop_w",
+    "crop_width",
+    "input_w",
+    "input_width",
+    "width",
+    "video_width",
+    "sample_width",
+    "imgw",
+    "img_w",
+    "image_w",
+    "w",
+)
 _PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
 _PAIR = (
     "video_size",

@@ -246,3 +246,9 @@ def test_media_model_takes_the_larger_of_backbone_and_whole() -> None:
     assert backbone is not None
     assert backbone.name == "resnet101"
     assert media_model([]) is None
+
+
+def test_height_and_width_of_text_lines_are_read_from_their_options(checkout):
+    program = "import argparse, torch\nparser = argparse.ArgumentParser()\nparser.add_argument('--imgH', type=int, default=32)\nparser.add_argument('--imgW', type=int, default=100)\nif __name__ == '__main__':\n    model.cuda()\n    loss.backward()\n"
+    said = found(checkout({"train.py": program, "requirements.txt": "torch\n"}))
+    assert said["media.image_size"] == "32x100"
