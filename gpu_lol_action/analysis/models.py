@@ -30,7 +30,7 @@ from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
-from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
+from gpu_lol_action.estimation.vram_states import bits_of
 
 _MODEL_KEY = re.compile(
     r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|name_or_path))?|name_or_path"
@@ -79,9 +79,8 @@ def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
     model = best(tuple(named), "model.id")
     scheme = scheme_in_name(model.value) if model is not None else None
     if model is not None and scheme is not None:
-        bits = min((2, 3, 4, 8), key=lambda width: abs(width - 8 * QUANTIZATIONS[scheme]))
         why = f"the name of `{model.value}` says {scheme}"
-        yield Finding("model.weight_bits", str(bits), why, model.confidence, model.evidence)
+        yield Finding("model.weight_bits", str(bits_of(scheme)), why, model.confidence, model.evidence)
 
 
 def _is_placeholder(finding: Finding) -> bool:

@@ -117,12 +117,9 @@ def _gpu_imports(checkout: Checkout, extras: frozenset[str], *, is_library: bool
 def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:
     if is_library and (run is None or run.script is None or _is_beside(run.script) or run.command is None):
         return None
-    if run is not None and run.script is not None and is_library:
-        reached = import_closure(
-            checkout, run.script
-        )  # a library's command needs what it imports, whatever others can do
-        if not any(top_level_gpu_import(source) for source in reached):
-            return None
+    reached = import_closure(checkout, run.script) if is_library and run is not None and run.script is not None else ()
+    if reached and not any(top_level_gpu_import(source) for source in reached):
+        return None  # a library's command needs what it imports, whatever other modules can do
     if run is not None:
         return Finding("gpu.use", "yes", f"`{run.shown}` needs one", Confidence.MEDIUM, run.evidence)
     tool = next((command for command in launch_commands(checkout) if command.is_tool), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gpu_lol_action.domain.spec import EnvironmentSpec
@@ -106,4 +106,4 @@ def _with(spec: EnvironmentSpec, values: Mapping[str, Any]) -> EnvironmentSpec:
 
 
 def _names(section: Any) -> tuple[str, ...]:
-    return tuple(section.__dataclass_fields__)
+    return tuple(each.name for each in fields(section))

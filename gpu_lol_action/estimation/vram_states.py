@@ -76,6 +76,11 @@ _EIGHT_BIT = re.compile(r"8[_-]?bit|bnb8|int8|fp8")
 _FOUR_BIT = re.compile(r"4[_-]?bit|int4")
 
 
+def bits_of(scheme: str) -> int:
+    """Return how wide a scheme's weights are in whole bits, their scales left aside: 4 for ``gptq`` and ``nf4``, 2 for ``aqlm``."""
+    return max(2, min(8, round(QUANTIZATIONS[scheme] * 8 - 0.49)))
+
+
 def scheme_of(question: VramQuestion) -> str:
     """Return the quantization of the frozen weights; an empty text for 16 and 32 bit."""
     name = question.quantization.lower().replace("double", "dq")

@@ -11,7 +11,7 @@ from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_question import Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import model_of_shape, typical_model
-from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
+from gpu_lol_action.estimation.vram_states import QUANTIZATIONS, bits_of
 from gpu_lol_action.intake.estimate_words import (
     METHODS,
     PRECISIONS,
@@ -164,7 +164,7 @@ def _with_precision(reader: _Reader, question: VramQuestion) -> VramQuestion:
     scheme = reader.read("quantization", read_scheme, f"one of {', '.join(QUANTIZATIONS)}")
     if scheme is None and named is not None and not method.trains_everything:
         scheme = named
-        reader.assumed.append(f"quantization {named}, which the model's name says")
+        reader.assumed.append(f"quantization {named} (by the model's name)")
     base = text.removesuffix("-mixed")
     if base not in {"fp32", "bf16", "fp16"}:
         scheme, base = scheme or base, "bf16"
@@ -175,7 +175,7 @@ def _with_precision(reader: _Reader, question: VramQuestion) -> VramQuestion:
     is_trained = method.trains_everything
     bits = 32 if base == "fp32" else 16
     if scheme is not None and not is_trained:
-        bits = max(2, min(8, round(QUANTIZATIONS[scheme] * 8 - 0.49)))
+        bits = bits_of(scheme)
     is_pure = is_trained and base != "fp32" and not text.endswith("-mixed")
     return replace(question, method=method, precision=base, weight_bits=bits, is_pure_low_precision=is_pure,
                    quantization=scheme if scheme is not None and not is_trained else "")  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
-from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
+from gpu_lol_action.estimation.vram_states import QUANTIZATIONS, bits_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,21 @@ from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
 def test_scheme_is_told_by_the_words_behind_the_maker(name, scheme):
     assert scheme_in_name(name) == scheme
     assert scheme is None or scheme in QUANTIZATIONS
+
+
+@pytest.mark.parametrize(
+    ("scheme", "bits"),
+    [
+        ("nf4", 4),
+        ("gptq", 4),
+        ("mxfp4", 4),
+        ("aqlm", 2),
+        ("int3", 3),
+        ("int8", 8),
+        ("gptq-8bit", 8),
+        ("fp8", 8),
+        ("q6_k", 6),
+    ],
+)
+def test_bits_of_a_scheme_leave_its_scales_aside(scheme, bits):
+    assert bits_of(scheme) == bits

@@ -79,6 +79,15 @@ def test_precision_says_how_weights_lie_and_how_is_computed(
     assert (found.weight_bits, found.quantization, found.is_pure_low_precision) == (bits, quantization, is_pure)
 
 
+def test_name_of_quantized_weights_tells_how_they_lie_unless_it_is_said_or_all_is_trained() -> None:
+    named = {"model": "unit/Meta-Llama-3-8B-Instruct-AWQ", "method": "inference"}
+    assert (question(**named).weight_bits, question(**named).quantization) == (4, "awq")
+    assert "quantization awq (by the model's name)" in asked(**named).assumed
+    assert question(**named, precision="bf16").weight_bits == 16
+    assert question(**{**named, "method": "lora"}).method is Method.QLORA
+    assert question(**{**named, "method": "full_ft"}).quantization == ""
+
+
 def test_lora_on_quantized_weights_is_qlora() -> None:
     assert question(params_B="7", method="lora", precision="int8").method is Method.QLORA
 
