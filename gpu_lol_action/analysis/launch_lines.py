@@ -43,6 +43,7 @@ _ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+_OPTION = re.compile(r"\s*--[a-z][\w-]*(?:[=\s]|$)")
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
 
@@ -59,7 +60,7 @@ class CommandLine:
 def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterator[CommandLine]:
     """Yield what a file starts, in its order. ``given`` are variables and parameters that its caller sets."""
     if source.form is Form.MARKDOWN:
-        raw = _shown_in_document(source)
+        raw = _with_lost_marks(_shown_in_document(source))
     elif source.form is Form.DOCKERFILE:
         raw = _started_by_image(source)
     elif source.form is Form.YAML:
@@ -122,6 +123,17 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
         for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", joined):
             if part.strip():
                 yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section)
+
+
+def _with_lost_marks(raw: Iterator[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:
+    """Yield a document's lines, each that the next one goes on with its options marked so: a reader sees what a backslash is missing for."""
+    before: tuple[int, str, str] | None = None
+    for each in itertools.chain(raw, ((0, "", ""),)):
+        if before is not None:
+            number, line, section = before
+            goes_on = each[0] == number + 1 and _OPTION.match(each[1]) is not None and line.strip() != ""
+            yield number, f"{line} \\" if goes_on and not line.rstrip().endswith("\\") else line, section
+        before = each
 
 
 def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:

@@ -44,6 +44,11 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"whisper", "openai/whisper-large-v3"),
     (r"mt5|t5forconditional|seq2seqlm", "google/flan-t5-large"),
     (r"for_?causal_?lm", "meta-llama/Llama-2-7b-hf"),
+    (r"roberta", "FacebookAI/roberta-base"),
+    (r"albert_?(?:model|for|pre_?trained)", "albert/albert-base-v2"),
+    (r"xlnet_?(?:model|for|lm_?head|pre_?trained)", "xlnet/xlnet-base-cased"),
+    (r"distil_?bert_?(?:model|for|pre_?trained)", "distilbert/distilbert-base-uncased"),
+    (r"(?<![a-z])bert_?(?:model|for[a-z_]|pre_?trained)", "google-bert/bert-base-uncased"),
     (r"for_?sequence_?classification|for_?token_?classification|for_?masked_?lm|for_?question_?answering",
      "google-bert/bert-base-uncased"),
 )  # fmt: skip

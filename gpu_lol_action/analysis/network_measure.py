@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
+from gpu_lol_action.analysis.network_methods import run_by_methods
 from gpu_lol_action.analysis.network_sources import only_judges
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Instance, Layer, Tensor, Value
 from gpu_lol_action.domain.finding import Evidence
@@ -112,7 +113,7 @@ def _run_once(machine: Machine, root: Root) -> Value:
         inputs = inputs_of(machine, root.network, rank)
         machine.input_shape = inputs[0].shape if rank is None else None
         try:
-            return call(machine, root.network, inputs, {})
+            return run_by_methods(machine, root.network) or call(machine, root.network, inputs, {})
         except OtherRankError as said:
             rank = said.rank
         except (OutOfStepsError, *FAULTS):
