@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
-from gpu_lol_action.analysis.training_length import answered_length, prepared_length
+from gpu_lol_action.analysis.training_length import answered_length, padding_of, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
@@ -59,6 +59,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         found += [weights_of(checkout, run, precision), chunked_loss_of(scope), *preference_of(checkout, run, scope)]
         found += [
             attention_kind.detect(checkout, run),
+            padding_of(checkout, run),
             checkpointing_of(checkout, run, scope),
             optimizer_of(checkout, run, scope),
             _number("training.lora_rank", scope, _RANK, 1, 1024),
