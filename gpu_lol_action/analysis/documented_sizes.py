@@ -22,7 +22,7 @@ _SIZE = re.compile(
 )
 # Another model, beside which this one is shown.
 _COMPARES = re.compile(
-    r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|competitive|rival\w*|larger|smaller)\b", re.IGNORECASE
+    r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|competitive|rival\w*|larger|smaller|beyond|exceed\w*|over|up to|existing)\b", re.IGNORECASE
 )
 
 

@@ -44,6 +44,10 @@ _ADDS = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _OPTION = re.compile(r"\s*--[a-z][\w-]*(?:[=\s]|$)")
+_OPTION_OR_COMMAND = re.compile(
+    r"\s*(?:--[a-z]|(?:[A-Za-z_]\w*=\S* )*(?:!|\$ )?(?:[\w./-]*python[\d.]*|torchrun|accelerate|deepspeed|\./)\s?\S)"
+)
+MAX_BETWEEN = 4
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
 
@@ -103,6 +107,8 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
             start = number
             if line.lstrip().startswith("#"):
                 continue  # a remark goes no further, though it may end with a backslash
+        if pending and not _LIST.match(pending) and line.lstrip().startswith("# "):
+            continue  # a remark between a command's options: a shell would stop there, who wrote it did not mean that
         # In a list over several lines a remark ends with its line; the words behind it would be lost.
         said = without_comment(line) if _LIST.match(pending or line) else line
         pending = f"{pending} {said.strip()}".strip()
@@ -126,14 +132,35 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
 
 
 def _with_lost_marks(raw: Iterator[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:
-    """Yield a document's lines, each that the next one goes on with its options marked so: a reader sees what a backslash is missing for."""
+    """Yield a document's lines, a command that goes on with options further down marked so: a reader sees what a backslash is missing for.
+
+    Empty lines and remarks between them are left out, and remarks behind them.
+    """
     before: tuple[int, str, str] | None = None
+    between: list[tuple[int, str, str]] = []
     for each in itertools.chain(raw, ((0, "", ""),)):
+        if (
+            before is not None
+            and each[0]
+            and not _OPTION.match(each[1])
+            and len(between) < MAX_BETWEEN
+            and _is_between(each[1])
+        ):
+            between.append(each)
+            continue
         if before is not None:
             number, line, section = before
-            goes_on = each[0] == number + 1 and _OPTION.match(each[1]) is not None and line.strip() != ""
-            yield number, f"{line} \\" if goes_on and not line.rstrip().endswith("\\") else line, section
-        before = each
+            is_option = _OPTION.match(each[1]) is not None and _OPTION_OR_COMMAND.match(line) is not None
+            goes_on = is_option and each[2] == section and each[0] == number + 1 + len(between)
+            said = without_comment(line) if goes_on else line
+            yield number, f"{said} \\" if goes_on and not said.rstrip().endswith("\\") else said, section
+            yield from () if goes_on else between
+        before, between = each, []
+
+
+def _is_between(line: str) -> bool:
+    """Whether a line may stand between a command's options: it is empty, or a remark."""
+    return not line.strip() or line.lstrip().startswith("#")
 
 
 def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:

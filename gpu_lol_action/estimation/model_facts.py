@@ -81,6 +81,7 @@ class ModelFacts:
 
 def find_model(name: str) -> ModelFacts | None:
     """Return what is known of a model by its id or short name: from the tables, else from the size in its name."""
+    name = name.replace("___", ".")  # ModelScope's folders: `Qwen2___5-Coder-1___5B`
     return _in_table(name) or _counted(name) or _of_pipeline(name) or _from_name(name)
 
 
