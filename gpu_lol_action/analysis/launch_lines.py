@@ -47,6 +47,7 @@ _OPTION = re.compile(r"\s*--[a-z][\w-]*(?:[=\s]|$)")
 _OPTION_OR_COMMAND = re.compile(
     r"\s*(?:--[a-z]|(?:[A-Za-z_]\w*=\S* )*(?:!|\$ )?(?:[\w./-]*python[\d.]*|torchrun|accelerate|deepspeed|\./)\s?\S)"
 )
+_POSITION = re.compile(r"\$\{?(\d)\}?")  # what the caller gives: where nobody does, the script's own fallback stands
 MAX_BETWEEN = 4
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
@@ -121,7 +122,9 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
             # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
             is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined or joined[0] == ":")
             # What is empty is set later, by the script's own options: it stays a name.
-            if found[2].strip("\"'") and not is_fallback and len(variables) < MAX_VARIABLES:
+            position = _POSITION.fullmatch(found[2].strip("\"'"))
+            is_open = position is not None and position[1] not in given
+            if found[2].strip("\"'") and not is_open and not is_fallback and len(variables) < MAX_VARIABLES:
                 before = f"{variables.get(found[1], '')} " if _ADDS.match(joined) else ""
                 put = before + substitute(found[2].strip("\"'"), variables).strip()
                 variables = {**variables, found[1]: put.strip()[:2000]}

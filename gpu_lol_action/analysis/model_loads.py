@@ -16,7 +16,7 @@ from gpu_lol_action.estimation.model_facts import find_model, is_known_model
 MODEL_KEYS = (
     "model_name_or_path", "base_model", "pretrained_model_name_or_path", "model_id", "model_name", "base_model_name_or_path",
     "pretrained_model_name", "pretrained_model", "model_path", "hf_model_id", "base_model_id", "base_model_name", "model",
-    "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id",
+    "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id", "pretrain",
 )  # fmt: skip
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",
@@ -90,7 +90,7 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
     is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
     for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS), *_FILE_LOADERS):
         if call.last in _FILE_LOADERS:
-            found += [(name, call.last, call.line, False) for name in _of_folder(call, source)]
+            found += [(name, call.last, call.line, False) for name in _of_folder(call)]
             continue
         if NOT_MODELS.search(call.name):
             continue
@@ -101,9 +101,9 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
     return tuple(found)
 
 
-def _of_folder(call: Call, source: Source) -> list[str]:
+def _of_folder(call: Call) -> list[str]:
     """Return the model whose weights a call reads from a folder of its name (``torch.load("Meta-Llama-3-8B/consolidated.00.pth")``)."""
-    text = source.code.resolve(call.arguments[0], call.owner) if source.code is not None and call.arguments else None
+    text = call.arguments[0].text if call.arguments else None  # a literal: what an option starts with is a place to fill in
     if text is None or not text.endswith(_WEIGHT_FILES) or len(text) > MAX_PATH:
         return []
     folders = [part for part in text.split("/")[:-1] if re.search(r"\d[bB](?![a-z])", part)]

@@ -20,11 +20,13 @@ from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_los
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
+          "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len")  # fmt: skip
+_BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
+_READS = re.compile(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
 _TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_size", "batch_size_tokens", "tokens_per_batch",
            "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
@@ -72,11 +74,20 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the tokens of a sample: of a prompt and its answer where the run learns from what it generates."""
-    whole = _best_number(scope, _LENGTH, 16, 2_000_000)
-    said = _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000)
+    names = tuple(name for name in _LENGTH if name != _BLOCK or not _is_of_files(checkout, scope))
+    whole = _best_number(scope, names, 16, 2_000_000)
+    said = _number("training.sequence_length", scope, names, 16, 2_000_000)
     if run.behavior is not Behavior.TRAINS:
         return said
     return answered_length(scope, whole) or said or prepared_length(checkout, run)
+
+
+def _is_of_files(checkout: Checkout, scope: Scope) -> bool:
+    """Whether `block_size` is how much a module reads at a time that has no layers, and nothing that the run itself says."""
+    found = look_up_number(scope, (_BLOCK,), 16, 2_000_000)
+    source = checkout.find(found.evidence.path) if found is not None else None
+    is_said = found is None or found.confidence is Confidence.HIGH or source is None or source.code is None
+    return not is_said and source is not None and _READS.search(source.name) is not None
 
 
 def _saved_embeddings(scope: Scope) -> Finding | None:

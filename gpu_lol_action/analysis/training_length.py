@@ -12,8 +12,8 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_nu
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 # What is generated in a step, and what it answers: TRL's names, verl's and OpenRLHF's.
-_ANSWER = ("max_completion_length", "max_response_length", "response_length", "generate_max_len")
-_PROMPT = ("max_prompt_length", "prompt_max_len")
+_ANSWER = ("max_completion_length", "max_response_length", "response_length", "generate_max_len", "generate_max_length")
+_PROMPT = ("max_prompt_length", "prompt_max_len", "prompt_max_length")
 DEFAULT_PROMPT = 512  # TRL's, for its trainers that generate
 _MOST = 2_000_000
 _PREPARES = re.compile(r"(?:^|_)(?:tokeni[sz]e|prepare|preprocess|pre_process|prep)(?:_|$)")

@@ -88,3 +88,90 @@ def test_the_batch_of_a_training_is_not_what_a_server_holds_at_most(checkout: Bu
         "serve.py": "import argparse\n\nclass Server:\n    pass\n\ndef parse():\n    parser = argparse.ArgumentParser()\n    parser.add_argument('--max_batch_size', type=int, default=1024)\n",
     }
     assert value(analyze(checkout(files)), "training.batch_size") == "64"
+
+
+def test_options_below_a_bare_command_belong_to_it_across_remarks_and_empty_lines(checkout: Build) -> None:
+    text = "```\n\npython train.py\n\n## main parameters\n--emb_dim 1024   # width\n--n_layers 6     # layers\n\n## optimization\n--bptt 256       # length\n```\n\npython eval.py\n"
+    source = checkout({"README.md": text}).find("README.md")
+    assert source is not None
+    first = next(line for line in command_lines(source) if "train" in line.text)
+    assert " ".join(first.text.split()).startswith("python train.py --emb_dim 1024 --n_layers 6 --bptt 256")
+
+
+def test_a_remark_between_options_of_a_script_does_not_end_the_command(checkout: Build) -> None:
+    text = "deepspeed train.py \\\n    # the model\n    --model x \\\n    # the batch\n    --batch_size 4\n"
+    source = checkout({"run.sh": text}).find("run.sh")
+    assert source is not None
+    assert " ".join(next(command_lines(source)).text.split()) == "deepspeed train.py --model x --batch_size 4"
+
+
+def test_what_nobody_hands_a_script_is_its_own_fallback(checkout: Build) -> None:
+    text = 'MODEL=${1}\nMODEL=${MODEL:-"org/own-1b"}\npython train.py --model_name_or_path ${MODEL}\n'
+    source = checkout({"run.sh": text}).find("run.sh")
+    assert source is not None
+    line = next(each for each in command_lines(source) if "python" in each.text)
+    assert line.variables["MODEL"] == "org/own-1b"
+    given = next(each for each in command_lines(source, {"1": "org/told-2b"}) if "python" in each.text)
+    assert given.variables["MODEL"] == "org/told-2b"
+
+
+def test_a_program_that_takes_its_learner_from_a_library_trains(checkout: Build) -> None:
+    program = "import torch\nfrom vllm import LLM\nfrom oat.algorithms.ppo import PPOActor, PPOLearner\n\nclass Actor(PPOActor):\n    def act(self, x):\n        return self.llm.generate(x)\n\nif __name__ == '__main__':\n    LLM('Qwen/Qwen2.5-1.5B').generate('x')\n"
+    assert analyze(checkout({"train_math.py": program})).spec.meta.workload_type.value == "training"
+
+
+def test_a_gradient_that_only_steers_what_is_written_trains_nothing(checkout: Build) -> None:
+    steers = "import torch\nfrom transformers import GPT2LMHeadModel\nmodel = GPT2LMHeadModel.from_pretrained('gpt2-medium').cuda()\nloss.backward()\nnext_token = torch.multinomial(probs, 1)\n"
+    analysis = analyze(checkout({"run.py": steers}))
+    assert analysis.spec.meta.workload_type.value == "inference"
+    trains = f"{steers}optimizer = torch.optim.Adam(model.parameters())\noptimizer.step()\n"
+    assert analyze(checkout({"run.py": trains})).spec.meta.workload_type.value == "training"
+
+
+def test_weights_read_out_of_a_folder_of_a_models_name_are_that_models(checkout: Build) -> None:
+    program = "import torch\nweights = torch.load('Meta-Llama-3-8B/consolidated.00.pth')\nmodel.generate(x)\n"
+    assert value(analyze(checkout({"demo.py": program})), "model.id") == "Meta-Llama-3-8B"
+    other = program.replace("Meta-Llama-3-8B", "run-12b-of-mine-2024x")
+    assert value(analyze(checkout({"demo.py": other})), "model.id") == ""
+
+
+def test_a_folder_of_modelscope_is_named_like_its_model() -> None:
+    facts = find_model("Qwen/Qwen2___5-Coder-1___5B")
+    assert facts is not None
+    assert facts.parameters_b == pytest.approx(1.54, rel=0.05)
+
+
+def test_an_option_that_is_to_be_filled_in_leaves_the_programs_own_model(checkout: Build) -> None:
+    program = "import argparse\nfrom transformers import AutoModelForCausalLM\nparser = argparse.ArgumentParser()\nparser.add_argument('--model-name', default='facebook/opt-1.3b')\nargs = parser.parse_args()\nmodel = AutoModelForCausalLM.from_pretrained(args.model_name)\nmodel.generate(x)\n"
+    files = {
+        "scales.py": program,
+        "README.md": "For models beyond 100 billion parameters.\n```\npython scales.py --model-name <model_name_or_path>\n```\n",
+    }
+    analysis = analyze(checkout(files))
+    assert analysis.breakdown is not None
+    assert analysis.breakdown.required_gib < 10
+
+
+def test_an_optimizer_that_a_dictionary_keeps_in_main_memory_is_off_the_card(checkout: Build) -> None:
+    config = "ds_config = {'bf16': {'enabled': True}, 'zero_optimization': {'stage': 2, 'offload_optimizer': {'device': 'cpu'}}}\n"
+    program = f"import deepspeed\n{TRAIN}{config}engine, *_ = deepspeed.initialize(config=ds_config, model=model)\nengine.backward(loss)\nengine.step()\n"
+    assert value(analyze(checkout({"grpo.py": program})), "training.offload") == "optimizer"
+
+
+@pytest.mark.parametrize(("said", "gib"), [("LoRA 微调: 1张显卡，占用 `14082MiB` 显存。", 13.8), ("Training needs 48,346 MiB of GPU memory.", 47.2), ("uses about 11 GB of GPU memory", 11)])  # fmt: skip
+def test_memory_in_mebibytes_is_read(checkout: Build, said: str, gib: float) -> None:
+    files = {"train.py": TRAIN + STEP, "README.md": f"# x\n{said}\n```\npython train.py\n```\n"}
+    found = [f for f in analyze(checkout(files)).findings if f.field.endswith("memory_gb")]
+    assert [float(f.value) for f in found] == [gib]
+
+
+def test_a_column_of_bandwidths_is_no_memory(checkout: Build) -> None:
+    table = "| Model | Memory Bandwidth (GB/s) |\n|---|---|\n| Llama-2-7B | 397.31 |\n"
+    files = {"train.py": TRAIN + STEP, "README.md": f"# x\n{table}\n```\npython train.py\n```\n"}
+    assert not [f for f in analyze(checkout(files)).findings if f.field.endswith("memory_gb")]
+
+
+def test_a_section_on_a_pretrained_model_is_not_the_main_run(checkout: Build) -> None:
+    readme = "# x\n## Train\n```\npython train.py --batch_size 4\n```\n## Fine-tune a pretrained model\n```\npython glue.py\n```\n"
+    files = {"README.md": readme, "train.py": TRAIN + STEP, "glue.py": TRAIN + STEP}
+    assert value(analyze(checkout(files)), "entry_point") == "python train.py"
