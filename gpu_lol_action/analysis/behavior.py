@@ -106,7 +106,9 @@ def _only_places(code: PythonCode, call: Call) -> bool:
 
 def _only_guides(code: PythonCode, call: Call) -> bool:
     """Whether a gradient only steers what a loaded model writes or draws: nothing here takes a step with it."""
-    if call.last not in {"backward", "zero_grad"} or code.calls_named("*step", "*Optimizer", *_OPTIMIZER_WORDS, "minimize"):
+    if call.last not in {"backward", "zero_grad"} or code.calls_named(
+        "*step", "*Optimizer", *_OPTIMIZER_WORDS, "minimize"
+    ):
         return False
     return bool(code.calls_named("from_pretrained")) and bool(code.calls_named(*_INFERENCE_WORDS, "multinomial"))
 

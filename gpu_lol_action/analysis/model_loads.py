@@ -103,7 +103,9 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
 
 def _of_folder(call: Call) -> list[str]:
     """Return the model whose weights a call reads from a folder of its name (``torch.load("Meta-Llama-3-8B/consolidated.00.pth")``)."""
-    text = call.arguments[0].text if call.arguments else None  # a literal: what an option starts with is a place to fill in
+    text = (
+        call.arguments[0].text if call.arguments else None
+    )  # a literal: what an option starts with is a place to fill in
     if text is None or not text.endswith(_WEIGHT_FILES) or len(text) > MAX_PATH:
         return []
     folders = [part for part in text.split("/")[:-1] if re.search(r"\d[bB](?![a-z])", part)]

@@ -16,7 +16,9 @@ _CARRIED = re.compile(r"x|h|z|hidden\w*|memory|\w*(?:enc|dec|out|feat|embed|late
 """Parameters that take what the method before put out; others take what comes from the data."""
 
 
-_BESIDE = re.compile(r"(?:train|valid|test|eval|predict|load|save|set|get|on|configure|sample|generate|infer|reset|init|log)\w*|\w+_(?:step|epoch|dataloader)")
+_BESIDE = re.compile(
+    r"(?:train|valid|test|eval|predict|load|save|set|get|on|configure|sample|generate|infer|reset|init|log)\w*|\w+_(?:step|epoch|dataloader)"
+)
 """Methods that put networks together, use them again, or belong to a trainer."""
 
 

@@ -20,7 +20,9 @@ _SUFFIXES = re.compile(
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
-_POINT_SIZE = re.compile(r"(?:^|[-_/. ])(\d{1,2})b(\d{1,2})(?=$|[-_./ ])", re.IGNORECASE)  # BLOOM's and RWKV's: 7b1 are 7.1 billion
+_POINT_SIZE = re.compile(
+    r"(?:^|[-_/. ])(\d{1,2})b(\d{1,2})(?=$|[-_./ ])", re.IGNORECASE
+)  # BLOOM's and RWKV's: 7b1 are 7.1 billion
 _EXPERTS = re.compile(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
 _ACTIVE = re.compile(
     r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE

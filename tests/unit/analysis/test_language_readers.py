@@ -158,7 +158,7 @@ def test_an_optimizer_that_a_dictionary_keeps_in_main_memory_is_off_the_card(che
     assert value(analyze(checkout({"grpo.py": program})), "training.offload") == "optimizer"
 
 
-@pytest.mark.parametrize(("said", "gib"), [("LoRA 微调: 1张显卡，占用 `14082MiB` 显存。", 13.8), ("Training needs 48,346 MiB of GPU memory.", 47.2), ("uses about 11 GB of GPU memory", 11)])  # fmt: skip
+@pytest.mark.parametrize(("said", "gib"), [("LoRA 微调: 1张显卡 占用 `14082MiB` 显存。", 13.8), ("Training needs 48,346 MiB of GPU memory.", 47.2), ("uses about 11 GB of GPU memory", 11)])  # fmt: skip
 def test_memory_in_mebibytes_is_read(checkout: Build, said: str, gib: float) -> None:
     files = {"train.py": TRAIN + STEP, "README.md": f"# x\n{said}\n```\npython train.py\n```\n"}
     found = [f for f in analyze(checkout(files)).findings if f.field.endswith("memory_gb")]
