@@ -27,11 +27,11 @@ _GRAPH = re.compile(
 )
 _CHOICES = ("attn_impl", "attn_implementation", "attention_impl", "attn_backend", "attention_backend", "attention_type")
 _SWITCHES = ("use_flash_attn", "flash_attn", "use_flash_attention", "flash_attention", "use_flash")
-_KERNELS = re.compile(r"flash|sdpa|triton|xformers|flex|cudnn|fused", re.IGNORECASE)
+_KERNELS = re.compile(r"flash|sdpa|triton|xformers|flex|cudnn|fused|sparse|sliding|linear", re.IGNORECASE)
 
 
 def _is_told_to_fuse(scope: Scope) -> bool:
-    """Whether the run's options or configuration name a fused kernel, which may stand in a library."""
+    """Whether the run's options or configuration name a fused kernel, or attention to a part of the text: neither keeps all scores."""
     choice, switch = look_up(scope, _CHOICES), look_up(scope, _SWITCHES)
     is_chosen = choice is not None and choice.confidence is Confidence.HIGH and bool(_KERNELS.search(choice.text))
     return is_chosen or (switch is not None and switch.confidence is Confidence.HIGH and is_on(switch))
@@ -57,11 +57,11 @@ def detect(checkout: Checkout, run: Run) -> Finding | None:
     """Return that the run's attention keeps its scores; None where a fused kernel stands in the program, or nothing tells."""
     if run.behavior is not Behavior.TRAINS or run.script is None:
         return None
+    if _is_told_to_fuse(scope_of(checkout, run)):
+        return None
     if (graph := _graph(checkout, run.script)) is not None:
         return graph
     if called_at(checkout, run, *_FUSED) is not None:
-        return None
-    if _is_told_to_fuse(scope_of(checkout, run)):
         return None
     masked = called_at(checkout, run, *_MASKS)
     scores = called_at(checkout, run, "softmax", "MultiHeadDotProductAttention")

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.family_sizes import of_said_size
 from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -68,11 +69,16 @@ _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
     {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
 )
-_NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|config$", re.IGNORECASE)
+_NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|config$|(?<!pipeline)output$", re.IGNORECASE)
 
 
 def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
-    """Return the family's usual model, as a finding ``model.family`` of low confidence; at most one."""
+    """Return the family's usual model, as a finding ``model.family`` of low confidence, in the size that options say; at most one."""
+    guessed = _guess(checkout, run)
+    return [of_said_size(run, found) for found in guessed] if run is not None else guessed
+
+
+def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
     if (
         run is not None
         and run.command is not None

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
+from gpu_lol_action.analysis.shown_programs import shown_batch
 from gpu_lol_action.analysis.training_length import answered_length, padding_of, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
@@ -23,7 +24,7 @@ _BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_
           "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
-_LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
+_LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
            "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len")  # fmt: skip
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
 _READS = re.compile(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
@@ -53,7 +54,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     ]
     found += [_number("training.sequence_parallel", scope, _PARALLEL, 2, 64)]
     found += [
-        _number("training.batch_size", scope, _BATCH, 1, 4096),
+        _batch(run, scope),
         _length(checkout, run, scope),
     ]
     if run.behavior is Behavior.TRAINS:
@@ -70,6 +71,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     else:
         found += detect_serving(run, scope)
     return [finding for finding in found if finding is not None]
+
+
+def _batch(run: Run, scope: Scope) -> Finding | None:
+    """Return the samples at a time: what the run says, the input that a document shows, then what a module starts with."""
+    said = _number("training.batch_size", scope, _BATCH, 1, 4096)
+    return said if said is not None and said.confidence is Confidence.HIGH else shown_batch(run) or said
 
 
 def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

@@ -175,3 +175,43 @@ def test_a_section_on_a_pretrained_model_is_not_the_main_run(checkout: Build) ->
     readme = "# x\n## Train\n```\npython train.py --batch_size 4\n```\n## Fine-tune a pretrained model\n```\npython glue.py\n```\n"
     files = {"README.md": readme, "train.py": TRAIN + STEP, "glue.py": TRAIN + STEP}
     assert value(analyze(checkout(files)), "entry_point") == "python train.py"
+
+
+@pytest.mark.parametrize(("option", "parameters"), [("", 0.11), ("--bert_dir /data/bert/bert_uncased_large", 0.335), ("--bert_dir /data/bert/bert_uncased_base", 0.11), ("--out /large/run", 0.11)])  # fmt: skip
+def test_a_path_says_that_the_large_encoder_is_meant(checkout: Build, option: str, parameters: float) -> None:
+    program = "import torch\nfrom models import BertQuery\nmodel = BertQuery.from_pretrained(args.bert_dir).cuda()\nopt = torch.optim.AdamW(model.parameters())\nloss.backward()\n"
+    module = "from transformers import BertModel, BertPreTrainedModel\n\nclass BertQuery(BertPreTrainedModel):\n    def __init__(self, config):\n        self.bert = BertModel(config)\n"
+    files = {"train.py": program, "models.py": module, "run.sh": f"python train.py {option}\n"}
+    breakdown = analyze(checkout(files)).breakdown
+    assert breakdown is not None
+    weights = next(term.gib for term in breakdown.terms if term.name == "weights")
+    assert weights == pytest.approx(parameters * 4 / 1.0737, rel=0.05)
+
+
+def test_an_option_that_says_billions_picks_the_member_of_the_family(checkout: Build) -> None:
+    program = (
+        "import torch\nfrom absl import flags\nfrom gemma import model as gemma_model\nflags.DEFINE_string('variant', '4b', 'Which.')\n"
+        "net = gemma_model.GemmaForCausalLM(config).cuda()\nnet.generate('x')\n"
+    )
+    files = {"run.py": program, "README.md": '```\npython run.py --variant="${VARIANT}"\n```\n'}
+    breakdown = analyze(checkout(files)).breakdown
+    assert breakdown is not None
+    assert next(term.gib for term in breakdown.terms if term.name == "weights") < 9
+
+
+def test_what_a_model_puts_out_is_no_model(checkout: Build) -> None:
+    module = "def wrap(x):\n    return Seq2SeqLMOutput(logits=x)\n"
+    program = "import torch\nfrom transformers import AutoModel\nfrom outputs import wrap\nmodel = AutoModel.from_pretrained('bert-base-uncased').cuda()\nopt = torch.optim.AdamW(model.parameters())\nloss.backward()\n"
+    breakdown = analyze(checkout({"train.py": program, "outputs.py": module})).breakdown
+    assert breakdown is not None
+    assert breakdown.required_gib < 12
+
+
+@pytest.mark.parametrize(("shown", "batch"), [("torch.randint(0, 20000, (2, 1024))", "2"), ("torch.randn(6, 3, 64, 64)", "6"), ("torch.randn(512)", "")])  # fmt: skip
+def test_the_input_that_a_readme_makes_up_says_how_many_samples(checkout: Build, shown: str, batch: str) -> None:
+    readme = f"# x\n```python\nimport torch\nfrom net import Net\nnet = Net(dim=64)\nx = {shown}\nloss = net(x)\nloss.backward()\n```\n"
+    files = {
+        "README.md": readme,
+        "net/__init__.py": "from torch import nn\nclass Net(nn.Module):\n    def __init__(self, dim):\n        self.a = nn.Linear(dim, dim)\n    def forward(self, x):\n        return self.a(x)\n",
+    }
+    assert value(analyze(checkout(files)), "training.batch_size") == batch
