@@ -12,6 +12,7 @@ from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.context_lengths import context_length
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion
+from gpu_lol_action.estimation.vram_activations import COMPOSED
 
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
@@ -75,8 +76,11 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         is_parameters_offloaded=is_sharded and value_of_best(findings, "training.offload") == "parameters",
     )
     # Published models are loaded with the kernels of today; a program's own layers compute as they are written.
-    is_own = model.source == "shape" and value_of_best(findings, attention_kind.FIELD) == "eager"
-    return with_media(replace(question, is_attention_eager=is_own), findings)
+    attention = value_of_best(findings, attention_kind.FIELD)
+    is_composed = trains and attention == COMPOSED
+    is_eager = is_composed or (model.source == "shape" and attention == "eager")
+    runtime = COMPOSED if is_composed else question.runtime
+    return with_media(replace(question, is_attention_eager=is_eager, runtime=runtime), findings)
 
 
 def _in_samples(batch: int, length: int, model: ModelFacts) -> int:

@@ -34,7 +34,8 @@ from gpu_lol_action.analysis.network_values import (
     Value,
 )
 
-_FORWARDS = ("forward", "call", "__call__")
+FORWARDS = ("forward", "call", "__call__")
+"""Methods that run a network, in PyTorch and Keras."""
 
 
 def call(machine: Machine, target: Value, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -71,7 +72,7 @@ def _run(machine: Machine, target: Instance, places: Sequence[Value], named: Map
             value = call(machine, item, [value], {})
         return value
     line = line_of(machine, target.home) if target.home is not None else []
-    for name in _FORWARDS:
+    for name in FORWARDS:
         forward = method_of(target, name, line)
         if forward is not None:
             return call_function(machine, forward, places, named)

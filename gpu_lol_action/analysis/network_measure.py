@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
+from gpu_lol_action.analysis.network_methods import run_by_methods
 from gpu_lol_action.analysis.network_sources import only_judges
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_weights import DENSE, number
 from gpu_lol_action.domain.finding import Evidence
 
 MOST_ROOTS, MOST_MEASURED = 64, 12
@@ -18,6 +20,8 @@ MOST_KEPT = 16e9
 """Numbers that one sample may keep: 64 GB at 32 bit."""
 MOST_UNREACHED = 0.4
 """Share of the weights in layers that one run has to reach: else only a part of the network was understood."""
+DEEP, LOST = 12, 0.1
+"""Dense layers of a network that is surely a transformer, and the share of their outputs under which its positions were lost."""
 DEFAULT_SIZE, DENSE_SIZE = 224, 512
 """Pixels of a picture that nothing says: for classes, and for networks that put out a picture themselves (PASCAL VOC's crops)."""
 LENGTH = 256
@@ -90,6 +94,8 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     reached += 1e6 * sum(
         part.network.parameters_m for key, part in kept.used.items() if isinstance(part, Counted) and key < 0
     )
+    if kept.is_sequence:
+        kept.saved = max(kept.saved, _lost_positions(kept))
     is_part = not machine.infers and (not kept.saved or reached < MOST_UNREACHED * layered)
     if kept.saved > MOST_KEPT or is_part:
         unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
@@ -103,6 +109,17 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     )
 
 
+def _lost_positions(kept: Kept) -> float:
+    """Return what a deep network keeps of a text at least, where its positions were lost on the way (sides in another order); 0 elsewhere.
+
+    Each position goes through each product of a transformer: what all of them put out, and what the steps between them keep.
+    """
+    dense = [part for part in kept.used.values() if isinstance(part, Layer) and part.kind in DENSE]
+    each = sum(number(part, 1, "out_features") or 0.0 for part in dense)
+    is_lost = len(dense) >= DEEP and kept.saved < LOST * each * LENGTH
+    return 2 * each * LENGTH if is_lost else 0.0
+
+
 def _run_once(machine: Machine, root: Root) -> Value:
     """Follow ``forward`` once, again where it wants an input of another rank; what it keeps is in ``machine.kept``."""
     rank: int | None = None
@@ -112,7 +129,7 @@ def _run_once(machine: Machine, root: Root) -> Value:
         inputs = inputs_of(machine, root.network, rank)
         machine.input_shape = inputs[0].shape if rank is None else None
         try:
-            return call(machine, root.network, inputs, {})
+            return run_by_methods(machine, root.network) or call(machine, root.network, inputs, {})
         except OtherRankError as said:
             rank = said.rank
         except (OutOfStepsError, *FAULTS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
@@ -75,6 +75,11 @@ class Program:
     def imports(self) -> Mapping[str, str]:
         """The dotted origin of each name that is imported."""
         return self._outlined().imports
+
+    @property
+    def stars(self) -> Iterator[str]:
+        """The modules of which every name is imported."""
+        return (origin.removesuffix(".*") for name, origin in self.imports.items() if name.startswith("*"))
 
     def defines(self, name: str) -> bool:
         """Whether the module has a class or function of that name; not parsed where none may be."""
@@ -164,4 +169,7 @@ def _origins(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
             alias.name.split(".")[0]: alias.name.split(".")[0] for alias in node.names if not alias.asname
         }
     module = node.module or ""
-    return {alias.asname or alias.name: f"{module}.{alias.name}".strip(".") for alias in node.names}
+    return {
+        f"*{module}" if alias.name == "*" else alias.asname or alias.name: f"{module}.{alias.name}".strip(".")
+        for alias in node.names
+    }

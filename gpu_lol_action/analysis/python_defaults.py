@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.python_values import Value, value_of
 
@@ -121,10 +121,16 @@ def target_name(target: ast.AST) -> str | None:
     return None
 
 
+_KEPT = frozenset({"offload_optimizer", "offload_param"})
+"""Sections of a DeepSpeed configuration whose entries mean nothing without their names."""
+
+
 def entries(node: ast.Dict, owner: str) -> Iterator[Given]:
     """Yield the entries of a dictionary under plain names: configurations are often written so."""
     for key, item in zip(node.keys[:MAX_ENTRIES], node.values[:MAX_ENTRIES], strict=False):
         if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
+            if key.value in _KEPT and isinstance(item, ast.Dict):
+                yield from (replace(inner, name=f"{key.value}_{inner.name}") for inner in entries(item, owner))
             value = value_of(item) if not isinstance(item, (ast.Dict, ast.List, ast.Tuple)) else Value(None)
             if value.text is not None:
                 yield Given(key.value, value, item.lineno, is_option=False, owner=owner)
