@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_code import read_python
+from gpu_lol_action.analysis.texts import is_fence
 
 MAX_BLOCKS = 12
 _FENCE = re.compile(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
@@ -51,7 +52,7 @@ def _python_blocks(lines: list[str]) -> list[range]:
     is_python = False
     for index, line in enumerate(lines):
         found = _FENCE.match(line)
-        if found is None:
+        if found is None or not is_fence(line):
             continue
         if start is None:
             start, is_python = index + 1, found[1].lower() in _PYTHON
