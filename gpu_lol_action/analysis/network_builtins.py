@@ -183,6 +183,14 @@ def _product(asked: Asked) -> Value:
     return result if known and abs(result) < 1e13 else UNKNOWN
 
 
+def _array(asked: Asked) -> Value:
+    """Return an array of numbers as their list; anything else as before: the first tensor that is given."""
+    value = asked.places[0] if asked.places else UNKNOWN
+    if isinstance(value, list) and value and all(isinstance(item, _Numbers) for item in value):
+        return list(value)
+    return value if isinstance(value, Tensor) else UNKNOWN
+
+
 def _copied(asked: Asked) -> Value:
     return copied(asked.machine, asked.places[0]) if asked.places else UNKNOWN
 
@@ -258,7 +266,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "max": _extreme(max), "min": _extreme(min), "sum": _sum, "zip": _zip, "enumerate": _enumerate, "list": _listed, "tuple": _listed,
     "set": _listed, "iter": _listed, "reversed": _reversed, "sorted": _sorted, "dict": _dict, "OrderedDict": _dict, "collections.OrderedDict": _dict, "cast": _second, "typing.cast": _second,
     "getattr": _getattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
-    "np.prod": _product, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
+    "np.prod": _product, "np.array": _array, "numpy.array": _array, "np.asarray": _array, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
     "importlib.import_module": _module, "import_module": _module, "__import__": _module,
     "eval": _eval, "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,

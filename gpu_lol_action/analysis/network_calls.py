@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.network_inputs import FORWARDS
 from gpu_lol_action.analysis.network_layers import apply_layer, build_layer
 from gpu_lol_action.analysis.network_libraries import call_named, unknown_call
 from gpu_lol_action.analysis.network_machine import Kept, Machine
@@ -18,6 +19,7 @@ from gpu_lol_action.analysis.network_objects import (
     method_of,
 )
 from gpu_lol_action.analysis.network_plain import call_plain_method
+from gpu_lol_action.analysis.network_spaces import SPACE
 from gpu_lol_action.analysis.network_tensors import call_tensor_function
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -33,8 +35,6 @@ from gpu_lol_action.analysis.network_values import (
     Tensor,
     Value,
 )
-
-_FORWARDS = ("forward", "call", "__call__")
 
 
 def call(machine: Machine, target: Value, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -70,8 +70,10 @@ def _run(machine: Machine, target: Instance, places: Sequence[Value], named: Map
         for item in target.row:
             value = call(machine, item, [value], {})
         return value
+    if target.kind == SPACE:
+        return target  # `env.observation_spec()`
     line = line_of(machine, target.home) if target.home is not None else []
-    for name in _FORWARDS:
+    for name in FORWARDS:
         forward = method_of(target, name, line)
         if forward is not None:
             return call_function(machine, forward, places, named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Lay
 from gpu_lol_action.analysis.network_waves import is_judged, wave_input
 from gpu_lol_action.analysis.network_weights import number
 
+FORWARDS = ("forward", "call", "__call__")
 LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
 """Channels of a latent picture, with those of a mask or another picture beside them, and how many pixels a side of it stands for."""
 WAVES = frozenset({1, 2})
@@ -40,13 +42,17 @@ class InputSizes:
     stray: tuple[tuple[str, str], ...] = ()
 
 
-def inputs_of(machine: Machine, network: Value, rank: int | None = None) -> list[Tensor]:
-    """Return as many fresh tensors as ``forward`` has parameters without a default; ``rank``: how many sides the first one has."""
-    function = None
-    if isinstance(network, Instance) and isinstance(network.home, Class):
-        named = {item.name: item for item in network.home.node.body if hasattr(item, "name")}
-        function = next((named[name] for name in ("forward", "call", "__call__") if name in named), None)
-    if function is None or not hasattr(function, "args"):
+def inputs_of(
+    machine: Machine, network: Value, rank: int | None = None, function: ast.FunctionDef | None = None
+) -> list[Tensor]:
+    """Return as many fresh tensors as ``forward`` has parameters without a default; ``rank``: how many sides the first one has.
+
+    ``function``: another method that is run in its place.
+    """
+    if function is None and isinstance(network, Instance) and isinstance(network.home, Class):
+        named = {item.name: item for item in network.home.node.body if isinstance(item, ast.FunctionDef)}
+        function = next((named[name] for name in FORWARDS if name in named), None)
+    if function is None:
         return [_first_input(machine, network, "x", rank)]
     parameters = function.args.args[1:]
     needed = len(parameters) - len(function.args.defaults)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_layers import build_layer
 from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, Root
+from gpu_lol_action.analysis.network_spaces import space_of
 from gpu_lol_action.analysis.network_tensors import features_of
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -186,7 +187,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Named):
         return _of_named(machine, owner, name)
     if owner is UNKNOWN:
-        return machine.option(name)
+        said = machine.option(name)
+        return said if said is not UNKNOWN else space_of(machine, name)
     return Method(owner, name)
 
 
@@ -218,6 +220,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
             if found is not UNKNOWN:
                 return found
     option = machine.option(name) if not owner.is_network or name not in SAME else UNKNOWN
+    option = space_of(machine, name) if option is UNKNOWN else option
     return option if option is not UNKNOWN else Method(owner, name)
 
 

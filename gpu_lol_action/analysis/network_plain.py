@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -66,6 +67,8 @@ def _list_method(owner: list[Value], name: str, places: Sequence[Value]) -> Valu
         owner.reverse()
     elif name == "index" and places and isinstance(places[0], (str, int)):
         return owner.index(places[0]) if places[0] in owner else UNKNOWN
+    elif name in {"prod", "sum", "max", "min"} and owner and all(isinstance(item, (int, float)) for item in owner):
+        return {"prod": math.prod, "sum": sum, "max": max, "min": min}[name](owner)  # of an array
     return list(owner) if name == "copy" else None
 
 
