@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
+from gpu_lol_action.analysis.network_series import series_input
 from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_waves import is_judged, wave_input
 from gpu_lol_action.analysis.network_weights import number
@@ -56,12 +57,17 @@ def inputs_of(
         return [_first_input(machine, network, "x", rank)]
     parameters = function.args.args[1:]
     needed = len(parameters) - len(function.args.defaults)
-    first = _first_input(machine, network, parameters[0].arg if parameters else "x", rank)
-    rest = [
-        Tensor(first.numel, first.shape, name=parameter.arg) if _are_twins(first.name, parameter.arg) else Tensor(None, name=parameter.arg)
-        for parameter in parameters[1 : max(needed, 1)]
-    ]  # fmt: skip
-    return [first, *rest]
+    names = [parameter.arg for parameter in parameters] or ["x"]
+    series = series_input(machine, names[0]) if rank is None else None
+    first = series or _first_input(machine, network, names[0], rank)
+    return [first, *(_further_input(machine, first, name) for name in names[1 : max(needed, 1)])]
+
+
+def _further_input(machine: Machine, first: Tensor, name: str) -> Tensor:
+    """Return what a parameter behind the first is given: as much as that where both are of a kind, else what its layer wants."""
+    if (series := series_input(machine, name)) is not None:
+        return series
+    return Tensor(first.numel, first.shape, name=name) if _are_twins(first.name, name) else Tensor(None, name=name)
 
 
 def _are_twins(first: str, second: str) -> bool:

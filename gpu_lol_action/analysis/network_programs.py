@@ -42,8 +42,8 @@ class Program:
 
     @property
     def stem(self) -> str:
-        """The module's own word: that of the folder for a package."""
-        stem = self.source.name.rpartition(".")[0]
+        """The module's own word as an import writes it: that of the folder for a package."""
+        stem = self.source.path.rpartition("/")[2].rpartition(".")[0]
         return self.source.folder.rpartition("/")[2] if stem == "__init__" else stem
 
     @property

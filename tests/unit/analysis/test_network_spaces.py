@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 
 Build = Callable[[Mapping[str, str]], Checkout]
-STEP = "\nopt = torch.optim.Adam(net.parameters())\nloss.backward()\nopt.step()\n"
+STEP = "\nnet = net.cuda()\nopt = torch.optim.Adam(net.parameters())\nloss.backward()\nopt.step()\n"
 HEAD = "import gym\nimport numpy as np\nimport torch\nimport torch.nn as nn\n"
 ACTOR = """
 class Actor(nn.Module):
@@ -26,7 +26,8 @@ class Actor(nn.Module):
 def found(checkout: Build, code: str) -> dict[str, str]:
     analysis = analyze(checkout({"train.py": HEAD + code + STEP}))
     known = {finding.field: finding.value for finding in reversed(analysis.findings)}
-    return {**known, "needs": str(analysis.spec.hardware.vram_required_gb)}
+    assert analysis.breakdown is not None
+    return {**known, "needs": f"{analysis.breakdown.required_gib:.0f}"}
 
 
 @pytest.mark.parametrize(
