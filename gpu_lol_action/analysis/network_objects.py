@@ -172,7 +172,10 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         found = method_of(owner.owner, name, line[place + 1 :])
         return found if found is not None else Method(owner, name)
     if isinstance(owner, Class):
-        return _of_class(machine, owner, name)
+        found = _of_class(machine, owner, name)
+        if found is UNKNOWN and (other := machine.of_module(owner.node.name, name)) is not None:
+            return other  # of the module that has the class's name
+        return found
     if isinstance(owner, Tensor):
         return features_of(owner, name)
     if isinstance(owner, Layer):
@@ -214,6 +217,10 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         return function
     if name == "training":
         return True
+    if isinstance(base := owner.attributes.get("__base__"), Layer) and (own := layer_number(base, name)) is not None:
+        if name == "weight":
+            machine.kept.used[id(base)] = base  # in a function of its own, in the layer's place
+        return own
     for each in line:
         if isinstance(each, Class):
             found = _of_class(machine, each, name)

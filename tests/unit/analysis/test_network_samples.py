@@ -194,3 +194,31 @@ def test_a_network_that_the_checkout_registers_is_no_librarys(checkout: Build) -
     own = next(f for f in analysis.findings if f.field == "media.own_outputs")
     assert int(own.value) == 5 * 16 * 64 * 64
     assert any(f.why.startswith("Net (") for f in analysis.findings if f.field == "hardware.vram_required_gb")
+
+
+def test_a_convolution_with_weights_of_its_own_making_keeps_its_strides(checkout: Build) -> None:
+    code = (
+        "class Standard(nn.Conv2d):\n    def forward(self, x):\n        v, m = torch.var_mean(self.weight, dim=[1, 2, 3], keepdim=True)\n"
+        "        w = (self.weight - m) / torch.sqrt(v + 1e-5)\n"
+        "        return F.conv2d(x, w, self.bias, self.stride, self.padding, self.dilation, self.groups)\n"
+    )
+    layers = (
+        "self.net = nn.Sequential(Standard(3, 8, 7, stride=2, padding=3), Standard(8, 16, kernel_size=1, bias=False))"
+    )
+    found = network(checkout, code + class_of(layers))
+    assert found.parameters == 8 * 3 * 49 + 8 + 16 * 8
+    assert found.outputs == 24 * 32 * 32
+    assert not found.unknown
+
+
+def test_a_module_may_have_the_name_of_its_class(checkout: Build) -> None:
+    code = "import Agent\n\nnet = Agent.Agent(8)" + STEP
+    held = "class Agent(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.net = nn.Linear(n, n)\n\n"
+    held += "    def forward(self, x):\n        return self.net(x)\n\n\nclass Other(Agent):\n    pass\n"
+    tree = checkout({"train.py": HEAD + code, "Agent.py": HEAD + held})
+    run = primary_run(tree)
+    assert run is not None
+    assert run.script is not None
+    found = own_network(network_sources(tree, run.script), InputSizes(64))
+    assert found is not None
+    assert (found.name, found.parameters) == ("Agent", 72)
