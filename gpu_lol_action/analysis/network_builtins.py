@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Machine
-from gpu_lol_action.analysis.network_objects import attribute
+from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_plain import copied, items
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Instance, Layer, Named, Partial, Tensor, Value
 
@@ -127,6 +127,12 @@ def _getattr(asked: Asked) -> Value:
     if isinstance(found, Named) and not isinstance(near := asked.machine.find(name, None), Named):
         return near if near.program.stem in found.name.split(".") else found
     return asked.places[2] if found is UNKNOWN and len(asked.places) > 2 else found
+
+
+def _setattr(asked: Asked) -> Value:
+    if len(asked.places) > 2 and isinstance(asked.places[1], str):
+        assign_attribute(asked.places[0], asked.places[1], asked.places[2])
+    return None
 
 
 def _hasattr(asked: Asked) -> Value:
@@ -265,7 +271,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "np.floor": _number(math.floor), "numpy.floor": _number(math.floor),
     "max": _extreme(max), "min": _extreme(min), "sum": _sum, "zip": _zip, "enumerate": _enumerate, "list": _listed, "tuple": _listed,
     "set": _listed, "iter": _listed, "reversed": _reversed, "sorted": _sorted, "dict": _dict, "OrderedDict": _dict, "collections.OrderedDict": _dict, "cast": _second, "typing.cast": _second,
-    "getattr": _getattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
+    "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
     "np.prod": _product, "np.array": _array, "numpy.array": _array, "np.asarray": _array, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
     "importlib.import_module": _module, "import_module": _module, "__import__": _module,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Frame, Machine
-from gpu_lol_action.analysis.network_objects import attribute
+from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_operators import binary, compared, items_of, truth, unary
 from gpu_lol_action.analysis.network_tensors import index_tensor
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value
@@ -82,6 +82,10 @@ def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
             named[word.arg] = value
         elif isinstance(value, dict):
             named.update({key: item for key, item in value.items() if isinstance(key, str)})
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "save_hyperparameters":
+        given = {key: value for key, value in frame.names.items() if value is not frame.owner}
+        assign_attribute(frame.owner, "hparams", given)  # Lightning keeps what the constructor was given
+        return None
     if not machine.building and not machine.running:
         machine.line, machine.program = node.lineno, frame.program
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":

@@ -215,8 +215,8 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         if "staticmethod" in words:
             function.owner = None
         return function
-    if name == "training":
-        return True
+    if name in {"training", "__dict__"}:
+        return owner.attributes if name == "__dict__" else True
     if isinstance(base := owner.attributes.get("__base__"), Layer) and (own := layer_number(base, name)) is not None:
         if name == "weight":
             machine.kept.used[id(base)] = base  # in a function of its own, in the layer's place
@@ -247,6 +247,7 @@ def _of_class(machine: Machine, home: Class, name: str) -> Value:
 
 
 def assign_attribute(owner: Value, name: str, value: Value) -> None:
-    """Give an object an attribute; the rest have none that we keep."""
-    if isinstance(owner, Instance) and len(owner.attributes) < 4 * MAX_LIST:
-        owner.attributes[name] = value
+    """Give an object, or a node of a configuration, an attribute; the rest have none that we keep."""
+    held = owner.attributes if isinstance(owner, Instance) else owner
+    if isinstance(held, dict) and len(held) < 4 * MAX_LIST:
+        held[name] = value

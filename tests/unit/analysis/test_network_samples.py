@@ -222,3 +222,30 @@ def test_a_module_may_have_the_name_of_its_class(checkout: Build) -> None:
     found = own_network(network_sources(tree, run.script), InputSizes(64))
     assert found is not None
     assert (found.name, found.parameters) == ("Agent", 72)
+
+
+@pytest.mark.parametrize(
+    "keeps",
+    [
+        "for key, value in words.items():\n            setattr(self, key, value)",
+        "self.__dict__.update(words)",
+    ],
+)
+def test_an_object_holds_what_it_is_given_by_name(checkout: Build, keeps: str) -> None:
+    code = (
+        f"class Config:\n    def __init__(self, **words):\n        {keeps}\n\n"
+        "class Wide(Config):\n    width = 999\n\n"
+        "class Net(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
+        "        self.net = nn.Linear(config.width, config.width)\n\n    def forward(self, x):\n        return self.net(x)\n\n"
+        "net = Net(Config(width=8))\n"
+    )
+    assert network(checkout, code).parameters == 72
+
+
+def test_a_module_of_lightning_knows_what_it_was_given(checkout: Build) -> None:
+    code = (
+        "import lightning as L\n\nclass Net(L.LightningModule):\n    def __init__(self, width=16, lr=1e-3):\n        super().__init__()\n"
+        "        self.save_hyperparameters()\n        self.net = nn.Linear(self.hparams.width, self.hparams.width)\n\n"
+        "    def training_step(self, batch, index):\n        return self.net(batch).mean()\n\nnet = Net(width=8)\n"
+    )
+    assert network(checkout, code).parameters == 72
