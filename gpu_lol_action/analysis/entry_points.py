@@ -131,9 +131,14 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
 
 
 def _hands_on(checkout: Checkout, source: Source) -> bool:
-    """Whether a program that is named for training leaves that to a library which is not here (``train_from_yaml(path)``)."""
+    """Whether a program that is named for training leaves that to a library which is not here (``train_from_yaml(path)``).
+
+    Or to a class that only its configuration names (``hydra.utils.instantiate(cfg.agent)``).
+    """
     if source.code is None or not TRAINING_TARGET.search(f"/{source.name}"):
         return False
+    if "hydra" in source.code.imported() and source.code.calls_named("instantiate"):
+        return bool(source.code.imported() & GPU_MODULES)
     taken = [
         name for item in source.code.imports if module_source(checkout, item.module) is None for name in item.names
     ]
@@ -173,6 +178,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         behavior = Behavior.INFERS if is_page else behavior
     elif command.is_tool or command.is_launcher:
         behavior = by_words(command)
+    if behavior is Behavior.NEITHER and script is not None and _hands_on(checkout, script):
+        behavior = Behavior.TRAINS
     # MPI starts simulations as well; the other launchers start one process per GPU.
     if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):
         trains = script is None or TRAINING_TARGET.search(script.path)

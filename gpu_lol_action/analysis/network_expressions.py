@@ -241,7 +241,7 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
         return global_value(machine, frame, index) if index.isidentifier() else UNKNOWN
     if isinstance(owner, Counted):
         return owner
-    return machine.option(index) if isinstance(index, str) and owner is UNKNOWN else UNKNOWN
+    return attribute(machine, UNKNOWN, index) if isinstance(index, str) and owner is UNKNOWN else UNKNOWN
 
 
 def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:

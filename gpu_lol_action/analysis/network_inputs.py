@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_series import series_input
@@ -31,7 +32,7 @@ class InputSizes:
     """Pixels of a side, pictures of a clip, samples of a sound and from window to window, points of a cloud; 0: not said.
 
     ``infers``: nothing is kept for a backward pass, so that weights alone tell most. ``stray``: settings of a configuration
-    beside the program that nothing names, for what nothing else says.
+    beside the program that nothing names, for what nothing else says. ``configs``: the files that configure the run.
     """
 
     side: int = 0
@@ -41,6 +42,7 @@ class InputSizes:
     points: int = 0
     infers: bool = False
     stray: tuple[tuple[str, str], ...] = ()
+    configs: tuple[Source, ...] = ()
 
 
 def inputs_of(

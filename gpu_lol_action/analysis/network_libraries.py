@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
@@ -18,6 +19,7 @@ from gpu_lol_action.analysis.network_values import (
     Instance,
     Layer,
     Named,
+    Partial,
     Super,
     Tensor,
     Value,
@@ -35,6 +37,7 @@ _LIBRARIES = (
 _BY_NAME = frozenset({"create_model", "get_model", "load", "from_name", "from_pretrained"})
 _STARTERS = frozenset({"spawn", "start_processes", "Process"})
 _FACTORIES = frozenset({"create_model", "get_model", "build_model"})
+_OF_HYDRA = frozenset({"_target_", "_partial_", "_recursive_", "_convert_"})
 _INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
 
 
@@ -163,8 +166,19 @@ def instantiate(machine: Machine, config: Value, named: Mapping[str, Value]) -> 
     inner = config.get("params")
     params = inner if isinstance(inner, dict) else {k: v for k, v in config.items() if k not in {"target", "_target_"}}
     found = machine.find(target.rpartition(".")[2], None)
-    words = {key: value for key, value in {**params, **named}.items() if isinstance(key, str)}
-    return machine.call(found if not isinstance(found, Named) else Named(target), (), words)
+    words = {key: _argument(machine, value) for key, value in {**params, **named}.items() if isinstance(key, str)}
+    words = {key: value for key, value in words.items() if value is not UNKNOWN and key not in _OF_HYDRA}
+    made = found if not isinstance(found, Named) else Named(target)
+    return Partial(made, (), words) if params.get("_partial_") in {True, "true"} else machine.call(made, (), words)
+
+
+def _argument(machine: Machine, value: Value) -> Value:
+    """Return an argument in a configuration: a part that names a class is built, ``${width}`` is what that setting says."""
+    if isinstance(value, dict) and isinstance(value.get("_target_"), str):
+        return instantiate(machine, value, {})
+    if isinstance(value, str) and (found := re.fullmatch(r"\$\{(?:\w+[:.])*(\w+)\}", value)):
+        return machine.option(found[1])
+    return UNKNOWN if value == "???" else value
 
 
 def _checkpointed(machine: Machine, places: Sequence[Value]) -> Value:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.network_programs import Program
+from gpu_lol_action.analysis.network_registries import REGISTERS, registered_names
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
     Class,
@@ -25,10 +26,6 @@ MAX_DEPTH = 28
 MAX_LIST = 512
 MOST_FORWARD = 240_000  # steps of running networks once, all together
 MOST_STEPS = 60_000  # statements, calls and loops of all networks of a run together
-
-
-_REGISTERS = "register"
-"""In the decorators of programs that put something into a registry."""
 
 
 class OutOfStepsError(Exception):
@@ -142,6 +139,9 @@ class Machine:
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
     origins: dict[str, list[Program]] = field(default_factory=dict)  # programs that a dotted origin may mean
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
+    nodes: Mapping[str, dict[str, Value]] = field(
+        default_factory=dict
+    )  # parts of a configuration that name a class, by their keys
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
     homes: dict[str, Program | None] = field(
         default_factory=dict
@@ -181,7 +181,10 @@ class Machine:
     def _find(self, name: str, program: Program | None) -> Value:
         if program is not None and (found := self._own(name, program)) is not None:
             return found
-        origin = program.imports.get(name) if program is not None else None
+        return self.of_origin(program.imports.get(name) if program is not None else None, name)
+
+    def of_origin(self, origin: str | None, name: str) -> Value:
+        """Return the class or function that an import of a dotted origin means, by that name; a library's as such."""
         last = origin.rpartition(".")[2] if origin else name
         for other in self.meant_by(origin) if origin else ():
             if (found := self._own(last, other)) is not None:
@@ -211,13 +214,13 @@ class Machine:
         """Return the class or function that a decorator puts into a registry under that name, or its own; None without one."""
         if self.registry is None:
             if self.registering is None:
-                self.registering = [program for program in self.programs if program.decorates_with(_REGISTERS)]
+                self.registering = [program for program in self.programs if program.decorates_with(REGISTERS)]
             if not any(program.source.mentions(name) for program in self.registering):
                 return None
             self.registry = {}
             for program in self.registering:
                 for node in (*program.classes.values(), *program.functions.values()):
-                    for key in _registered_names(node):
+                    for key in registered_names(node):
                         self.registry.setdefault(key, (program, node.name))
         found = self.registry.get(name)
         return self._own(found[1], found[0]) if found is not None else None
@@ -251,19 +254,6 @@ class Machine:
                 return parse_value(default.text)
         stray = self.stray.get(name)
         return parse_value(stray) if stray is not None else UNKNOWN
-
-
-def _registered_names(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Return under which names decorators register something: those that they are given, else its own."""
-    found: list[str] = []
-    for decorator in node.decorator_list[:6]:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        word = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-        if _REGISTERS not in word.lower():
-            continue
-        given = [*decorator.args, *(w.value for w in decorator.keywords)] if isinstance(decorator, ast.Call) else []
-        found += [g.value for g in given if isinstance(g, ast.Constant) and isinstance(g.value, str)] or [node.name]
-    return found
 
 
 def parse_value(text: str) -> Value:

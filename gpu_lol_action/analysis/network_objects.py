@@ -190,7 +190,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Named):
         return _of_named(machine, owner, name)
     if owner is UNKNOWN:
-        said = machine.option(name)
+        said = machine.nodes[name] if name in machine.nodes else machine.option(name)
         return said if said is not UNKNOWN else space_of(machine, name)
     return Method(owner, name)
 

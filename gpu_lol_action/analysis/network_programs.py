@@ -130,7 +130,7 @@ def _outline_of(text: str) -> _Outline:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions[node.name] = node
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.update(_origins(node))
+            imports.update(origins_of(node))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
             values.setdefault(node.target.id, node.value)
         elif isinstance(node, ast.Assign):
@@ -158,7 +158,8 @@ def _is_main(node: ast.If) -> bool:
     )
 
 
-def _origins(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+def origins_of(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    """Return the dotted origin of each name that an import binds."""
     if isinstance(node, ast.Import):
         return {alias.asname: alias.name for alias in node.names if alias.asname} | {
             alias.name.split(".")[0]: alias.name.split(".")[0] for alias in node.names if not alias.asname
