@@ -44,7 +44,10 @@ def global_value(machine: Machine, frame: Frame, name: str) -> Value:
             value = evaluate(machine, Frame(program), program.values[name])
             machine.known[key] = value
         value = machine.known[key]
-        return value if value is not UNKNOWN else machine.option(name)
+        if value is UNKNOWN:
+            value = machine.option(name)
+        if value is not UNKNOWN or name not in program.imports:  # else `net = net.Net()`: first it is a module
+            return value
     found = machine.find(name, program)
     if isinstance(found, Named) and name in program.imports:
         for other in machine.meant_by(found.name):
@@ -236,6 +239,8 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
     if isinstance(held, dict):
         if isinstance(index, str) and index not in held and (entered := machine.registered(index)) is not None:
             return entered
+        if isinstance(index, str) and index not in held:  # filled from a file as the program runs
+            return attribute(machine, UNKNOWN, index)
         return held.get(index, UNKNOWN) if isinstance(index, (str, int, float)) else UNKNOWN
     if isinstance(owner, Named) and owner.last in {"__dict__", "modules"} and isinstance(index, str):
         return global_value(machine, frame, index) if index.isidentifier() else UNKNOWN

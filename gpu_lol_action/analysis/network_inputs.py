@@ -24,6 +24,8 @@ FEATURES = 16
 CLIP, FRAMES = 5, 8
 """Sides of a clip with its channels and samples, and pictures of one of which nothing says how many."""
 PICTURES = frozenset({1, 3, 4, 6})
+_CLOUD = re.compile(r"p|pts?|points?|xyz|coords?|point_?clouds?|pcd?|query_points?")
+"""What a network calls points of space, each of three numbers."""
 _TWIN = re.compile(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref)$|_?\d$")
 
 
@@ -62,13 +64,28 @@ def inputs_of(
     names = [parameter.arg for parameter in parameters] or ["x"]
     series = series_input(machine, names[0]) if rank is None else None
     first = series or _first_input(machine, network, names[0], rank)
+    if len(names) > 1 and machine.points and _CLOUD.fullmatch(names[0]) and not _is_cloud(first):
+        # Points and what they are asked of, which the first layer with weights reads: a picture, a sound.
+        whole = _shaped(machine, names[0], (1.0, float(machine.points), 3.0))
+        return [
+            whole,
+            Tensor(first.numel, first.shape, name=names[1]),
+            *(_further_input(machine, first, n) for n in names[2 : max(needed, 2)]),
+        ]
     return [first, *(_further_input(machine, first, name) for name in names[1 : max(needed, 1)])]
+
+
+def _is_cloud(tensor: Tensor) -> bool:
+    """Whether the first layer takes points as they are: along their positions."""
+    return tensor.shape is not None and len(tensor.shape) == 3
 
 
 def _further_input(machine: Machine, first: Tensor, name: str) -> Tensor:
     """Return what a parameter behind the first is given: as much as that where both are of a kind, else what its layer wants."""
     if (series := series_input(machine, name)) is not None:
         return series
+    if machine.points and _CLOUD.fullmatch(name):
+        return _shaped(machine, name, (1.0, float(machine.points), 3.0))
     return Tensor(first.numel, first.shape, name=name) if _are_twins(first.name, name) else Tensor(None, name=name)
 
 

@@ -80,7 +80,7 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
         return _started(machine, last, places, named)
     if last in FUNCTIONS:
         return call_tensor_function(machine, last, places, named)
-    if "." in target.name and (own := machine.of_module(target.name.split(".")[-2], last)) is not None:
+    if "." in target.name and (own := machine.of_module(target.name.rpartition(".")[0], last)) is not None:
         return machine.call(own, places, named)
     if (
         "." in target.name

@@ -137,7 +137,9 @@ class Machine:
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
-    origins: dict[str, list[Program]] = field(default_factory=dict)  # programs that a dotted origin may mean
+    origins: dict[tuple[str, str], list[Program]] = field(
+        default_factory=dict
+    )  # programs that a dotted origin may mean, asked from a folder
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
     nodes: Mapping[str, dict[str, Value]] = field(
         default_factory=dict
@@ -171,22 +173,25 @@ class Machine:
             self.found[key] = self._find(name, program)
         return self.found[key]
 
-    def meant_by(self, origin: str) -> list[Program]:
-        """Return the programs whose module a dotted origin may name, in their order."""
-        if origin not in self.origins:
+    def meant_by(self, origin: str, asking: Program | None = None) -> list[Program]:
+        """Return the programs whose module a dotted origin may name: those whose folders it names too, then neighbors, first."""
+        folder = asking.source.folder if asking is not None else ""
+        if (origin, folder) not in self.origins:
             words = set(origin.split("."))
-            self.origins[origin] = [program for program in self.programs if program.stem in words]
-        return self.origins[origin]
+            meant = [program for program in self.programs if program.stem in words]
+            meant.sort(key=lambda each: (-len(words.intersection(each.dotted)), each.source.folder != folder))
+            self.origins[origin, folder] = meant
+        return self.origins[origin, folder]
 
     def _find(self, name: str, program: Program | None) -> Value:
         if program is not None and (found := self._own(name, program)) is not None:
             return found
-        return self.of_origin(program.imports.get(name) if program is not None else None, name)
+        return self.of_origin(program.imports.get(name) if program is not None else None, name, program)
 
-    def of_origin(self, origin: str | None, name: str) -> Value:
+    def of_origin(self, origin: str | None, name: str, asking: Program | None = None) -> Value:
         """Return the class or function that an import of a dotted origin means, by that name; a library's as such."""
         last = origin.rpartition(".")[2] if origin else name
-        for other in self.meant_by(origin) if origin else ():
+        for other in self.meant_by(origin, asking) if origin else ():
             if (found := self._own(last, other)) is not None:
                 return found
         if last not in self.homes:
@@ -195,9 +200,15 @@ class Machine:
         return self._own(last, home) if home is not None else Named(origin or name)
 
     def of_module(self, module: str, name: str) -> Value | None:
-        """Return a module's class or function where something else has the module's own name too."""
-        home = next((program for program in self.programs if program.stem == module and program.defines(name)), None)
+        """Return the class or function of a module by its dotted name, of several that of the one whose folders it names too."""
+        last = module.rpartition(".")[2]
+        home = next((each for each in self.meant_by(module) if each.stem == last and each.defines(name)), None)
         return self._own(name, home) if home is not None else None
+
+    def module(self, dotted: str) -> Program | None:
+        """Return the program that a dotted name means, where all of its words are those of the path."""
+        words, last = set(dotted.split(".")), dotted.rpartition(".")[2]
+        return next((p for p in self.meant_by(dotted) if p.stem == last and words.issubset(p.dotted)), None)
 
     def _own(self, name: str, program: Program) -> Value | None:
         key = (program.source.path, name)

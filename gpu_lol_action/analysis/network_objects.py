@@ -27,6 +27,10 @@ from gpu_lol_action.analysis.network_weights import layer_number
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
           "MessagePassing", "ModelMixin", "Network")  # fmt: skip
 MOST_ENTERED = 3
+_PLAIN = (str, int, float, list, dict, type(None))
+_OF_ARRAYS = frozenset(
+    {"shape", "size", "ndim", "prod", "sum", "max", "min", "mean", "astype", "tolist", "reshape", "T", "dtype"}
+)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "CondSequential"})
 SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "apply", "double", "share_memory",
@@ -192,7 +196,10 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if owner is UNKNOWN:
         said = machine.nodes[name] if name in machine.nodes else machine.option(name)
         return said if said is not UNKNOWN else space_of(machine, name)
-    return Method(owner, name)
+    is_value = isinstance(owner, _PLAIN) and not hasattr(owner, name) and name not in _OF_ARRAYS
+    # What is asked for what no text or list has is a part of a configuration, of which only a word is known.
+    option = attribute(machine, UNKNOWN, name) if is_value else UNKNOWN
+    return option if option is not UNKNOWN else Method(owner, name)
 
 
 def _of_named(machine: Machine, owner: Named, name: str) -> Value:
@@ -200,6 +207,9 @@ def _of_named(machine: Machine, owner: Named, name: str) -> Value:
         return machine.option(name)
     if owner.name == "string" and name.startswith("ascii_"):
         return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
+    home = machine.module(owner.name)
+    if home is not None and name in home.values:
+        return machine.evaluate(Frame(home), ast.Name(name))
     return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
 
 

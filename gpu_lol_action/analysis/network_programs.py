@@ -47,6 +47,12 @@ class Program:
         return self.source.folder.rpartition("/")[2] if stem == "__init__" else stem
 
     @property
+    def dotted(self) -> list[str]:
+        """The words of its dotted name, from the root on."""
+        words = self.source.path.rpartition(".")[0].split("/")
+        return words[:-1] if words[-1] == "__init__" else words
+
+    @property
     def is_broken(self) -> bool:
         """Whether it cannot be parsed: then it has nothing."""
         return self._outlined().is_broken

@@ -72,7 +72,7 @@ def _import(machine: Machine, frame: Frame, node: ast.Import | ast.ImportFrom) -
         return
     for name, origin in origins_of(node).items():
         if name not in frame.program.imports:
-            frame.names[name] = machine.of_origin(origin, name)
+            frame.names[name] = machine.of_origin(origin, name, frame.program)
 
 
 def _block(machine: Machine, frame: Frame, node: ast.With | ast.AsyncWith | ast.Try) -> Signal:

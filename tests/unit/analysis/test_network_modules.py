@@ -1,0 +1,113 @@
+"""Where names come from: packages of tables, modules of one name in several packages, and names that stand for two things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+
+Build = Callable[[Mapping[str, str]], Checkout]
+STEP = "\nopt = torch.optim.Adam(net.parameters())\nloss.backward()\nopt.step()\n"
+
+
+def found(tree: Checkout) -> dict[str, str]:
+    return {finding.field: finding.value for finding in reversed(analyze(tree).findings)}
+
+
+def mlp(name: str, width: int) -> str:
+    return (
+        f"from torch import nn\n\nclass {name}(nn.Module):\n    def __init__(self, inner):\n        super().__init__()\n"
+        f"        self.net = nn.Linear(inner, {width})\n\n    def forward(self, x):\n        return self.net(x)\n"
+    )
+
+
+TRAIN = """
+import argparse
+import torch
+from lib import config
+
+parser = argparse.ArgumentParser()
+parser.add_argument('config')
+args = parser.parse_args()
+cfg = config.load_config(args.config)
+net = config.get_model(cfg).cuda()
+"""
+CONFIG = """
+import yaml
+from lib import first, second
+
+methods = {'first': first, 'second': second}
+
+def load_config(path):
+    cfg = dict()
+    with open(path) as f:
+        cfg.update(yaml.load(f))
+    return cfg
+
+def get_model(cfg):
+    return methods[cfg['method']].config.get_model(cfg)
+"""
+OF_METHOD = """
+from lib.encoder import encoders
+from lib.METHOD import models
+
+def get_model(cfg):
+    return models.Whole(encoders[cfg['model']['encoder']](cfg['model']['inner']), **cfg['model']['more'])
+"""
+WHOLE = """
+from torch import nn
+
+class Whole(nn.Module):
+    def __init__(self, encoder, bias=True):
+        super().__init__()
+        self.encoder = encoder
+        self.head = nn.Linear(WIDTH, 3)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+"""
+
+
+def test_a_method_of_several_is_built_from_its_own_package(checkout: Build) -> None:
+    files = {
+        "README.md": "```\npython train.py configs/it.yaml\n```\n",
+        "configs/it.yaml": "method: second\nmodel:\n  encoder: wide\n  inner: 8\n  more: {}\n",
+        "train.py": TRAIN + STEP,
+        "lib/__init__.py": "",
+        "lib/config.py": CONFIG,
+        "lib/encoder/__init__.py": "from lib.encoder import wide, slim\n\nencoders = {'slim': slim.Encoder, 'wide': wide.Encoder}\n",
+        "lib/encoder/slim.py": mlp("Encoder", 4),
+        "lib/encoder/wide.py": mlp("Encoder", 64),
+    }
+    for method, width in (("first", 4), ("second", 64)):
+        files[f"lib/{method}/__init__.py"] = f"from lib.{method} import config, models\n"
+        files[f"lib/{method}/config.py"] = OF_METHOD.replace("METHOD", method)
+        files[f"lib/{method}/models.py"] = WHOLE.replace("WIDTH", str(width))
+    assert found(checkout(files))["media.own_parameters"] == str(8 * 64 + 64 + 64 * 3 + 3)
+
+
+def test_a_network_may_take_the_name_of_its_module(checkout: Build) -> None:
+    train = "import torch\nimport models.net as net\n\nnet = net.Net(8)\nnet.cuda()\n" + STEP
+    known = found(checkout({"train.py": train, "models/__init__.py": "", "models/net.py": mlp("Net", 16)}))
+    assert known["media.own_parameters"] == str(8 * 16 + 16)
+
+
+def test_a_word_of_the_configuration_has_what_its_part_has(checkout: Build) -> None:
+    """``model`` names one of several groups; what is asked of it is a field of that group."""
+    train = (
+        "import torch\nfrom dataclasses import dataclass\nimport hydra\nfrom net import Net\n\n"
+        "@dataclass\nclass Bidirectional:\n    hidden_size: int = 16\n\n"
+        "@hydra.main(config_name='config')\ndef main(cfg):\n    net = Net(cfg.model.hidden_size).cuda()\n"
+        "    opt = torch.optim.Adam(net.parameters())\n    loss.backward()\n\nif __name__ == '__main__':\n    main()\n"
+    )
+    tree = checkout(
+        {"train.py": train, "net.py": mlp("Net", 8), "config.yaml": "model: bidirectional\nbatch_size: 4\n"}
+    )
+    assert found(tree)["media.own_parameters"] == str(16 * 8 + 8)
+
+
+def test_views_of_a_scene_are_no_crops(checkout: Build) -> None:
+    train = "import torch\nfrom torchvision.models import resnet18\n\nn_views = 24\nnet = resnet18().cuda()\n" + STEP
+    assert "media.views" not in found(checkout({"train.py": train}))
+    assert found(checkout({"train.py": train + "loss = info_nce(net)\n"}))["media.views"] == "24"
