@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.network_builtins import BUILTINS, HELPERS, Asked
 from gpu_lol_action.analysis.network_layers import build_layer
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Kept, Machine, Root
 from gpu_lol_action.analysis.network_objects import CONTAINERS, call_function
+from gpu_lol_action.analysis.network_strangers import is_stranger
 from gpu_lol_action.analysis.network_tensors import FUNCTIONS, call_tensor_function
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -88,7 +89,9 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
         and _is_near(target, found)
     ):
         return machine.call(found, places, named)
-    return unknown_call(machine, places, named)
+    made = unknown_call(machine, places, named)
+    machine.strangers += made is UNKNOWN and machine.building > 0 and not machine.running and is_stranger(target.name)
+    return made
 
 
 def _started(machine: Machine, last: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:

@@ -85,6 +85,7 @@ class Root:
     program: Program
     line: int
     kept: Kept | None = None  # where its layers were called as it was built (Keras)
+    strangers: int = 0  # parts of libraries that nothing is known of
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,7 @@ class Machine:
         default_factory=dict
     )  # programs that a dotted origin may mean, asked from a folder
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
+    strangers: int = 0  # parts of libraries that nothing is known of, in networks that were built so far
     nodes: Mapping[str, dict[str, Value]] = field(
         default_factory=dict
     )  # parts of a configuration that name a class, by their keys

@@ -86,7 +86,7 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     counted = {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}
     weights += 1e6 * sum(counted.values())
     layered += 1e6 * sum(counted.values())
-    unknown = sum(part.parameters is None for part in layers) + kept.unknown
+    unknown = sum(part.parameters is None for part in layers) + kept.unknown + root.strangers
     sized = sum(bool(part.parameters) for part in layers)
     reached = sum(part.parameters or 0.0 for part in kept.used.values() if isinstance(part, Layer))
     reached += 1e6 * sum(

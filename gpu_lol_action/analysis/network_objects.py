@@ -104,7 +104,7 @@ def construct(machine: Machine, home: Class, places: Sequence[Value], named: Map
     is_network = any(name.endswith(_BASES) for name in libraries)
     kind = next((name for name in libraries if name in CONTAINERS), home.node.name)
     made = Instance(home, kind, is_network)
-    place = (machine.program, machine.line)
+    place, strangers = (machine.program, machine.line), machine.strangers
     machine.building += is_network
     machine.built += is_network
     before = machine.depth
@@ -122,7 +122,7 @@ def construct(machine: Machine, home: Class, places: Sequence[Value], named: Map
         ):
             machine.shapes.append(dict(named))
         if made.is_network and not machine.building and not machine.running and place[0] is not None:
-            machine.roots.append(Root(made, place[0], place[1]))
+            machine.roots.append(Root(made, place[0], place[1], strangers=machine.strangers - strangers))
     return made
 
 
