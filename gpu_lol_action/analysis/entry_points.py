@@ -167,7 +167,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     """Return the run of a command that trains or infers; None for everything else (data preparation, other people's files)."""
     script = run.script
     word = script.name.rpartition(".")[0] if script is not None else ""
-    found = [source for name in command.configs if (source := _config(checkout, name, word)) is not None]
+    names = (*command.configs, *_without_ending(checkout, command))
+    found = [source for name in names if (source := _config(checkout, name, word)) is not None]
     configs = tuple(source for source in dict.fromkeys(found) if source is not script)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
@@ -188,6 +189,13 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         return None
     configs = configs or own_configs(checkout, script)
     return Run(behavior, command.evidence, command, script, configs, command.options)
+
+
+def _without_ending(checkout: Checkout, command: LaunchCommand) -> list[str]:
+    """Return the configurations that a command names as modules are named, without their ending (``train.py configs/small``)."""
+    bare = [word.removeprefix("./") for word in (*command.words[1:], *command.options.values())[:20]]
+    bare = [word for word in bare if re.fullmatch(r"(?:[\w-]+/)+[\w.-]+", word) and checkout.find(word) is None]
+    return [word + end for word in bare for end in (".py", ".yaml", ".yml", ".json") if checkout.find(word + end)]
 
 
 def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:

@@ -39,6 +39,9 @@ _SHAPES = {
 }
 
 
+_GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_scatter"})
+
+
 def shape_of_config(checkout: Checkout) -> Iterator[Finding]:
     """Yield the shape of a model whose config.json lies in the checkout."""
     for source in checkout.of(Form.JSON)[:50]:
@@ -61,6 +64,13 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
 
     Layers and width have to stand together, in what the run starts with or in one file: those of two files are two models'.
     """
+    if (
+        run is not None
+        and run.script is not None
+        and run.script.code is not None
+        and run.script.code.imported() & _GRAPHS
+    ):
+        return []  # layers of a network of graphs
     scope = scope_of(checkout, run)
     for part in _places(scope, run):
         found = list(_dimensions(part))

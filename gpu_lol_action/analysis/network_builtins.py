@@ -259,7 +259,16 @@ def _pair(asked: Asked) -> Value:
     return value if isinstance(value, list) else [value, value]
 
 
-HELPERS: Mapping[str, Builtin] = {"to_2tuple": _pair, "_pair": _pair, "pair": _pair, "cast_tuple": _pair}
+def _always(number: int) -> Builtin:
+    def give(asked: Asked) -> Value:
+        del asked
+        return number
+
+    return give
+
+
+HELPERS: Mapping[str, Builtin] = {"to_2tuple": _pair, "_pair": _pair, "pair": _pair, "cast_tuple": _pair,
+                                  "get_world_size": _always(1), "get_rank": _always(0)}  # fmt: skip
 """Functions that many libraries have under one name."""
 BUILTINS: Mapping[str, Builtin] = {
     "range": _range, "len": _len, "int": _number(int), "float": _number(float), "round": _number(round),

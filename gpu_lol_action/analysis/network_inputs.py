@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_series import series_input
 from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_waves import is_judged, wave_input
-from gpu_lol_action.analysis.network_weights import number
+from gpu_lol_action.analysis.network_weights import NORM, number
 
 FORWARDS = ("forward", "call", "__call__")
 LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
@@ -105,20 +105,13 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
             break
         if isinstance(part, Tensor) and part.is_parameter and part.shape is not None and len(part.shape) > 1:
             break
-        if not isinstance(part, Layer) or part.is_last:
+        if not isinstance(part, Layer) or part.is_last or NORM.match(part.kind):
             continue
         if rank is None and (wave := wave_input(machine, part, name)) is not None:
             return wave
-        inner = number(part, 0, "in_channels")
-        if part.kind == "ConvTranspose2d" and inner:
-            return _shaped(machine, name, (1.0, inner, 1.0, 1.0))  # a generator's noise
-        if part.kind == "Conv2d" and inner and rank == CLIP:
-            frames = float(machine.frames or FRAMES)  # a clip of which each picture goes by itself
-            return _shaped(machine, name, (1.0, inner, frames, *_sides(machine, 2)))
-        if part.kind in {"Conv1d", "Conv2d", "Conv3d"} and inner:
-            return _shaped(
-                machine, name, (1.0, inner, *_sides_for(machine, inner, rank - 2 if rank else int(part.kind[4])))
-            )
+        shape = _convolved_shape(machine, part, rank)
+        if shape is not None:
+            return _shaped(machine, name, shape)
         is_patches = (
             part.kind == "Rearrange"
             and bool(part.places)
@@ -129,6 +122,30 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
         if part.parameters:
             break
     return Tensor(None, name=name)
+
+
+def _convolved_shape(machine: Machine, layer: Layer, rank: int | None) -> tuple[float, ...] | None:
+    """Return what a network is given whose first layer is this convolution; None for other layers."""
+    inner = number(layer, 0, "in_channels")
+    if not inner:
+        return None
+    if layer.kind == "ConvTranspose2d":
+        return (1.0, inner, 1.0, 1.0)  # a generator's noise
+    if machine.points and rank is None and (cloud := _edges_of(layer, inner)) is not None:
+        return (1.0, cloud, float(machine.points))
+    if layer.kind == "Conv2d" and rank == CLIP:
+        frames = float(machine.frames or FRAMES)  # a clip of which each picture goes by itself
+        return (1.0, inner, frames, *_sides(machine, 2))
+    if layer.kind in {"Conv1d", "Conv2d", "Conv3d"}:
+        return (1.0, inner, *_sides_for(machine, inner, rank - 2 if rank else int(layer.kind[4])))
+    return None
+
+
+def _edges_of(layer: Layer, inner: float | None) -> float | None:
+    """Return how many numbers a point has in a network of edges (Wang et al. 2019), whose first layer reads those of two of them."""
+    kernel = layer.named.get("kernel_size", layer.places[2] if len(layer.places) > 2 else None)
+    is_pointwise = layer.kind == "Conv2d" and kernel in (1, [1, 1])
+    return inner / 2 if is_pointwise and inner in {6.0, 12.0, 18.0} else None
 
 
 def _shaped(machine: Machine, name: str, shape: tuple[float, ...]) -> Tensor:

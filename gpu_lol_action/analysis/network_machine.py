@@ -142,10 +142,8 @@ class Machine:
         default_factory=dict
     )  # programs that a dotted origin may mean, asked from a folder
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
-    strangers: int = 0  # parts of libraries that nothing is known of, in networks that were built so far
-    nodes: Mapping[str, dict[str, Value]] = field(
-        default_factory=dict
-    )  # parts of a configuration that name a class, by their keys
+    strangers: int = 0  # parts of libraries that nothing is known of, so far
+    nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
     homes: dict[str, Program | None] = field(
         default_factory=dict

@@ -86,7 +86,9 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     counted = {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}
     weights += 1e6 * sum(counted.values())
     layered += 1e6 * sum(counted.values())
-    unknown = sum(part.parameters is None for part in layers) + kept.unknown + root.strangers
+    unknown = (
+        sum(part.parameters is None for part in layers) + kept.unknown + root.strangers // 2
+    )  # half of them hold little
     sized = sum(bool(part.parameters) for part in layers)
     reached = sum(part.parameters or 0.0 for part in kept.used.values() if isinstance(part, Layer))
     reached += 1e6 * sum(

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from gpu_lol_action.analysis.network_layers import build_layer
 from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, Root
 from gpu_lol_action.analysis.network_spaces import space_of
+from gpu_lol_action.analysis.network_strangers import WHOLE, is_strange_network
 from gpu_lol_action.analysis.network_tensors import features_of
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -105,6 +106,7 @@ def construct(machine: Machine, home: Class, places: Sequence[Value], named: Map
     kind = next((name for name in libraries if name in CONTAINERS), home.node.name)
     made = Instance(home, kind, is_network)
     place, strangers = (machine.program, machine.line), machine.strangers
+    machine.strangers += WHOLE * any(isinstance(each, Named) and is_strange_network(each.name) for each in line)
     machine.building += is_network
     machine.built += is_network
     before = machine.depth
@@ -193,17 +195,27 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return found
     if isinstance(owner, Named):
         return _of_named(machine, owner, name)
-    if owner is UNKNOWN:
-        said = machine.nodes[name] if name in machine.nodes else machine.option(name)
-        return said if said is not UNKNOWN else space_of(machine, name)
+    return _of_unknown(machine, name) if owner is UNKNOWN else _of_plain(machine, owner, name)
+
+
+def _of_unknown(machine: Machine, name: str) -> Value:
+    """Return what a configuration, an option or an environment has under a name."""
+    said = machine.nodes[name] if name in machine.nodes else machine.option(name)
+    return said if said is not UNKNOWN else space_of(machine, name)
+
+
+def _of_plain(machine: Machine, owner: Value, name: str) -> Value:
+    """Return an attribute of a text, number, list or dictionary, mostly a method."""
+    if isinstance(owner, list) and len(owner) == 2 and name in {"values", "indices"}:
+        return owner[name == "indices"]  # of a maximum along a side
     is_value = isinstance(owner, _PLAIN) and not hasattr(owner, name) and name not in _OF_ARRAYS
     # What is asked for what no text or list has is a part of a configuration, of which only a word is known.
-    option = attribute(machine, UNKNOWN, name) if is_value else UNKNOWN
+    option = _of_unknown(machine, name) if is_value else UNKNOWN
     return option if option is not UNKNOWN else Method(owner, name)
 
 
 def _of_named(machine: Machine, owner: Named, name: str) -> Value:
-    if owner.last in {"FLAGS", "args", "cfg", "opt"}:
+    if owner.last in {"FLAGS", "args", "cfg", "opt", "config", "conf", "hparams"}:
         return machine.option(name)
     if owner.name == "string" and name.startswith("ascii_"):
         return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())

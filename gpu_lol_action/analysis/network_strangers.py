@@ -18,6 +18,19 @@ _NO_LAYER = re.compile(
 )
 
 
+WHOLE = 20
+"""Layers for which a network stands that a class takes over from a library whole."""
+_OF_NETWORKS = re.compile(
+    r"^(?:torchvision\.models|timm|segmentation_models_pytorch|detectron2\.modeling|mmdet|mmseg|mmcls|mmpretrain)\."
+)
+_PLAIN_BASES = re.compile(r"(?:Module|Base\w*|Mixin|Backbone|Head|Encoder|Block|Layer)$")
+
+
+def is_strange_network(name: str) -> bool:
+    """Whether a class that one inherits from is a whole network of a library (``torchvision.models.resnet.ResNet``)."""
+    return bool(_OF_NETWORKS.match(name)) and not _PLAIN_BASES.search(name) and name.rpartition(".")[2][:1].isupper()
+
+
 def is_stranger(name: str) -> bool:
     """Whether a dotted name of a library is that of a class that may hold layers."""
     root, last = name.partition(".")[0], name.rpartition(".")[2]

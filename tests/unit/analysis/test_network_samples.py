@@ -249,3 +249,34 @@ def test_a_module_of_lightning_knows_what_it_was_given(checkout: Build) -> None:
         "    def training_step(self, batch, index):\n        return self.net(batch).mean()\n\nnet = Net(width=8)\n"
     )
     assert network(checkout, code).parameters == 72
+
+
+def test_edges_between_the_nearest_points_are_counted(checkout: Build) -> None:
+    code = (
+        "def edges(x, k):\n    n = x.size(2)\n    idx = torch.matmul(x.transpose(2, 1), x).topk(k=k, dim=-1)[1].view(-1)\n"
+        "    x = x.transpose(2, 1).contiguous()\n    near = x.view(n, -1)[idx, :].view(1, n, k, -1)\n"
+        "    x = x.view(1, n, 1, -1).repeat(1, 1, k, 1)\n    return torch.cat((near - x, x), dim=3).permute(0, 3, 1, 2)\n"
+    ) + class_of(
+        "self.norm = nn.BatchNorm2d(8)\nself.first = nn.Sequential(nn.Conv2d(6, 8, kernel_size=1), self.norm)\n"
+        "self.second = nn.Conv2d(16, 4, kernel_size=1)",
+        "x = self.first(edges(x, 20)).max(dim=-1)[0]\nx = self.second(edges(x, 20))\n"
+        "return F.adaptive_max_pool2d(x.max(dim=-1, keepdim=True)[0], 1)",
+    )
+    found = network(checkout, code, InputSizes(64, points=128))
+    products = 2 * 128 * 128
+    assert found.outputs == products + 128 * 20 * (6 + 8 + 8 + 16 + 4)
+
+
+def test_a_network_around_one_of_a_library_is_not_understood(checkout: Build) -> None:
+    code = (
+        "from torchvision.models.mobilenetv3 import MobileNetV3\n\n"
+        "class Encoder(MobileNetV3):\n    def forward(self, x):\n        return self.features[0](x)\n"
+    ) + class_of("self.encoder = Encoder()\nself.net = nn.Conv2d(3, 8, 1)", "return self.net(self.encoder(x))")
+    assert network(checkout, code).unknown > 5
+
+
+def test_parts_of_libraries_that_nothing_is_known_of_are_counted(checkout: Build) -> None:
+    code = "from mamba_ssm import Mamba\n" + class_of(
+        "self.net = nn.Conv2d(3, 8, 1)\nself.mixers = nn.ModuleList([Mamba(d_model=8) for _ in range(4)])"
+    )
+    assert network(checkout, code).unknown == 2
