@@ -23,8 +23,8 @@ from gpu_lol_action.analysis.media_guidance import guidance_findings
 from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import own_network
-from gpu_lol_action.analysis.media_policies import policy_of
-from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
+from gpu_lol_action.analysis.media_policies import policy_of, usual_policy
+from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_findings
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
@@ -92,8 +92,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [*latent, *found]
     if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):
         return [*found, *gaussians]
-    points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
-    found += [points] if points is not None else []
+    found += points_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
     words = frozenset(setting.text for _, settings in scope.tiers[:4] for setting in settings)
     configs = tuple(run_configs(checkout, run))
@@ -270,7 +269,7 @@ def _own(
     network = own_network(sources, sizes, options) if sources else None
     if network is not None:
         return [*_own_findings(network), *_shape_findings(run, network)]
-    return list(next((policy for source in sources if (policy := policy_of(source))), ()))
+    return list(next((policy for source in sources if (policy := policy_of(source))), usual_policy(sources)))
 
 
 def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
@@ -19,6 +20,28 @@ _POLICY_PARAMETERS = {
 _POLICY_OUTPUTS = {"MlpPolicy": 512, "MlpLstmPolicy": 4096, "CnnPolicy": 60_000, "MultiInputPolicy": 60_000}
 
 
+_LIBRARIES = frozenset({"stable_baselines3", "sb3_contrib", "rl_zoo3", "tianshou", "sample_factory"})
+
+
+def usual_policy(sources: Sequence[Source]) -> tuple[Finding, ...]:
+    """Return the larger of a library's usual networks where nothing names the policy that an agent of it starts with."""
+    for source in sources:
+        found = source.code.imported() & _LIBRARIES if source.code is not None else frozenset()
+        if found:
+            why = f"an agent of `{min(found)}` starts with a small network"
+            return _findings("CnnPolicy", why, Evidence(source.path), Confidence.MEDIUM)
+    return ()
+
+
+def _findings(policy: str, why: str, where: Evidence, confidence: Confidence) -> tuple[Finding, ...]:
+    values = (
+        ("own_network", policy),
+        ("own_parameters", str(_POLICY_PARAMETERS[policy])),
+        ("own_outputs", str(_POLICY_OUTPUTS[policy])),
+    )
+    return tuple(Finding(f"media.{field}", value, why, confidence, where) for field, value in values)
+
+
 @remembered
 def policy_of(source: Source) -> tuple[Finding, ...]:
     """Return the network of the first policy that a program starts an agent with."""
@@ -28,10 +51,5 @@ def policy_of(source: Source) -> tuple[Finding, ...]:
         if first is not None and _POLICIES.match(first):
             where = Evidence(source.path, call.line)
             why = f"`{call.last}` starts with `{first}`"
-            values = (
-                ("own_network", first),
-                ("own_parameters", str(_POLICY_PARAMETERS[first])),
-                ("own_outputs", str(_POLICY_OUTPUTS[first])),
-            )
-            return tuple(Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values)
+            return _findings(first, why, where, Confidence.HIGH)
     return ()

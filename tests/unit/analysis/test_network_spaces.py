@@ -69,3 +69,24 @@ def test_a_network_without_forward_is_entered_by_the_method_that_keeps_most(chec
     known = found(checkout, code)
     assert known["media.own_parameters"] == str(2 * (376 * 64 + 64) + 64 + 1 + 64 * 18 + 18)
     assert known["media.own_outputs"] == str(2 * (64 + 64) + 1 + 18)
+
+
+def test_an_agent_of_a_library_whose_policy_a_table_names_is_small(checkout: Build) -> None:
+    code = "from stable_baselines3 import PPO\n\nparams = load(path)\nnet = PPO(env=gym.make('CartPole-v1'), **params)\nnet.learn(1000)\n"
+    known = found(checkout, code)
+    assert known["media.own_network"] == "CnnPolicy"
+    assert int(known["needs"]) < 4
+
+
+def test_a_batch_of_a_program_that_follows_rays_is_of_points(checkout: Build) -> None:
+    tree = checkout(
+        {
+            "train.py": HEAD
+            + "from scene import sample_rays\nfrom render import along_rays\n\nbatch_size = 4096\nnum_nerf_samples = 32\n"
+            "net = nn.Linear(3, 8).cuda()  # asked along rays\n" + STEP,
+            "scene.py": "def sample_rays():\n    pass\n",
+            "render.py": "def along_rays():\n    pass\n",
+        }
+    )
+    known = {finding.field: finding.value for finding in reversed(analyze(tree).findings)}
+    assert (known["training.batch_size"], known["media.views"]) == ("4096", "32")
