@@ -28,6 +28,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
+_OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 _DEEP = ("torch", "tensorflow", "jax")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
@@ -253,7 +254,9 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     # Asked only as far as the answer needs it: each may have to be parsed.
-    may_train = own is Behavior.NEITHER or TRAINING_TARGET.search(script.path) or _has_training_options(script)
+    options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
+    is_named = TRAINING_TARGET.search(script.path)
+    may_train = own is Behavior.NEITHER or is_named or any(_has_training_options(s) for s in (script, *options))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and any(

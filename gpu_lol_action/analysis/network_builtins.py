@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Machine
 from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_plain import copied, items
+from gpu_lol_action.analysis.network_records import record_kind, replaced, split_number
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Instance, Layer, Named, Partial, Tensor, Value
 
 _Numbers = (int, float)
@@ -201,6 +202,11 @@ def _copied(asked: Asked) -> Value:
     return copied(asked.machine, asked.places[0]) if asked.places else UNKNOWN
 
 
+def _replaced(asked: Asked) -> Value:
+    owner = asked.places[0] if asked.places else UNKNOWN
+    return replaced(owner, asked.named) if isinstance(owner, Instance) else owner
+
+
 def _second(asked: Asked) -> Value:
     return asked.places[1] if len(asked.places) > 1 else UNKNOWN
 
@@ -282,6 +288,8 @@ BUILTINS: Mapping[str, Builtin] = {
     "set": _listed, "iter": _listed, "reversed": _reversed, "sorted": _sorted, "dict": _dict, "OrderedDict": _dict, "collections.OrderedDict": _dict, "cast": _second, "typing.cast": _second,
     "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
     "np.prod": _product, "np.array": _array, "numpy.array": _array, "np.asarray": _array, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
+    "namedtuple": lambda asked: record_kind(asked.places), "collections.namedtuple": lambda asked: record_kind(asked.places),
+    "re.split": lambda asked: split_number(*(*asked.places, UNKNOWN, UNKNOWN)[:2]), "dataclasses.replace": _replaced, "replace": _replaced,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
     "importlib.import_module": _module, "import_module": _module, "__import__": _module,
     "eval": _eval, "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,

@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.network_objects import (
     method_of,
 )
 from gpu_lol_action.analysis.network_plain import call_plain_method
+from gpu_lol_action.analysis.network_records import KIND, record_of, replaced
 from gpu_lol_action.analysis.network_spaces import SPACE
 from gpu_lol_action.analysis.network_tensors import call_tensor_function
 from gpu_lol_action.analysis.network_values import (
@@ -70,6 +71,8 @@ def _run(machine: Machine, target: Instance, places: Sequence[Value], named: Map
         for item in target.row:
             value = call(machine, item, [value], {})
         return value
+    if target.kind == KIND:
+        return record_of(target, places, named)
     if target.kind == SPACE:
         return target  # `env.observation_spec()`
     line = line_of(machine, target.home) if target.home is not None else []
@@ -117,6 +120,8 @@ def _call_method(machine: Machine, target: Method, places: Sequence[Value], name
         return call_plain_method(machine, owner, target.name, places)
     if isinstance(owner, Tensor):
         return call_tensor_function(machine, target.name, [owner, *places], named)
+    if isinstance(owner, Instance) and target.name == "_replace":
+        return replaced(owner, named)
     if isinstance(owner, Instance):
         return _of_container(owner, target.name, places)
     return unknown_call(machine, places, named)

@@ -24,8 +24,9 @@ from gpu_lol_action.analysis.network_values import Value
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import may_define
 
-TARGETS = ("_target_", "target", "type")
-MAX_NODES, MAX_DEPTH, MAX_MODULES = 200, 8, 12
+TARGETS = ("_target_", "class", "cls", "target", "type")
+"""The second and third are Hydra's before 1.0."""
+MAX_NODES, MAX_DEPTH, MAX_MODULES, MAX_NAME = 200, 8, 12, 200
 _PLACES = ("configs", "config", "conf")
 
 
@@ -35,7 +36,7 @@ def nodes_of(machine: Machine, sources: Sequence[Source]) -> dict[str, dict[str,
     whole: dict[str, Value] = {}
     for source in sources:
         document = _python_values(machine, source) if source.code is not None else _document(source)
-        if any(isinstance(document.get(key), str) for key in TARGETS[:1]):
+        if any(_is_dotted(document.get(key)) for key in TARGETS[:3]):
             document = {source.folder.rpartition("/")[2]: document}  # a file of a group is the part itself
         whole = _over(document, whole)
     for key, node in _walked(whole):
@@ -75,10 +76,7 @@ def _named_classes(source: Source) -> tuple[str, ...]:
         calls = source.code.calls_named("dict")
         return tuple(value.text for call in calls if (value := call.keyword("type")) is not None and value.text)
     return tuple(
-        node[key]
-        for _, node in _walked({"": _document(source)})
-        for key in TARGETS[:1]
-        if isinstance(node.get(key), str) and len(node[key]) < 200
+        node[key] for _, node in _walked({"": _document(source)}) for key in TARGETS[:3] if _is_dotted(node.get(key))
     )
 
 
@@ -101,6 +99,10 @@ def _python_values(machine: Machine, source: Source) -> dict[str, Value]:
     frame = Frame(program)
     values = {name: machine.evaluate(frame, node) for name, node in list(program.values.items())[:MAX_NODES]}
     return {name: value for name, value in values.items() if isinstance(value, dict)}
+
+
+def _is_dotted(name: object) -> bool:
+    return isinstance(name, str) and "." in name and len(name) < MAX_NAME
 
 
 def _over(base: Mapping[str, Any], above: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:

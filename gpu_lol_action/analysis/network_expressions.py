@@ -234,7 +234,7 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
             )
         return held
     index = evaluate(machine, frame, node.slice)
-    if isinstance(held, list):
+    if isinstance(held, (list, str)):
         return held[index] if isinstance(index, int) and -len(held) <= index < len(held) else UNKNOWN
     if isinstance(held, dict):
         if isinstance(index, str) and index not in held and (entered := machine.registered(index)) is not None:

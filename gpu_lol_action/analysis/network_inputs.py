@@ -23,7 +23,10 @@ WAVES = frozenset({1, 2})
 FEATURES = 16
 CLIP, FRAMES = 5, 8
 """Sides of a clip with its channels and samples, and pictures of one of which nothing says how many."""
+COLORS = 3.0
 PICTURES = frozenset({1, 3, 4, 6})
+_PICTURE = re.compile(r"(?:batched_)?(?:imgs?|images?|pixel_values|pictures?|samples|inputs?|input_images?|x)")
+"""What a network calls a picture."""
 _CLOUD = re.compile(r"p|pts?|points?|xyz|coords?|point_?clouds?|pcd?|query_points?")
 """What a network calls points of space, each of three numbers."""
 _TWIN = re.compile(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref)$|_?\d$")
@@ -111,7 +114,8 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
             return wave
         shape = _convolved_shape(machine, part, rank)
         if shape is not None:
-            return _shaped(machine, name, shape)
+            channels = _colors(network) if len(shape) == 4 and shape[1] >= FEATURES and _PICTURE.fullmatch(name) else 0
+            return _shaped(machine, name, (1.0, channels, *_sides(machine, 2)) if channels else shape)
         is_patches = (
             part.kind == "Rearrange"
             and bool(part.places)
@@ -122,6 +126,16 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
         if part.parameters:
             break
     return Tensor(None, name=name)
+
+
+def _colors(network: Value) -> float:
+    """Return the colors of a picture that some convolution of a network reads, where another one stands first; 0 without one."""
+    found = (
+        number(part, 0, "in_channels")
+        for part in parts_of_network(network)
+        if isinstance(part, Layer) and part.kind == "Conv2d"
+    )
+    return next((inner for inner in found if inner == COLORS), 0.0)
 
 
 def _convolved_shape(machine: Machine, layer: Layer, rank: int | None) -> tuple[float, ...] | None:

@@ -111,12 +111,10 @@ class Machine:
     tries: int = 0
     forward_left: int = MOST_FORWARD
     is_size_open: bool = False
-    frames: int = (
-        0  # of a clip, samples of a sound and from one of its windows to the next, points of a cloud; 0: not said
-    )
-    samples: int = 0
+    frames: int = 0  # of a clip; 0: not said, as below
+    samples: int = 0  # of a sound, and from one of its windows to the next
     hop: int = 0
-    points: int = 0
+    points: int = 0  # of a cloud
     infers: bool = False
     input_shape: tuple[float, ...] | None = None  # of a network that is run, as long as it may be of another rank
     has_latents: bool = False
@@ -188,12 +186,16 @@ class Machine:
             return found
         return self.of_origin(program.imports.get(name) if program is not None else None, name, program)
 
-    def of_origin(self, origin: str | None, name: str, asking: Program | None = None) -> Value:
+    def of_origin(self, origin: str | None, name: str, asking: Program | None = None, hops: int = 3) -> Value:
         """Return the class or function that an import of a dotted origin means, by that name; a library's as such."""
         last = origin.rpartition(".")[2] if origin else name
         for other in self.meant_by(origin, asking) if origin else ():
             if (found := self._own(last, other)) is not None:
                 return found
+            if other is not asking and hops and last in other.imports:  # a package hands on what its modules hold
+                found = self.of_origin(other.imports[last], last, other, hops - 1)
+                if not isinstance(found, Named):
+                    return found
         if last not in self.homes:
             self.homes[last] = next((other for other in self.programs if other.defines(last)), None)
         home = self.homes[last]
@@ -245,7 +247,8 @@ class Machine:
     def add_option(self, places: Sequence[Value], named: Mapping[str, Value]) -> None:
         """Note what an option starts with that the program makes as it goes, from a table of its own."""
         names = [place.lstrip("-").replace("-", "_") for place in places if isinstance(place, str)]
-        default = named.get("default", UNKNOWN)
+        said = next((self.options[name] for name in names[:2] if name in self.options), None)
+        default = named.get("default", UNKNOWN) if said is None else parse_value(said)  # by its other name
         if isinstance(default, (str, int, float, list)):
             for name in names[:2]:
                 self.defaults.setdefault(name, default)

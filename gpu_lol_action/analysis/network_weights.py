@@ -55,7 +55,9 @@ def layer_number(layer: Layer, name: str) -> Value:
     if name in _ARGUMENTS and CONV.match(layer.kind) and not layer.is_last:
         place, default = _ARGUMENTS[name]
         place += "ranspose" in layer.kind and name in {"dilation", "groups"}
-        return layer.named.get(name, layer.places[place] if len(layer.places) > place else default)
+        value = layer.named.get(name, layer.places[place] if len(layer.places) > place else default)
+        is_one = isinstance(value, int) and name != "groups"  # of each side
+        return [value] * rank_of(layer) if is_one else value
     return UNKNOWN if name in {"bias", *_ARGUMENTS} else None
 
 

@@ -111,3 +111,61 @@ def test_views_of_a_scene_are_no_crops(checkout: Build) -> None:
     train = "import torch\nfrom torchvision.models import resnet18\n\nn_views = 24\nnet = resnet18().cuda()\n" + STEP
     assert "media.views" not in found(checkout({"train.py": train}))
     assert found(checkout({"train.py": train + "loss = info_nce(net)\n"}))["media.views"] == "24"
+
+
+def test_a_package_hands_on_what_its_modules_hold(checkout: Build) -> None:
+    """Another class of the same name stands in the program that asks for it."""
+    train = (
+        "import torch\nfrom torch import nn\nfrom nets import Net as Inner\n\n"
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = Inner.make('small')\n\n"
+        "    def forward(self, x):\n        return self.net(x)\n\nnet = Net().cuda()\n" + STEP
+    )
+    held = mlp("Net", 16) + "\n    @classmethod\n    def make(cls, name):\n        return cls(8)\n"
+    known = found(checkout({"train.py": train, "nets/__init__.py": "from .net import Net\n", "nets/net.py": held}))
+    assert known["media.own_parameters"] == str(8 * 16 + 16)
+
+
+BLOCKS = """
+import collections
+import re
+import argparse
+import torch
+from torch import nn
+
+Args = collections.namedtuple('Args', ['kernel', 'inner', 'outer'])
+
+def decode(text):
+    options = {}
+    for part in text.split('_'):
+        splits = re.split(r'(\\d.*)', part)
+        if len(splits) >= 2:
+            key, value = splits[:2]
+            options[key] = value
+    return Args(kernel=int(options['k'][0]), inner=int(options['i']), outer=int(options['o']))
+
+class Net(nn.Module):
+    def __init__(self, factor):
+        super().__init__()
+        self.parts = nn.ModuleList()
+        for block in [decode('r1_k3_i3_o8'), decode('r1_k5_i8_o16')]:
+            part = nn.Module()
+            part.conv = nn.Conv2d(block.inner, block.outer * factor if block.inner == 3 else block.outer, block.kernel)
+            self.parts.append(part)
+            factor = 1 if block.inner == 3 else factor
+        self.parts[1].conv = nn.Conv2d(self.parts[0].conv.out_channels, decode('k1_i1_o4')._replace(outer=2).outer, 1)
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part.conv(x)
+        return x
+
+parser = argparse.ArgumentParser()
+parser.add_argument('-f', '--factor', type=int, default=1)
+args = parser.parse_args()
+net = Net(args.factor).cuda()
+"""
+
+
+def test_blocks_that_are_written_down_as_words_are_built(checkout: Build) -> None:
+    tree = checkout({"README.md": "```\npython train.py -f 4\n```\n", "train.py": BLOCKS + STEP})
+    assert found(tree)["media.own_parameters"] == str(32 * 3 * 9 + 32 + 2 * 32 + 2)
