@@ -61,9 +61,7 @@ class Kept:
     is_sequence: bool = False
     last: Tensor | None = None
     used: dict[int, Value] = field(default_factory=dict)
-    sides: dict[int, tuple[float, ...]] = field(
-        default_factory=dict
-    )  # of the last picture, sound or volume, by their count
+    sides: dict[int, tuple[float, ...]] = field(default_factory=dict)  # of the last picture or sound, by their count
 
     def keep(self, tensor: Tensor, times: float = 1.0) -> Tensor:
         """Note a tensor that a layer puts out, and how many of its size are saved; return it."""
