@@ -23,7 +23,7 @@ from gpu_lol_action.analysis.media_guidance import guidance_findings
 from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import own_network
-from gpu_lol_action.analysis.media_policies import policy_of, usual_policy
+from gpu_lol_action.analysis.media_policies import assumed_network
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_findings
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
@@ -267,9 +267,11 @@ def _own(
     sizes = input_sizes(scope, found, infers=run.behavior is Behavior.INFERS)
     sizes = replace(sizes, stray=tuple(sorted(rest.items())), configs=tuple(run_configs(checkout, run)))
     network = own_network(sources, sizes, options) if sources else None
-    if network is not None:
-        return [*_own_findings(network), *_shape_findings(run, network)]
-    return list(next((policy for source in sources if (policy := policy_of(source))), usual_policy(sources)))
+    known = [*_own_findings(network), *_shape_findings(run, network)] if network is not None else []
+    if known and known[0].confidence is not Confidence.LOW:
+        return known
+    trains = run.behavior is Behavior.TRAINS and not any(f.field == "media.network" for f in found)
+    return list(assumed_network(sources, is_alone=network is None, trains=trains)) or known
 
 
 def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:

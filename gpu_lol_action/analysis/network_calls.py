@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.network_libraries import call_named, unknown_call
 from gpu_lol_action.analysis.network_machine import Kept, Machine
 from gpu_lol_action.analysis.network_objects import (
     CONTAINERS,
+    LOADERS,
     SAME,
     assign_attribute,
     call_function,
@@ -114,6 +115,8 @@ def _call_method(machine: Machine, target: Method, places: Sequence[Value], name
         elif library is not None and (layer := build_layer(library, places, named)) is not None:
             owner.owner.attributes["__base__"] = layer
         return None
+    if isinstance(owner, Class) and target.name in LOADERS:
+        return construct(machine, owner, (), named)
     if isinstance(owner, (Instance, Layer)) and target.name in SAME:
         return owner
     if isinstance(owner, (list, dict, str)):

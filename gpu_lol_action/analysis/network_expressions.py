@@ -31,7 +31,7 @@ def _name(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return global_value(machine, frame, name)
 
 
-def global_value(machine: Machine, frame: Frame, name: str) -> Value:
+def global_value(machine: Machine, frame: Frame, name: str, hops: int = 3) -> Value:
     """Return a module's value of that name, computed when it is first asked, else what ``Machine.find`` knows."""
     program = frame.program
     ran = machine.modules.get(program.source.path, {})
@@ -51,8 +51,10 @@ def global_value(machine: Machine, frame: Frame, name: str) -> Value:
     found = machine.find(name, program)
     if isinstance(found, Named) and name in program.imports:
         for other in machine.meant_by(found.name):
-            if other is not program and found.last in other.values:
-                return global_value(machine, Frame(other), found.last)
+            # A package hands on what its modules hold (`from .tables import table`).
+            is_handed = other is not program and hops and other.imports.get(found.last, found.name) != found.name
+            if other is not program and (found.last in other.values or is_handed):
+                return global_value(machine, Frame(other), found.last, hops - 1)
     return found
 
 

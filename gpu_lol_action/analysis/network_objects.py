@@ -32,6 +32,8 @@ _PLAIN = (str, int, float, list, dict, type(None))
 _OF_ARRAYS = frozenset(
     {"shape", "size", "ndim", "prod", "sum", "max", "min", "mean", "astype", "tolist", "reshape", "T", "dtype"}
 )
+LOADERS = frozenset({"from_pretrained", "load_from_checkpoint"})
+"""Methods by which libraries' mixins build a class of one's own."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "CondSequential"})
 SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "apply", "double", "share_memory",
@@ -181,7 +183,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         found = _of_class(machine, owner, name)
         if found is UNKNOWN and (other := machine.of_module(owner.node.name, name)) is not None:
             return other  # of the module that has the class's name
-        return found
+        return Method(owner, name) if found is UNKNOWN and name in LOADERS else found
     if isinstance(owner, Tensor):
         return features_of(owner, name)
     if isinstance(owner, Layer):

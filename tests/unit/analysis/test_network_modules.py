@@ -169,3 +169,19 @@ net = Net(args.factor).cuda()
 def test_blocks_that_are_written_down_as_words_are_built(checkout: Build) -> None:
     tree = checkout({"README.md": "```\npython train.py -f 4\n```\n", "train.py": BLOCKS + STEP})
     assert found(tree)["media.own_parameters"] == str(32 * 3 * 9 + 32 + 2 * 32 + 2)
+
+
+def test_a_table_is_handed_on_by_its_package(checkout: Build) -> None:
+    train = "import torch\nfrom nets import registry\n\nnet = registry['small']().cuda()\n" + STEP
+    held = mlp("Net", 16) + "\ndef small():\n    return Net(8)\n\nregistry = {'small': small}\n"
+    known = found(
+        checkout({"train.py": train, "nets/__init__.py": "from .build import registry\n", "nets/build.py": held})
+    )
+    assert known["media.own_parameters"] == str(8 * 16 + 16)
+
+
+def test_a_class_of_ones_own_is_built_by_a_mixin_that_loads_it(checkout: Build) -> None:
+    held = mlp("Base", 16).replace("inner)", "inner=8)", 1)
+    held += "\nfrom huggingface_hub import PyTorchModelHubMixin\n\nclass Net(Base, PyTorchModelHubMixin):\n    pass\n"
+    train = "import torch\nfrom net import Net\n\nnet = Net.from_pretrained('me/net').cuda()\n" + STEP
+    assert found(checkout({"train.py": train, "net.py": held}))["media.own_parameters"] == str(8 * 16 + 16)

@@ -90,3 +90,20 @@ def test_a_batch_of_a_program_that_follows_rays_is_of_points(checkout: Build) ->
     )
     known = {finding.field: finding.value for finding in reversed(analyze(tree).findings)}
     assert (known["training.batch_size"], known["media.views"]) == ("4096", "32")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from torch_geometric.nn import GCNConv\n\ndata = load()\nnet = GCNConv(data.num_features, 16)\n",
+        (
+            "class GraphConvolution(nn.Module):\n    def __init__(self, inner, outer):\n        super().__init__()\n"
+            "        self.weight = nn.Parameter(torch.FloatTensor(inner, outer))\n\n"
+            "adj, features = load_data()\nnet = GraphConvolution(features.shape[1], 16)\n"
+        ),
+    ],
+)
+def test_a_network_of_graphs_whose_data_tell_its_size_is_small(checkout: Build, code: str) -> None:
+    known = found(checkout, code)
+    assert known["media.own_network"] == "graph network"
+    assert int(known["needs"]) < 4
