@@ -12,7 +12,8 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, l
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
-         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size")  # fmt: skip
+         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size", "sample_size",
+         "spatial_size")  # fmt: skip
 _HEIGHTS = (
     "train_h",
     "crop_h",
@@ -66,7 +67,7 @@ _SHORTER_SIDE = (
 )
 _LONGER_SIDE = ("image_max_side", "max_side", "image_max_dim", "max_size_train", "img_max_side", "long_side", "max_image_size", "longer_side")  # fmt: skip
 _FRAMES = ("num_frames", "video_length", "frame_num", "n_frames", "clip_len", "sample_n_frames", "frames_per_clip", "max_num_frames",
-           "clip_length", "sequence_frames", "n_sample_frames")  # fmt: skip
+           "clip_length", "sequence_frames", "n_sample_frames", "sample_duration")  # fmt: skip
 _SECONDS = ("max_duration_in_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
             "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
 _CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")

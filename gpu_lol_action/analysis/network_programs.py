@@ -42,9 +42,15 @@ class Program:
 
     @property
     def stem(self) -> str:
-        """The module's own word: that of the folder for a package."""
-        stem = self.source.name.rpartition(".")[0]
+        """The module's own word as an import writes it: that of the folder for a package."""
+        stem = self.source.path.rpartition("/")[2].rpartition(".")[0]
         return self.source.folder.rpartition("/")[2] if stem == "__init__" else stem
+
+    @property
+    def dotted(self) -> list[str]:
+        """The words of its dotted name, from the root on."""
+        words = self.source.path.rpartition(".")[0].split("/")
+        return words[:-1] if words[-1] == "__init__" else words
 
     @property
     def is_broken(self) -> bool:
@@ -135,7 +141,7 @@ def _outline_of(text: str) -> _Outline:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions[node.name] = node
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.update(_origins(node))
+            imports.update(origins_of(node))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
             values.setdefault(node.target.id, node.value)
         elif isinstance(node, ast.Assign):
@@ -163,7 +169,8 @@ def _is_main(node: ast.If) -> bool:
     )
 
 
-def _origins(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+def origins_of(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    """Return the dotted origin of each name that an import binds."""
     if isinstance(node, ast.Import):
         return {alias.asname: alias.name for alias in node.names if alias.asname} | {
             alias.name.split(".")[0]: alias.name.split(".")[0] for alias in node.names if not alias.asname

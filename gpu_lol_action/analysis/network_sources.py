@@ -26,21 +26,23 @@ def network_sources(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the script, then imported programs that may hold layers, the nearest first, then the others that it imports."""
     near = import_closure(checkout, script)
     holders = dict.fromkeys(source for source in near[1:] if may_hold_layers(source))
+    packages: dict[Source, None] = {}
     level = list(near)
     for _ in range(STEPS):
         inner = [
             found for source in level for found in (*local_imports(checkout, source), *_from_above(checkout, source))
         ]
-        level = [
-            source
-            for source in dict.fromkeys(inner)
-            if source not in holders and source not in near and may_hold_layers(source)
-        ]
-        holders.update(dict.fromkeys(level))
+        new = [s for s in dict.fromkeys(inner) if s not in holders and s not in near and s not in packages]
+        layered = [source for source in new if may_hold_layers(source)]
+        holders.update(dict.fromkeys(layered))
+        # A package often has but a table of what its modules hold.
+        tables = [source for source in new if source.name == "__init__.py" and source not in holders]
+        packages.update(dict.fromkeys(tables))
+        level = [*layered, *tables]
         if not level or len(holders) > MAX_SOURCES:
             break
     rest = [source for source in near[1:] if source not in holders]
-    return (script, *holders, *rest)[:MAX_SOURCES]
+    return (script, *holders, *packages, *rest)[:MAX_SOURCES]
 
 
 def named_modules(checkout: Checkout, sources: Sequence[Source], words: Collection[str]) -> tuple[Source, ...]:

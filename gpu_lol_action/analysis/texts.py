@@ -16,6 +16,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ANY_MARK = tuple(mark for mark, _ in _MARKS)
+_FENCE = re.compile(r"\s*(?:`{3,}[^`]*$|~~~)")
 _BEFORE = 40
 """Characters before a name in which ``class`` or ``def`` stands, or nothing but blanks does."""
 _BEHIND_DEFINE = re.compile(rf"\b(?:class|def)[\s\\]+\Z|\A[\s\\]{{{_BEFORE}}}\Z")
@@ -30,6 +31,11 @@ def text_of(content: bytes) -> str:
     else:
         text = content.decode("utf-8", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def is_fence(line: str) -> bool:
+    """Whether a line of a document opens or ends a block of code: between marks on one line (```` ```pip install x``` ````) are but words."""
+    return _FENCE.match(line) is not None
 
 
 def has_mark(content: bytes) -> bool:
