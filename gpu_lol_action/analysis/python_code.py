@@ -255,7 +255,7 @@ class PythonCode:
         if self._facts is None:
             text = self._text()
             if self._budget is None or self._budget.take(parse_cost(text)):
-                self._facts = read_tree(text, self.line_of_file)
+                self._facts = read_tree(text, self.line_of_file if self._lines else None)
             else:
                 self._facts = Facts(trouble=UNPARSED)
         return self._facts
