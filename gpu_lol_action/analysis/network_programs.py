@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
-from gpu_lol_action.analysis.texts import may_define
+from gpu_lol_action.analysis.texts import defined_names, may_define
 
 MAX_CHARACTERS = 200_000
 MAX_KEPT = 64
@@ -39,6 +39,7 @@ class Program:
     source: Source
     cost: int
     _outline: _Outline | None = None
+    _defined: frozenset[str] | None = None
 
     @property
     def stem(self) -> str:
@@ -78,13 +79,16 @@ class Program:
 
     def defines(self, name: str) -> bool:
         """Whether the module has a class or function of that name; not parsed where none may be."""
-        if self._outline is None and not may_define(self.source.content, name):
+        if self._outline is None and not self.may_define_any((name,)):
             return False
         return name in self.classes or name in self.functions
 
     def may_define_any(self, names: Iterable[str]) -> bool:
         """Whether the program may have a class or function of one of these names: a look at its text."""
-        return any(may_define(self.source.content, name) for name in names)
+        content = self.source.content
+        if self._defined is None:
+            self._defined = defined_names(content)
+        return any(may_define(content, name, self._defined) for name in names)
 
     def mentions_any(self, words: Iterable[str]) -> bool:
         """Whether one of these words stands in its text."""
