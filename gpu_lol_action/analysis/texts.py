@@ -67,6 +67,24 @@ def defined_names(content: bytes | str) -> frozenset[str]:
     return frozenset(name.decode("ascii") for pattern in _DEFINED_BYTES for name in pattern.findall(content))
 
 
+def import_lines(text: str) -> str:
+    """Return the lines of a program in which the modules stand that it imports, and others; all where such a line goes on.
+
+    For whoever looks for many modules: these lines are a hundredth of most programs.
+    """
+    lines: list[str] = []
+    place = text.find("import")
+    while place >= 0:
+        end = text.find("\n", place)
+        end = end if end >= 0 else len(text)
+        start = text.rfind("\n", 0, place) + 1
+        if text[end - 1] == "\\" or text[max(0, start - 2) : start] == "\\\n":
+            return text
+        lines.append(text[start:end])
+        place = text.find("import", end)
+    return "\n".join(lines)
+
+
 def _is_looked_into(content: bytes | str, word: str) -> bool:
     """Whether a look tells: not in another encoding, and not for letters that only Python's own reading makes the same."""
     return isinstance(content, str) or (word.isascii() and not has_mark(content))
