@@ -92,8 +92,10 @@ def _is_looked_into(content: bytes | str, word: str) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _giving(name: str) -> re.Pattern[str]:
-    spelled = "[-_]".join(map(re.escape, name.split("_")))
-    return re.compile(rf"(?<!\w){spelled}(?:[\s\\)]*(?:=(?!=)|:)|\s*['\"/])")
+    first, *rest = (re.escape(word) for word in name.split("_"))
+    # The look behind comes second: an expression that begins with a word leaps to it.
+    spelled = "[-_]".join([f"{first}(?<!\\w{first})", *rest])
+    return re.compile(rf"{spelled}(?:[\s\\)]*(?:=(?!=)|:)|\s*['\"/])")
 
 
 @functools.lru_cache(maxsize=512)
