@@ -92,15 +92,19 @@ def _is_looked_into(content: bytes | str, word: str) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _giving(name: str) -> re.Pattern[str]:
-    first, *rest = (re.escape(word) for word in name.split("_"))
-    # The look behind comes second: an expression that begins with a word leaps to it.
-    spelled = "[-_]".join([f"{first}(?<!\\w{first})", *rest])
-    return re.compile(rf"{spelled}(?:[\s\\)]*(?:=(?!=)|:)|\s*['\"/])")
+    return re.compile(_spelled(name))
 
 
 @functools.lru_cache(maxsize=512)
 def _giving_bytes(name: str) -> re.Pattern[bytes]:
-    return re.compile(_giving(name).pattern.encode())
+    return re.compile(_spelled(name).encode())
+
+
+def _spelled(name: str) -> str:
+    first, *rest = (re.escape(word) for word in name.split("_"))
+    # The look behind comes second: an expression that begins with a word leaps to it.
+    words = "[-_]".join([f"{first}(?<!\\w{first})", *rest])
+    return rf"{words}(?:[\s\\)]*(?:=(?!=)|:)|\s*['\"/])"
 
 
 def is_text(content: bytes) -> bool:
