@@ -143,9 +143,7 @@ class Machine:
     origins: dict[str, list[Program]] = field(default_factory=dict)  # programs that a dotted origin may mean
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
-    homes: dict[str, Program | None] = field(
-        default_factory=dict
-    )  # the first program with a class or function of that name
+    homes: dict[str, Program | None] = field(default_factory=dict)  # the first program that defines (module.)name
     known_as: list[str] = field(default_factory=list)  # names under which the checkout registers what was built
     registering: list[Program] | None = None
     registry: dict[str, tuple[Program, str]] | None = None
@@ -193,7 +191,11 @@ class Machine:
 
     def of_module(self, module: str, name: str) -> Value | None:
         """Return a module's class or function where something else has the module's own name too."""
-        home = next((program for program in self.programs if program.stem == module and program.defines(name)), None)
+        key = f"{module}.{name}"
+        if key not in self.homes:
+            homes = (program for program in self.programs if program.stem == module and program.defines(name))
+            self.homes[key] = next(homes, None)
+        home = self.homes[key]
         return self._own(name, home) if home is not None else None
 
     def _own(self, name: str, program: Program) -> Value | None:

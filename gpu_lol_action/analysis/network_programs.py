@@ -33,19 +33,14 @@ class Program:
     """One program: its statements, and by name its classes, functions, assigned values, and what it imports.
 
     It is parsed when it is first asked for one of these: of the programs that a run imports most never are. ``cost`` is what
-    parsing takes, in bytes of ordinary code.
+    parsing takes, in bytes of ordinary code; ``stem`` is the module's own word: that of the folder for a package.
     """
 
     source: Source
     cost: int
+    stem: str
     _outline: _Outline | None = None
     _defined: frozenset[str] | None = None
-
-    @property
-    def stem(self) -> str:
-        """The module's own word: that of the folder for a package."""
-        stem = self.source.name.rpartition(".")[0]
-        return self.source.folder.rpartition("/")[2] if stem == "__init__" else stem
 
     @property
     def is_broken(self) -> bool:
@@ -117,7 +112,9 @@ def program_of(source: Source) -> Program | None:
     text = source.text
     if source.code is None or len(text) > MAX_CHARACTERS:
         return None
-    return Program(source, parse_cost(text))
+    stem = source.name.rpartition(".")[0]
+    stem = source.folder.rpartition("/")[2] if stem == "__init__" else stem
+    return Program(source, parse_cost(text), stem)
 
 
 def _outline_of(text: str) -> _Outline:
