@@ -30,6 +30,7 @@ from gpu_lol_action.analysis.image_choice import fitted, image_for
 from gpu_lol_action.analysis.memory_need import MemoryNeed, memory_need
 from gpu_lol_action.analysis.placement import LARGEST_CARD_GIB
 from gpu_lol_action.analysis.profiles import different_hardware, profile_of
+from gpu_lol_action.analysis.roomy import roomy
 from gpu_lol_action.analysis.runs import all_runs, primary_run
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis, Profile
@@ -66,6 +67,7 @@ MAX_REQUIREMENTS = 500
 NO_FACTS: Mapping[str, ModelFacts] = MappingProxyType({})
 
 
+@roomy
 def analyze(
     checkout: Checkout,
     spec_text: str | None = None,

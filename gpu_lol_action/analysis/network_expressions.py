@@ -204,12 +204,18 @@ def _joined(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return value
 
 
+def _constant(_machine: Machine, _frame: Frame, node: ast.expr) -> Value:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, _PLAIN) else UNKNOWN
+
+
+def _arithmetic(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    if not isinstance(node, ast.BinOp):
+        return UNKNOWN
+    return binary(machine, node.op, evaluate(machine, frame, node.left), evaluate(machine, frame, node.right))
+
+
 def _other(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    """Return constants, conditional and unary expressions, subscripts, lambdas, and texts that are put together."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, _PLAIN) else UNKNOWN
-    if isinstance(node, ast.BinOp):
-        return binary(machine, node.op, evaluate(machine, frame, node.left), evaluate(machine, frame, node.right))
+    """Return conditional and unary expressions, subscripts, lambdas, and texts that are put together."""
     if isinstance(node, ast.IfExp):
         holds = truth(evaluate(machine, frame, node.test))
         value = evaluate(machine, frame, node.orelse if holds is False else node.body)
@@ -284,7 +290,7 @@ def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 _HANDLERS: Mapping[type[ast.expr], Callable[[Machine, Frame, ast.expr], Value]] = {
     ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.List: _sequence, ast.Tuple: _sequence, ast.Set: _sequence,
     ast.Dict: _dictionary, ast.ListComp: _comprehension, ast.GeneratorExp: _comprehension, ast.SetComp: _comprehension,
-    ast.DictComp: _comprehension, ast.Compare: _compare, ast.BoolOp: _joined, ast.Constant: _other, ast.BinOp: _other,
+    ast.DictComp: _comprehension, ast.Compare: _compare, ast.BoolOp: _joined, ast.Constant: _constant, ast.BinOp: _arithmetic,
     ast.IfExp: _other, ast.UnaryOp: _other, ast.Subscript: _other, ast.Lambda: _other, ast.JoinedStr: _other,
     ast.NamedExpr: _other, ast.Await: _other,
 }  # fmt: skip

@@ -191,7 +191,8 @@ def test_hqq_tells_the_bits_of_most_weights(checkout):
     [
         ("p.add_argument('--local_crops_number', type=int, default=8)", ["3.47"]),
         ("p.add_argument('--local_crops_number', type=int, default=0)", ["2"]),
-        ("p.add_argument('--n-views', type=int, default=2)", ["2"]),
+        ("p.add_argument('--n-views', type=int, default=2)\nlogits = info_nce_loss(features)", ["2"]),
+        ("p.add_argument('--n-views', type=int, default=2)\nimage = render(cameras)", []),
         ("loader = TwoCropsTransform(augmentation)", ["2"]),
         ("p.add_argument('--crops', type=int, default=5)", []),
     ],
