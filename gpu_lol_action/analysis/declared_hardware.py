@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card, memory_phrases
+from gpu_lol_action.analysis.dstack_files import dstack_orders
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosting_files import Wish, wish_findings, wish_for
@@ -69,7 +70,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     for source in _files(checkout, run):
         found.extend(_of_file(source))
     wish = hosted_wish(checkout, run)
-    return [*found, *(wish_findings(wish) if wish is not None else ())]
+    folder = run.script.folder if run.script is not None else run.evidence.path.rpartition("/")[0]
+    return [*found, *dstack_orders(checkout, folder), *(wish_findings(wish) if wish is not None else ())]
 
 
 def hosted_wish(checkout: Checkout, run: Run) -> Wish | None:

@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _FIELD = "hardware.gpu_count"
+USUAL_NODE = 8  # cards of a machine that several of are asked for
 _KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
          "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).
@@ -124,6 +125,10 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
 def _listed(run: Run) -> list[Finding]:
     """Return how many GPUs the command's options count as a world or list by their numbers."""
     world = as_number(run.options.get("world_size", ""))
+    if world is not None and "multiprocessing_distributed" in run.options:
+        # PyTorch's ImageNet example and its many heirs: a world of machines, each of which starts a process per card.
+        why = f"`--multiprocessing-distributed` takes all cards of each of {world} machines" if world > 1 else ""
+        return [Finding(_FIELD, str(USUAL_NODE), why, Confidence.MEDIUM, run.evidence)] if why else []
     if world is not None and 1 < world <= 16:
         return [Finding(_FIELD, str(world), f"`--world_size` is {world}", Confidence.HIGH, run.evidence)]
     per_node = [as_number(value) for key, value in run.options.items() if key.endswith("gpus_per_node")]

@@ -9,6 +9,9 @@ from gpu_lol_action.analysis.network_values import UNKNOWN, Value
 
 WORDS = 32_000
 """Entries of a vocabulary that nothing says: Llama 2's, and what subword tokenizers are mostly trained to."""
+CHARACTERS = 128
+"""Entries of one of characters: those of English texts with their signs (Tiny Shakespeare has 65)."""
+_LETTERS = re.compile(r"(?:all_)?(?:\w+_)?(?:chars?|charset|characters|letters|alphabet)", re.IGNORECASE)
 _SIZE = re.compile(
     r"(?:\w+_)?voc(?:ab(?:ulary)?)?s?_?(?:\w+_)?(?:size|len|length|num|dim)s?|(?:num|n|len)_?(?:\w+_)?(?:vocab(?:ulary)?|words?)(?:_size)?"
     r"|ntokens?|get_vocab_size|(?:n_)?vocab_n",
@@ -35,6 +38,8 @@ def called_size(node: ast.Call, value: Value) -> Value:
         return named_size(node.func.attr, value)
     is_length = isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1
     held = _last_name(node.args[0]) if is_length else ""
+    if held and _LETTERS.fullmatch(held):
+        return CHARACTERS
     return WORDS if held and _HOLDER.fullmatch(held) else value
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 
@@ -148,7 +149,7 @@ def reconcile(
 def _card_of(memory_gb: float) -> float:
     """Return the whole GiB that a card sold with so many GB offers; of an amount between cards' sizes, itself."""
     sold = [card.memory_gib for card in accelerators().values() if card.marketed_gb == memory_gb and card.is_nvidia]
-    return math.floor(max(sold)) if sold else memory_gb
+    return math.floor(max(sold)) if sold and memory_gb in SIZES_GB else memory_gb
 
 
 def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement | None:

@@ -73,7 +73,10 @@ _SERVER = re.compile(r"serv(?:er|e|ice)|worker|api", re.IGNORECASE)
 
 def is_variant(run: Run) -> bool:
     """Whether a run is made for trying out, or for a machine without a GPU."""
-    if run.options.get("device", "").lower() in {"cpu", "mps"} or {"use_cpu", "no_cuda", "cpu"} & run.options.keys():
+    if (
+        run.options.get("device", "").lower() in {"cpu", "mps"}
+        or {"use_cpu", "no_cuda", "cpu", "dry_run"} & run.options.keys()
+    ):
         return True
     if run.command is not None and run.command.nodes > 1:
         return True

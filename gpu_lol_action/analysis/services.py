@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.hosting_files import wish_for
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import import_lines
+from gpu_lol_action.domain.finding import Evidence
 
 MAX_TEXT = 200_000
 _TRUSS = "Truss"
@@ -49,6 +50,8 @@ _COMPILED = tuple(
     (name, module, words, tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns))
     for name, module, words, patterns in _DEFINITIONS
 )
+_WITHOUT_GPU = re.compile(r"^resources:(?:\n[ \t]+\S.*|\n)*?\n[ \t]+(use_gpu: *false)\b", re.MULTILINE | re.IGNORECASE)
+_ACCELERATOR = re.compile(r"^[ \t]+accelerator: *[\"']?[A-Za-z]\w*(?<!null)[\"']?[ \t]*$", re.MULTILINE)
 # What says that the service wants a GPU where the program itself imports nothing that uses one.
 _ON_GPU = re.compile(
     r"\bvllm\b|\bsglang\b|\bcuda\b|[\"']?\b(?:num_)?gpus?(?:_type|_count)?[\"']?\s*[=:]", re.IGNORECASE
@@ -90,7 +93,20 @@ def _all_stand(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
     return all(pattern.search(text) for pattern in patterns)
 
 
+def refused_gpu(checkout: Checkout, source: Source) -> Evidence | None:
+    """Return the line with which a Truss asks for a machine without a GPU; None for every other program."""
+    config = _truss_of(checkout, source)
+    found = _WITHOUT_GPU.search(config.text[:MAX_TEXT]) if config is not None else None
+    if config is None or found is None or _TRUSS not in _defined(source) or _ACCELERATOR.search(config.text[:MAX_TEXT]):
+        return None
+    return Evidence(config.path, config.text.count("\n", 0, found.start(1)) + 1)
+
+
 def _lies_in_a_truss(checkout: Checkout, source: Source) -> bool:
-    """Whether the model's configuration lies where Truss looks for it: beside the folder of the program."""
+    return _truss_of(checkout, source) is not None
+
+
+def _truss_of(checkout: Checkout, source: Source) -> Source | None:
+    """Return the model's configuration where Truss looks for it: beside the folder of the program."""
     above = source.folder.rpartition("/")[0]
-    return bool(source.folder) and checkout.find(f"{above}/config.yaml" if above else "config.yaml") is not None
+    return checkout.find(f"{above}/config.yaml" if above else "config.yaml") if source.folder else None

@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.services import refused_gpu
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -34,6 +35,10 @@ _ASIDE_IN_LIBRARIES = frozenset(
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return the workload, and what it was told from."""
     wish = hosted_wish(checkout, run) if run is not None else None
+    refused = refused_gpu(checkout, run.script) if run is not None and run.script is not None else None
+    if refused is not None:
+        why = f"`{refused.path}` asks for a machine without a GPU"
+        return [Finding("workload", "cpu-only", why, Confidence.HIGH, refused)]
     need = _gpu_need(checkout, run, wish)
     if need is not None and wish is None and not _touches_a_device(checkout):
         why = "PyTorch is used, but no program names a device: everything stays on the CPU"

@@ -8,6 +8,7 @@ from gpu_lol_action.analysis import declared_hardware, documented
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
 from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.domain.card_sizes import sold_gb
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.backward()\n"
@@ -265,6 +266,12 @@ def test_an_amount_beside_the_count_of_the_run_is_that_of_each_card():
 def test_rough_sum_gives_way_to_what_is_asked_for():
     assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=True).required_gib == 21
     assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=False) is None
+
+
+def test_who_demands_11_gb_is_not_content_with_a_10_gb_card():
+    found = reconcile(6, said(("documented.memory_gb", "11", HIGH)), is_rough=False)
+    assert found.required_gib == 11
+    assert sold_gb(found.required_gib) == 12
 
 
 def test_rough_sum_takes_what_is_demanded_or_the_middle_of_a_table_and_not_what_happens_to_be_near():

@@ -32,6 +32,7 @@ def shell(text: str) -> str:
         ({"README.md": shell("sbatch go.slurm"), "go.slurm": "#SBATCH --gres=gpu:4\ntorchrun --nproc_per_node=$SLURM_GPUS train.py\n"}, "4"),
         ({"README.md": shell("python train.py --device 0,1,2")}, "3"),
         ({"README.md": shell("python train.py --world_size 2")}, "2"),
+        ({"README.md": shell("python train.py --multiprocessing-distributed --world-size 2 --rank 0 data")}, "8"),
         ({"README.md": shell("python train.py trainer.devices=4 trainer.precision=16")}, "4"),
         ({"README.md": shell("python train.py trainer.n_gpus_per_node=8 trainer.nnodes=1")}, "8"),
         ({"README.md": shell("ray job submit -- python train.py --actor_num_gpus_per_node 4 --critic_num_gpus_per_node 2")}, "4"),

@@ -81,3 +81,21 @@ def test_card_that_a_service_asks_for(checkout: Build, files: Mapping[str, str],
     tree = checkout(files)
     found = declared_hardware.detect(tree, primary_run(tree))
     assert [(f.value, f.confidence.name) for f in found if f.field == "documented.card"] == [(card, "HIGH")]
+
+
+TRUSS = "class Model:\n    def load(self):\n        self.pipe = pipeline('fill-mask', model='bert-base-uncased')\n\n    def predict(self, given):\n        return self.pipe(given)\n"
+
+
+@pytest.mark.parametrize(
+    ("resources", "workload"),
+    [
+        ("resources:\n  cpu: '1'\n  # none needed\n  use_gpu: false\n  accelerator: null\n", "cpu-only"),
+        ("resources:\n  accelerator: A10G\n  use_gpu: false\n", "inference"),
+        ("resources:\n  accelerator: T4\n  use_gpu: true\n", "inference"),
+        ("other:\n  use_gpu: false\n", "inference"),
+    ],
+)
+def test_a_truss_may_refuse_a_gpu(checkout: Build, resources: str, workload: str) -> None:
+    program = "from transformers import pipeline\nimport torch\n\n\n" + TRUSS
+    tree = checkout({"model/model.py": program, "config.yaml": f"model_name: bert\n{resources}", "requirements.txt": "torch\ntransformers\n"})  # fmt: skip
+    assert analyze(tree).spec.meta.workload_type.value == workload

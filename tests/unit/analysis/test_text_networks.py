@@ -38,6 +38,13 @@ def test_a_vocabulary_that_only_data_tell_is_of_the_usual_size(checkout: Build, 
     assert value(analysis, "media.own_parameters") == str(WORDS * 64 * 2 + WORDS)
 
 
+@pytest.mark.parametrize("held", ["chars", "all_characters", "letters"])
+def test_a_vocabulary_of_characters_is_small(checkout: Build, held: str) -> None:
+    program = f"{NET}text = open('input.txt').read()\n{held} = sorted(list(set(text)))\nvocab_size = len({held})\nnet = Net(vocab_size).cuda()\n{STEP}"
+    analysis = analyze(checkout({"train.py": program}))
+    assert value(analysis, "media.own_parameters") == str(128 * 64 * 2 + 128)
+
+
 def test_a_vocabulary_that_the_program_says_stands(checkout: Build) -> None:
     analysis = analyze(checkout({"train.py": f"{NET}vocab_size = 500\nnet = Net(vocab_size).cuda()\n{STEP}"}))
     assert value(analysis, "media.own_parameters") == str(500 * 64 * 2 + 500)
