@@ -68,8 +68,10 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     run = None if run is not None and is_shown(run.script) else run  # what is shown may be one use of many
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
-    # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs.
-    hard = [item for item in hard if run is not None or not item.group]
+    # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs; no
+    # more does a module of it that nobody is told to start.
+    is_started = run is not None and (run.command is not None or not any(item.is_library for item in declared))
+    hard = [item for item in hard if is_started or not item.group]
     if hard:
         name = package_name(hard[0].requirement)
         return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)

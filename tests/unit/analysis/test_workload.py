@@ -167,3 +167,16 @@ def test_batch_of_thousands_of_texts_is_counted_in_tokens(checkout: Build) -> No
     found = analyze(checkout({"train.py": program, "requirements.txt": "torch\ntransformers\n"}))
     assert found.breakdown is not None
     assert any("batch 20 x 150" in term.basis for term in found.breakdown.terms)
+
+
+@pytest.mark.parametrize(("readme", "workload"), [("pip install mine[local]\n", "cpu-only"), ("pip install mine[local]\npython -m mine talk.wav\n", "inference")])  # fmt: skip
+def test_an_extra_is_not_needed_by_a_module_that_nobody_is_told_to_start(checkout, readme, workload):
+    tree = checkout({
+        "pyproject.toml": "[build-system]\nrequires = ['setuptools']\n[project]\nname = 'mine'\nversion = '1'\ndependencies = ['requests']\n"
+        "[project.optional-dependencies]\nlocal = ['faster-whisper']\n",
+        "mine/__init__.py": "",
+        "mine/__main__.py": "from mine.engine import hear\nhear('a.wav')\n",
+        "mine/engine.py": "def hear(path):\n    from faster_whisper import WhisperModel\n    return WhisperModel('small').transcribe(path)\n",
+        "README.md": f"```sh\n{readme}```\n",
+    })  # fmt: skip
+    assert analyze(tree).spec.meta.workload_type.value == workload
