@@ -215,3 +215,21 @@ def test_the_input_that_a_readme_makes_up_says_how_many_samples(checkout: Build,
         "net/__init__.py": "from torch import nn\nclass Net(nn.Module):\n    def __init__(self, dim):\n        self.a = nn.Linear(dim, dim)\n    def forward(self, x):\n        return self.a(x)\n",
     }
     assert value(analyze(checkout(files)), "training.batch_size") == batch
+
+
+@pytest.mark.parametrize(("call", "workload"), [("'m.bin'", "cpu-only"), ("'m.bin', gpu_layers=50", "inference")])
+def test_a_runtime_of_ggml_stays_on_the_cpu_until_it_is_told_of_layers(
+    checkout: Build, call: str, workload: str
+) -> None:
+    program = f"from ctransformers import AutoModelForCausalLM\nfrom transformers import AutoTokenizer\nsplit = AutoTokenizer.from_pretrained('mosaicml/mpt-30b-chat')\nllm = AutoModelForCausalLM.from_pretrained({call})\nprint(llm.generate('x'))\n"
+    files = {"inference.py": program, "requirements.txt": "ctransformers==0.2.10\ntransformers==4.30.2\n"}
+    assert analyze(checkout(files)).spec.meta.workload_type.value == workload
+
+
+def test_ram_of_a_gpu_is_its_memory(checkout: Build) -> None:
+    files = {
+        "train.py": TRAIN + STEP,
+        "README.md": "# x\n```\npython train.py\n```\nThe above uses about 20GB of RAM on a single GPU.\n",
+    }
+    found = [f for f in analyze(checkout(files)).findings if f.field.endswith("memory_gb")]
+    assert [f.value for f in found] == ["20"]
