@@ -127,7 +127,9 @@ def _named_by_shape(confidence: Confidence, settings: tuple[Setting, ...]) -> It
     for setting in settings:
         name = shape_in_name(setting.text) if "_H-" in setting.text else None
         if name is not None:
-            yield Finding("model.id", name, f"`{setting.key}` is in `{name}`", confidence, setting.evidence)
+            # Modules that a run imports try themselves on some model: only what the run says is its own.
+            sure = confidence if confidence is Confidence.HIGH else Confidence.LOW
+            yield Finding("model.id", name, f"`{setting.key}` is in `{name}`", sure, setting.evidence)
 
 
 def _likely(confidence: Confidence, settings: tuple[Setting, ...]) -> Iterator[Finding]:
