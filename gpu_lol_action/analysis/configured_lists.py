@@ -35,7 +35,7 @@ def _lists_of(source: Source) -> dict[str, str]:
     if source.form not in {Form.JSON, Form.YAML} or len(source.text) > MAX_CONFIG_BYTES:
         return {}
     try:
-        document = json.loads(source.text) if source.form is Form.JSON else _read_events(source.text)
+        document = json.loads(source.text) if source.form is Form.JSON else read_nested(source.text)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
         return {}
     found: dict[str, str] = {}
@@ -60,7 +60,7 @@ def _is_numeric(value: list[Any], depth: int = 0) -> bool:
     return all(isinstance(item, list) and _is_numeric(item, depth + 1) for item in value)
 
 
-def _read_events(text: str) -> Any:
+def read_nested(text: str) -> Any:
     """Return mappings and lists of a YAML file, numbers as such; from its events, so that no alias is expanded."""
     stack: list[tuple[Any, list[str]]] = []
     for event in yaml.parse(text, Loader=_LOADER):

@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_descriptions import project_descriptions
+from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 MAX_LINES = 4000
@@ -112,7 +113,7 @@ def _headings(lines: list[str]) -> list[str]:
     found: list[str] = []
     heading, is_code = "", False
     for line in lines:
-        if re.match(r"\s{0,3}(?:```|~~~)", line):
+        if is_fence(line):
             is_code = not is_code
         elif not is_code and (match := re.match(r"\s{0,3}#{1,6}\s+(.{1,200})", line)):
             heading = match[1]

@@ -8,6 +8,7 @@ import re
 from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 NEAR_LINES = 12
@@ -89,7 +90,7 @@ def _read(source: Source | None) -> tuple[tuple[str, ...], tuple[tuple[int, str]
     headings: list[tuple[int, str]] = []
     is_fenced, above = False, (0, "")
     for number, line in enumerate(lines, 1):
-        if line.lstrip().startswith(("```", "~~~")):
+        if is_fence(line):
             is_fenced = not is_fenced
         elif not is_fenced and (heading := _HEADING.match(line)):
             above = (number, heading[1])

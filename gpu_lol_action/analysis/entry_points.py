@@ -28,6 +28,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
+_OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 _DEEP = ("torch", "tensorflow", "jax")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
@@ -131,9 +132,14 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
 
 
 def _hands_on(checkout: Checkout, source: Source) -> bool:
-    """Whether a program that is named for training leaves that to a library which is not here (``train_from_yaml(path)``)."""
+    """Whether a program that is named for training leaves that to a library which is not here (``train_from_yaml(path)``).
+
+    Or to a class that only its configuration names (``hydra.utils.instantiate(cfg.agent)``).
+    """
     if source.code is None or not TRAINING_TARGET.search(f"/{source.name}"):
         return False
+    if "hydra" in source.code.imported() and source.code.calls_named("instantiate"):
+        return bool(source.code.imported() & GPU_MODULES)
     taken = [
         name for item in source.code.imports if module_source(checkout, item.module) is None for name in item.names
     ]
@@ -162,7 +168,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     """Return the run of a command that trains or infers; None for everything else (data preparation, other people's files)."""
     script = run.script
     word = script.name.rpartition(".")[0] if script is not None else ""
-    found = [source for name in command.configs if (source := _config(checkout, name, word)) is not None]
+    names = (*command.configs, *_without_ending(checkout, command))
+    found = [source for name in names if (source := _config(checkout, name, word)) is not None]
     configs = tuple(source for source in dict.fromkeys(found) if source is not script)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
@@ -173,6 +180,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         behavior = Behavior.INFERS if is_page else behavior
     elif command.is_tool or command.is_launcher:
         behavior = by_words(command)
+    if behavior is Behavior.NEITHER and script is not None and _hands_on(checkout, script):
+        behavior = Behavior.TRAINS
     # MPI starts simulations as well; the other launchers start one process per GPU.
     if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):
         trains = script is None or TRAINING_TARGET.search(script.path)
@@ -181,6 +190,13 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         return None
     configs = configs or own_configs(checkout, script)
     return Run(behavior, command.evidence, command, script, configs, command.options)
+
+
+def _without_ending(checkout: Checkout, command: LaunchCommand) -> list[str]:
+    """Return the configurations that a command names as modules are named, without their ending (``train.py configs/small``)."""
+    bare = [word.removeprefix("./") for word in (*command.words[1:], *command.options.values())[:20]]
+    bare = [word for word in bare if re.fullmatch(r"(?:[\w-]+/)+[\w.-]+", word) and checkout.find(word) is None]
+    return [word + end for word in bare for end in (".py", ".yaml", ".yml", ".json") if checkout.find(word + end)]
 
 
 def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:
@@ -238,7 +254,9 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     # Asked only as far as the answer needs it: each may have to be parsed.
-    may_train = own is Behavior.NEITHER or TRAINING_TARGET.search(script.path) or _has_training_options(script)
+    options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
+    is_named = TRAINING_TARGET.search(script.path)
+    may_train = own is Behavior.NEITHER or is_named or any(_has_training_options(s) for s in (script, *options))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and any(

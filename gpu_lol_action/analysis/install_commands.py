@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.command_words import command_of, ends_names, is_fil
 from gpu_lol_action.analysis.conda_files import conda_parts, conda_requirement
 from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement, joined_lines
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_COMMANDS = 200
@@ -21,7 +22,6 @@ _CONDA = re.compile(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
 # A `;` also stands before the marker of a requirement: one ends a command only where another begins.
 _PARTS = re.compile(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|"
                     r"if|export|source|echo)(?:\s|;|$)))")  # fmt: skip
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
 _HEADING = re.compile(r"^#{1,6}\s+(.{1,200})")
 _INLINE = re.compile(r"`([^`\n]{6,400})`")
 # The reader of notebooks writes `#` before a magic; one that its author commented out has a space after that.
@@ -116,7 +116,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
 def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
     heading, block, inside, previous = "", 0, False, 0
     for number, line in joined_lines(source.text):
-        if _FENCE.match(line):
+        if is_fence(line):
             inside = not inside
             block += inside
             continue

@@ -43,6 +43,7 @@ _CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
 _ASKS_FOR_HELP = frozenset({"--help", "-h", "--version"})  # then it prints and ends
 _OWN_FOLDER = re.compile(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
+_PER_NODE = re.compile(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
 _DATA = re.compile(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
 )
@@ -215,6 +216,19 @@ def _led_to(
     for command in _of_source(checkout, script, seen, given, depth + 1):
         if not target or command.section == target or command.evidence.path != script.path:
             yield _requested(replace(command, said=said, section=line.section or command.section), request)
+    handed = _handed_on(own, parameters) if request.gpus is None else request
+    for inner in dict.fromkeys(checkout.find_named(word) for word in parameters if word.endswith(".sh")):
+        if inner is not None and inner.form is Form.SHELL and inner.path not in seen:
+            seen.add(inner.path)
+            for command in _of_source(checkout, inner, seen, own, depth + 1):
+                yield _requested(replace(command, said=said, section=line.section or command.section), handed)
+
+
+def _handed_on(own: Mapping[str, str], parameters: Sequence[str]) -> MachineRequest:
+    """Return the GPUs with which a launcher of the repository's own starts the script that it is handed (``dist.sh 8 train.sh``)."""
+    said = [word for name, word in own.items() if _PER_NODE.search(name)]
+    count = next((number for word in [*said, *parameters[:3]] if (number := as_count(word)) is not None), None)
+    return MachineRequest(gpus=count)
 
 
 def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand:

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.launch_tools import without_comment
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
+from gpu_lol_action.analysis.texts import is_fence
 
 MAX_LINE = 8000
 MAX_VARIABLES = 300
@@ -22,12 +23,11 @@ MAX_PUT = 100  # variables put into one line
 MAX_BLOCK = 60  # lines of one array or quoted text
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
 _PREFORMATTED = re.compile(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = re.compile(r"^[=\-~^*\"]{3,}\s*$")
-_INLINE = re.compile(r"`{1,2}([^`\n]{6,300})`{1,2}")
+_INLINE = re.compile(r"`{1,3}([^`\n]{6,300})`{1,3}")
 _STARTS = re.compile(
     r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
 )
@@ -179,7 +179,7 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
             if not is_html:
                 yield number, "", section
             continue
-        if _FENCE.match(line):
+        if is_fence(line):
             inside = not inside
             yield number, "", section  # what a fence ends goes on no further
             continue

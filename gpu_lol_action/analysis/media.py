@@ -23,11 +23,12 @@ from gpu_lol_action.analysis.media_guidance import guidance_findings
 from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import own_network
-from gpu_lol_action.analysis.media_policies import policy_of
-from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_finding
+from gpu_lol_action.analysis.media_policies import assumed_network
+from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_findings
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
+from gpu_lol_action.analysis.network_configs import configured_modules
 from gpu_lol_action.analysis.network_measure import OwnNetwork
 from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges
 from gpu_lol_action.analysis.network_values import Named
@@ -91,11 +92,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [*latent, *found]
     if run.behavior is Behavior.TRAINS and (gaussians := gaussian_findings(sources)):
         return [*found, *gaussians]
-    points = points_finding(scope) if run.behavior is Behavior.TRAINS else None
-    found += [points] if points is not None else []
+    found += points_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     followed = network_sources(checkout, run.script) if run.script is not None else ()
     words = frozenset(setting.text for _, settings in scope.tiers[:4] for setting in settings)
-    followed = (*followed[:1], *named_modules(checkout, followed, words), *followed[1:])
+    configs = tuple(run_configs(checkout, run))
+    named = (*named_modules(checkout, followed, words), *configured_modules(checkout, configs, followed[:1]))
+    followed = tuple(dict.fromkeys((*followed[:1], *named, *followed[1:]))) if followed else ()
     found += _own(checkout, run, scope, followed, found)
     return found
 
@@ -263,11 +265,13 @@ def _own(
     rest = {setting.key: setting.text for setting in reversed(scope.tiers[-1][1])}
     rest |= listed_numbers(stray_configs(checkout, run)) if rest and not run.configs else {}
     sizes = input_sizes(scope, found, infers=run.behavior is Behavior.INFERS)
-    sizes = replace(sizes, stray=tuple(sorted(rest.items())))
+    sizes = replace(sizes, stray=tuple(sorted(rest.items())), configs=tuple(run_configs(checkout, run)))
     network = own_network(sources, sizes, options) if sources else None
-    if network is not None:
-        return [*_own_findings(network), *_shape_findings(run, network)]
-    return list(next((policy for source in sources if (policy := policy_of(source))), ()))
+    known = [*_own_findings(network), *_shape_findings(run, network)] if network is not None else []
+    if known and known[0].confidence is not Confidence.LOW:
+        return known
+    trains = run.behavior is Behavior.TRAINS and not any(f.field == "media.network" for f in found)
+    return list(assumed_network(sources, is_alone=network is None, trains=trains)) or known
 
 
 def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:

@@ -17,7 +17,16 @@ _SAMPLES = ("segment_size", "segment_length", "seg_len", "sample_size", "crop_le
 _SECONDS = ("segment", "segment_seconds", "segment_duration", "duration", "clip_length", "audio_seconds", "clip_duration", "max_duration", "max_seconds",
             "seconds")  # fmt: skip
 _HOPS = ("hop_size", "hop_length", "hop", "n_hop", "frame_shift", "hop_samples")
-_POINTS = ("num_points", "num_point", "npoints", "npoint", "n_points", "num_pts")
+_POINTS = (
+    "num_points",
+    "points_subsample",
+    "num_sampled_points",
+    "num_point",
+    "npoints",
+    "npoint",
+    "n_points",
+    "num_pts",
+)
 LEAST_RATE, MOST_RATE = 4_000, 200_000
 LEAST, MOST, LONGEST_SECONDS = 1_000, 2**24, 600.0
 

@@ -14,6 +14,7 @@ from functools import partial
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_calls import call
+from gpu_lol_action.analysis.network_configs import nodes_of
 from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_inputs import InputSizes
 from gpu_lol_action.analysis.network_libraries import instantiate
@@ -92,6 +93,7 @@ def _follow_programs(
     machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop
     machine.points, machine.infers, machine.stray = sizes.points, sizes.infers, dict(sizes.stray)
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
+    machine.nodes = nodes_of(machine, sizes.configs)
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):
         before = len(machine.roots)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
@@ -19,6 +20,60 @@ _POLICY_PARAMETERS = {
 _POLICY_OUTPUTS = {"MlpPolicy": 512, "MlpLstmPolicy": 4096, "CnnPolicy": 60_000, "MultiInputPolicy": 60_000}
 
 
+_LIBRARIES = frozenset({"stable_baselines3", "sb3_contrib", "rl_zoo3", "tianshou", "sample_factory"})
+
+
+def assumed_network(sources: Sequence[Source], *, is_alone: bool, trains: bool) -> tuple[Finding, ...]:
+    """Return the network that a library of agents or a program of graphs usually has; nothing for all others.
+
+    ``is_alone``: nothing at all was read of a network of the program's own.
+    """
+    named = next((policy for source in sources if (policy := policy_of(source))), ()) if is_alone else ()
+    policy = named or (usual_policy(sources) if is_alone else ())
+    return policy or (usual_graphs(sources[:GRAPH_SOURCES]) if trains else ())
+
+
+def usual_policy(sources: Sequence[Source]) -> tuple[Finding, ...]:
+    """Return the larger of a library's usual networks where nothing names the policy that an agent of it starts with."""
+    for source in sources:
+        found = source.code.imported() & _LIBRARIES if source.code is not None else frozenset()
+        if found:
+            why = f"an agent of `{min(found)}` starts with a small network"
+            return _findings("CnnPolicy", why, Evidence(source.path), Confidence.MEDIUM)
+    return ()
+
+
+_GRAPHS = frozenset({"torch_geometric", "dgl", "torch_sparse", "torch_cluster"})
+_OF_GRAPHS = re.compile(r"\b(?:Sp)?(?:GCN|GAT|GraphSAGE|GraphConvolution|GraphAttentionLayer)\b")
+GRAPH_SOURCES = 6
+"""The run's nearest programs, which say whether it is about graphs."""
+GRAPH = 50_000_000
+"""Numbers that a network of graphs and the usual graph's features come to, with room: Cora has 4 million, Reddit 140."""
+
+
+def usual_graphs(sources: Sequence[Source]) -> tuple[Finding, ...]:
+    """Return what a program of graphs comes to whose sizes only its data tell; nothing for all others."""
+    for source in sources:
+        code = source.code
+        if code is not None and (
+            code.imported() & _GRAPHS or ("torch" in code.imported() and _OF_GRAPHS.search(source.text))
+        ):
+            where = Evidence(source.path)
+            why = f"the data tell a graph's size; {GRAPH:,} numbers were assumed, more than most have"
+            values = (("own_network", "graph network"), ("own_parameters", str(GRAPH)), ("own_outputs", "1"))
+            return tuple(Finding(f"media.{field}", value, why, Confidence.MEDIUM, where) for field, value in values)
+    return ()
+
+
+def _findings(policy: str, why: str, where: Evidence, confidence: Confidence) -> tuple[Finding, ...]:
+    values = (
+        ("own_network", policy),
+        ("own_parameters", str(_POLICY_PARAMETERS[policy])),
+        ("own_outputs", str(_POLICY_OUTPUTS[policy])),
+    )
+    return tuple(Finding(f"media.{field}", value, why, confidence, where) for field, value in values)
+
+
 @remembered
 def policy_of(source: Source) -> tuple[Finding, ...]:
     """Return the network of the first policy that a program starts an agent with."""
@@ -28,10 +83,5 @@ def policy_of(source: Source) -> tuple[Finding, ...]:
         if first is not None and _POLICIES.match(first):
             where = Evidence(source.path, call.line)
             why = f"`{call.last}` starts with `{first}`"
-            values = (
-                ("own_network", first),
-                ("own_parameters", str(_POLICY_PARAMETERS[first])),
-                ("own_outputs", str(_POLICY_OUTPUTS[first])),
-            )
-            return tuple(Finding(f"media.{field}", value, why, Confidence.HIGH, where) for field, value in values)
+            return _findings(first, why, where, Confidence.HIGH)
     return ()

@@ -22,8 +22,10 @@ SAMPLES = (
     "num_coarse_samples",
     "num_coarse",
     "coarse_samples",
+    "num_nerf_samples",
 )
-_MORE = ("n_importance", "n_fine", "num_fine_samples", "num_fine", "fine_samples")
+_MORE = ("n_importance", "n_fine", "num_fine_samples", "num_fine", "fine_samples", "num_prop_samples")
+LEAST_OF_RAYS, LEAST_RAYS = 3, 512
 MOST_POINTS = 2**24
 _RASTERIZERS = frozenset(
     {"diff_gaussian_rasterization", "gsplat", "diff_surfel_rasterization", "diff_gauss", "simple_knn"}
@@ -32,17 +34,25 @@ GAUSSIANS, NUMBERS_EACH = 6_000_000, 59
 BESIDES = 2_600_000_000  # numbers of 32 bit: 20 GB less weights, gradients and Adam's states
 
 
-def points_finding(scope: Scope) -> Finding | None:
-    """Return the batch of a network that is asked point by point: rays times samples along each; None where there are no rays."""
+def points_findings(scope: Scope, sources: Sequence[Source] = ()) -> list[Finding]:
+    """Return the batch of a network that is asked point by point: rays times samples along each; nothing where there are no rays.
+
+    A batch of thousands is of rays where several of the run's ``sources`` speak of them.
+    """
     rays, samples = look_up_number(scope, _RAYS, 16, 2**20), look_up_number(scope, SAMPLES, 4, 4096)
+    is_batch = rays is None and sum(source.mentions("rays") for source in sources) >= LEAST_OF_RAYS
+    rays = look_up_number(scope, ("batch_size",), LEAST_RAYS, 2**20) if is_batch else rays
     if rays is None or samples is None:
-        return None
+        return []
     more = look_up_number(scope, _MORE, 1, 4096)
     along = as_number(samples.text) or 1
     along += along + (as_number(more.text) or 0) if more is not None else 0
-    points = min((as_number(rays.text) or 1) * along, MOST_POINTS)
+    count = as_number(rays.text) or 1
+    points = min(count * along, MOST_POINTS)
     why = f"`{rays.setting.key}` is {rays.text}, each followed at {along} points"
-    return Finding("training.batch_size", str(points), why, rays.confidence, rays.evidence)
+    batch = Finding("training.batch_size", str(count if is_batch else points), why, rays.confidence, rays.evidence)
+    each = Finding("media.views", str(max(1, points // count)), why, rays.confidence, rays.evidence)
+    return [batch, each] if is_batch else [batch]
 
 
 def gaussian_findings(sources: Sequence[Source]) -> list[Finding]:

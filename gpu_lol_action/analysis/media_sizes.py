@@ -12,7 +12,8 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, l
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
-         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size")  # fmt: skip
+         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size", "sample_size",
+         "spatial_size")  # fmt: skip
 _HEIGHTS = (
     "train_h",
     "crop_h",
@@ -66,7 +67,7 @@ _SHORTER_SIDE = (
 )
 _LONGER_SIDE = ("image_max_side", "max_side", "image_max_dim", "max_size_train", "img_max_side", "long_side", "max_image_size", "longer_side")  # fmt: skip
 _FRAMES = ("num_frames", "video_length", "frame_num", "n_frames", "clip_len", "sample_n_frames", "frames_per_clip", "max_num_frames",
-           "clip_length", "sequence_frames", "n_sample_frames")  # fmt: skip
+           "clip_length", "sequence_frames", "n_sample_frames", "sample_duration")  # fmt: skip
 _SECONDS = ("max_duration_in_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
             "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
 _CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")
@@ -136,13 +137,11 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
 
 def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
     """Return the nearest number of pixels under one of these keys; an autoencoder's own size is not the run's."""
-    for confidence, settings in scope.tiers:
-        for name in names:
-            for setting in settings:
-                number = as_number(setting.text) if setting.key == name else None
-                least = 64 if len(name) == 1 else LEAST
-                if number is not None and least <= number <= MOST and not _PART_OF_MODEL.search(setting.path):
-                    return Found(setting, confidence)
+    for found in scope.under(names):
+        number, setting = as_number(found.text), found.setting
+        least = 64 if len(setting.key) == 1 else LEAST
+        if number is not None and least <= number <= MOST and not _PART_OF_MODEL.search(setting.path):
+            return found
     return None
 
 

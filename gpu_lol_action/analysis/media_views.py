@@ -17,6 +17,20 @@ FIELD = "media.views"
 _SMALL = ("local_crops_number", "n_local_crops", "num_local_crops")
 _WHOLE = ("global_crops_number", "n_global_crops", "num_global_crops")
 _EQUAL = ("n_views", "num_views", "n_augmentations")
+_COMPARES = (
+    "info_nce",
+    "InfoNCE",
+    "infonce",
+    "ontrastive",
+    "SupCon",
+    "NTXent",
+    "nt_xent",
+    "imCLR",
+    "simclr",
+    "SimSiam",
+    "BYOL",
+    "byol",
+)
 _SMALL_SIZE = ("local_crops_size", "local_crop_size", "local_size")
 _WHOLE_SIZE = ("global_crops_size", "global_crop_size", "global_size")
 _PAIRS = ("TwoCropsTransform", "TwoCropTransform", "ContrastiveLearningViewGenerator")
@@ -37,7 +51,9 @@ def views_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
         counts, sides = _numbers(listed), _numbers(sizes)
         if counts and len(counts) == len(sides):
             return [_finding(listed, sum(n * (s / sides[0]) ** 2 for n, s in zip(counts, sides, strict=True)))]
-    equal = look_up(scope, _EQUAL)
+    # Elsewhere the views are cameras around a scene, of which a step takes one.
+    compares = any(source.mentions(word) for source in sources for word in _COMPARES)
+    equal = look_up(scope, _EQUAL) if compares else None
     if equal is not None and (count := _count(equal)) is not None and count > 1:
         return [_finding(equal, count)]
     for source in sources:

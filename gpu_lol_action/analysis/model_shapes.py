@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting, read_settings
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.settings import Scope, look_up_number, scope_of
+from gpu_lol_action.analysis.settings import Found, Scope, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _SHAPES = {
@@ -40,6 +40,9 @@ _SHAPES = {
 }
 
 
+_GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_scatter"})
+
+
 def shape_of_config(checkout: Checkout) -> Iterator[Finding]:
     """Yield the shape of a model whose config.json lies in the checkout."""
     for source in checkout.of(Form.JSON)[:50]:
@@ -62,6 +65,13 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
 
     Layers and width have to stand together, in what the run starts with or in one file: those of two files are two models'.
     """
+    if (
+        run is not None
+        and run.script is not None
+        and run.script.code is not None
+        and run.script.code.imported() & _GRAPHS
+    ):
+        return []  # layers of a network of graphs
     scope = scope_of(checkout, run)
     for part in _places(scope, run):
         found = [finding for finding in _dimensions(part) if not _is_of_an_mlp(finding)]
@@ -87,7 +97,16 @@ def _places(scope: Scope, run: Run | None) -> Iterator[Scope]:
                 if setting.evidence.path != own and is_helper_place(setting.evidence.path):
                     continue
                 files.setdefault(setting.evidence.path, []).append(setting)
-            yield from (Scope(((confidence, tuple(found)),)) for found in files.values())
+            yield from (Scope(((confidence, tuple(found)),)) for found in files.values() if not _is_table(found))
+
+
+def _is_table(settings: Sequence[Setting]) -> bool:
+    """Whether one function of a file builds one class in several widths, of which nothing says which is meant."""
+    widths: dict[tuple[str, str], set[str]] = {}
+    for setting in settings:
+        if setting.key in _SHAPES["model.hidden_size"][0] and "." in setting.path and setting.owner:
+            widths.setdefault((setting.owner, setting.path), set()).add(setting.text)
+    return any(len(texts) > 1 for texts in widths.values())
 
 
 def _dimensions(scope: Scope) -> Iterator[Finding]:
@@ -97,9 +116,18 @@ def _dimensions(scope: Scope) -> Iterator[Finding]:
     for field, (keys, low, high) in _SHAPES.items():
         near = look_up_number(beside, keys, low, high) if beside is not None else None
         number = near or look_up_number(scope, keys, low, high)
+        if number is not None and field == "model.hidden_size" and _is_another(layers, number):
+            continue
         if number is not None:
             why = f"`{number.setting.key}` is {number.text}"
             yield Finding(field, number.text, why, number.confidence, number.evidence)
+
+
+def _is_another(layers: Found | None, width: Found) -> bool:
+    """Whether a width is that of another model: set in another function of the program than the layers."""
+    if layers is None or Confidence.HIGH in {layers.confidence, width.confidence}:
+        return False
+    return bool(layers.setting.owner and width.setting.owner) and layers.setting.owner != width.setting.owner
 
 
 def _section_of(scope: Scope, setting: Setting) -> Scope | None:

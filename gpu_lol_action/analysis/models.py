@@ -110,8 +110,10 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
     for confidence, settings in tiers:
         for key in MODEL_KEYS:
             for setting in settings:
+                if setting.key != key:
+                    continue
                 owner = setting.path.rpartition(".")[0]
-                if setting.key != key or (NOT_MODELS.search(owner) and not _MODELS_CONFIG.search(owner)):
+                if NOT_MODELS.search(owner) and not _MODELS_CONFIG.search(owner):
                     continue
                 name = model_name(setting.text)
                 if name is not None:

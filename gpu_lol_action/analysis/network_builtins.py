@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Machine
-from gpu_lol_action.analysis.network_objects import attribute
+from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_plain import copied, items
+from gpu_lol_action.analysis.network_records import record_kind, replaced, split_number
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Instance, Layer, Named, Partial, Tensor, Value
 
 _Numbers = (int, float)
@@ -129,6 +130,12 @@ def _getattr(asked: Asked) -> Value:
     return asked.places[2] if found is UNKNOWN and len(asked.places) > 2 else found
 
 
+def _setattr(asked: Asked) -> Value:
+    if len(asked.places) > 2 and isinstance(asked.places[1], str):
+        assign_attribute(asked.places[0], asked.places[1], asked.places[2])
+    return None
+
+
 def _hasattr(asked: Asked) -> Value:
     if len(asked.places) < 2 or not isinstance(asked.places[1], str):
         return UNKNOWN
@@ -183,8 +190,21 @@ def _product(asked: Asked) -> Value:
     return result if known and abs(result) < 1e13 else UNKNOWN
 
 
+def _array(asked: Asked) -> Value:
+    """Return an array of numbers as their list; anything else as before: the first tensor that is given."""
+    value = asked.places[0] if asked.places else UNKNOWN
+    if isinstance(value, list) and value and all(isinstance(item, _Numbers) for item in value):
+        return list(value)
+    return value if isinstance(value, Tensor) else UNKNOWN
+
+
 def _copied(asked: Asked) -> Value:
     return copied(asked.machine, asked.places[0]) if asked.places else UNKNOWN
+
+
+def _replaced(asked: Asked) -> Value:
+    owner = asked.places[0] if asked.places else UNKNOWN
+    return replaced(owner, asked.named) if isinstance(owner, Instance) else owner
 
 
 def _second(asked: Asked) -> Value:
@@ -245,7 +265,16 @@ def _pair(asked: Asked) -> Value:
     return value if isinstance(value, list) else [value, value]
 
 
-HELPERS: Mapping[str, Builtin] = {"to_2tuple": _pair, "_pair": _pair, "pair": _pair, "cast_tuple": _pair}
+def _always(number: int) -> Builtin:
+    def give(asked: Asked) -> Value:
+        del asked
+        return number
+
+    return give
+
+
+HELPERS: Mapping[str, Builtin] = {"to_2tuple": _pair, "_pair": _pair, "pair": _pair, "cast_tuple": _pair,
+                                  "get_world_size": _always(1), "get_rank": _always(0)}  # fmt: skip
 """Functions that many libraries have under one name."""
 BUILTINS: Mapping[str, Builtin] = {
     "range": _range, "len": _len, "int": _number(int), "float": _number(float), "round": _number(round),
@@ -257,8 +286,10 @@ BUILTINS: Mapping[str, Builtin] = {
     "np.floor": _number(math.floor), "numpy.floor": _number(math.floor),
     "max": _extreme(max), "min": _extreme(min), "sum": _sum, "zip": _zip, "enumerate": _enumerate, "list": _listed, "tuple": _listed,
     "set": _listed, "iter": _listed, "reversed": _reversed, "sorted": _sorted, "dict": _dict, "OrderedDict": _dict, "collections.OrderedDict": _dict, "cast": _second, "typing.cast": _second,
-    "getattr": _getattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
-    "np.prod": _product, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
+    "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
+    "np.prod": _product, "np.array": _array, "numpy.array": _array, "np.asarray": _array, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
+    "namedtuple": lambda asked: record_kind(asked.places), "collections.namedtuple": lambda asked: record_kind(asked.places),
+    "re.split": lambda asked: split_number(*(*asked.places, UNKNOWN, UNKNOWN)[:2]), "dataclasses.replace": _replaced, "replace": _replaced,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
     "importlib.import_module": _module, "import_module": _module, "__import__": _module,
     "eval": _eval, "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,

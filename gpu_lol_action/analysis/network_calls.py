@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.network_inputs import FORWARDS
 from gpu_lol_action.analysis.network_layers import apply_layer, build_layer
 from gpu_lol_action.analysis.network_libraries import call_named, unknown_call
 from gpu_lol_action.analysis.network_machine import Kept, Machine
 from gpu_lol_action.analysis.network_objects import (
     CONTAINERS,
+    LOADERS,
     SAME,
     assign_attribute,
     call_function,
@@ -18,6 +20,8 @@ from gpu_lol_action.analysis.network_objects import (
     method_of,
 )
 from gpu_lol_action.analysis.network_plain import call_plain_method
+from gpu_lol_action.analysis.network_records import KIND, record_of, replaced
+from gpu_lol_action.analysis.network_spaces import SPACE
 from gpu_lol_action.analysis.network_tensors import call_tensor_function
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -33,9 +37,6 @@ from gpu_lol_action.analysis.network_values import (
     Tensor,
     Value,
 )
-
-FORWARDS = ("forward", "call", "__call__")
-"""Methods that run a network, in PyTorch and Keras."""
 
 
 def call(machine: Machine, target: Value, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -71,6 +72,10 @@ def _run(machine: Machine, target: Instance, places: Sequence[Value], named: Map
         for item in target.row:
             value = call(machine, item, [value], {})
         return value
+    if target.kind == KIND:
+        return record_of(target, places, named)
+    if target.kind == SPACE:
+        return target  # `env.observation_spec()`
     line = line_of(machine, target.home) if target.home is not None else []
     for name in FORWARDS:
         forward = method_of(target, name, line)
@@ -110,12 +115,16 @@ def _call_method(machine: Machine, target: Method, places: Sequence[Value], name
         elif library is not None and (layer := build_layer(library, places, named)) is not None:
             owner.owner.attributes["__base__"] = layer
         return None
+    if isinstance(owner, Class) and target.name in LOADERS:
+        return construct(machine, owner, (), named)
     if isinstance(owner, (Instance, Layer)) and target.name in SAME:
         return owner
     if isinstance(owner, (list, dict, str)):
         return call_plain_method(machine, owner, target.name, places)
     if isinstance(owner, Tensor):
         return call_tensor_function(machine, target.name, [owner, *places], named)
+    if isinstance(owner, Instance) and target.name == "_replace":
+        return replaced(owner, named)
     if isinstance(owner, Instance):
         return _of_container(owner, target.name, places)
     return unknown_call(machine, places, named)

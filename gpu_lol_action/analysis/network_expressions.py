@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Frame, Machine
-from gpu_lol_action.analysis.network_objects import attribute
+from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_operators import binary, compared, items_of, truth, unary
 from gpu_lol_action.analysis.network_tensors import index_tensor
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value
@@ -32,7 +32,7 @@ def _name(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return named_size(name, global_value(machine, frame, name))
 
 
-def global_value(machine: Machine, frame: Frame, name: str) -> Value:
+def global_value(machine: Machine, frame: Frame, name: str, hops: int = 3) -> Value:
     """Return a module's value of that name, computed when it is first asked, else what ``Machine.find`` knows."""
     program = frame.program
     ran = machine.modules.get(program.source.path, {})
@@ -45,12 +45,17 @@ def global_value(machine: Machine, frame: Frame, name: str) -> Value:
             value = evaluate(machine, Frame(program), program.values[name])
             machine.known[key] = value
         value = machine.known[key]
-        return value if value is not UNKNOWN else machine.option(name)
+        if value is UNKNOWN:
+            value = machine.option(name)
+        if value is not UNKNOWN or name not in program.imports:  # else `net = net.Net()`: first it is a module
+            return value
     found = machine.find(name, program)
     if isinstance(found, Named) and name in program.imports:
         for other in machine.meant_by(found.name):
-            if other is not program and found.last in other.values:
-                return global_value(machine, Frame(other), found.last)
+            # A package hands on what its modules hold (`from .tables import table`).
+            is_handed = other is not program and hops and other.imports.get(found.last, found.name) != found.name
+            if other is not program and (found.last in other.values or is_handed):
+                return global_value(machine, Frame(other), found.last, hops - 1)
     if isinstance(found, Named) and name not in program.imports:
         return _of_starred(machine, frame, name, found)
     return found
@@ -97,6 +102,10 @@ def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
             named[word.arg] = value
         elif isinstance(value, dict):
             named.update({key: item for key, item in value.items() if isinstance(key, str)})
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "save_hyperparameters":
+        given = {key: value for key, value in frame.names.items() if value is not frame.owner}
+        assign_attribute(frame.owner, "hparams", given)  # Lightning keeps what the constructor was given
+        return None
     if not machine.building and not machine.running:
         machine.line, machine.program = node.lineno, frame.program
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
@@ -195,12 +204,18 @@ def _joined(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return value
 
 
+def _constant(_machine: Machine, _frame: Frame, node: ast.expr) -> Value:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, _PLAIN) else UNKNOWN
+
+
+def _arithmetic(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    if not isinstance(node, ast.BinOp):
+        return UNKNOWN
+    return binary(machine, node.op, evaluate(machine, frame, node.left), evaluate(machine, frame, node.right))
+
+
 def _other(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    """Return constants, conditional and unary expressions, subscripts, lambdas, and texts that are put together."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, _PLAIN) else UNKNOWN
-    if isinstance(node, ast.BinOp):
-        return binary(machine, node.op, evaluate(machine, frame, node.left), evaluate(machine, frame, node.right))
+    """Return conditional and unary expressions, subscripts, lambdas, and texts that are put together."""
     if isinstance(node, ast.IfExp):
         holds = truth(evaluate(machine, frame, node.test))
         value = evaluate(machine, frame, node.orelse if holds is False else node.body)
@@ -242,17 +257,19 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
             )
         return held
     index = evaluate(machine, frame, node.slice)
-    if isinstance(held, list):
+    if isinstance(held, (list, str)):
         return held[index] if isinstance(index, int) and -len(held) <= index < len(held) else UNKNOWN
     if isinstance(held, dict):
         if isinstance(index, str) and index not in held and (entered := machine.registered(index)) is not None:
             return entered
+        if isinstance(index, str) and index not in held:  # filled from a file as the program runs
+            return attribute(machine, UNKNOWN, index)
         return held.get(index, UNKNOWN) if isinstance(index, (str, int, float)) else UNKNOWN
     if isinstance(owner, Named) and owner.last in {"__dict__", "modules"} and isinstance(index, str):
         return global_value(machine, frame, index) if index.isidentifier() else UNKNOWN
     if isinstance(owner, Counted):
         return owner
-    return machine.option(index) if isinstance(index, str) and owner is UNKNOWN else UNKNOWN
+    return attribute(machine, UNKNOWN, index) if isinstance(index, str) and owner is UNKNOWN else UNKNOWN
 
 
 def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -273,7 +290,7 @@ def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 _HANDLERS: Mapping[type[ast.expr], Callable[[Machine, Frame, ast.expr], Value]] = {
     ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.List: _sequence, ast.Tuple: _sequence, ast.Set: _sequence,
     ast.Dict: _dictionary, ast.ListComp: _comprehension, ast.GeneratorExp: _comprehension, ast.SetComp: _comprehension,
-    ast.DictComp: _comprehension, ast.Compare: _compare, ast.BoolOp: _joined, ast.Constant: _other, ast.BinOp: _other,
+    ast.DictComp: _comprehension, ast.Compare: _compare, ast.BoolOp: _joined, ast.Constant: _constant, ast.BinOp: _arithmetic,
     ast.IfExp: _other, ast.UnaryOp: _other, ast.Subscript: _other, ast.Lambda: _other, ast.JoinedStr: _other,
     ast.NamedExpr: _other, ast.Await: _other,
 }  # fmt: skip

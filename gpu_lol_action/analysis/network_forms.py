@@ -72,6 +72,27 @@ def parts_of(name: str, first: Tensor, places: Sequence[Value], named: Mapping[s
     return found
 
 
+def repeated(tensor: Tensor, places: Sequence[Value]) -> Tensor:
+    """Return a tensor that is laid side by side so many times; as it was where the times are not known."""
+    times = list(places[0]) if len(places) == 1 and isinstance(places[0], list) else list(places)
+    known = all(isinstance(each, (int, float)) and not isinstance(each, bool) and each >= 0 for each in times)
+    if tensor.shape is None or not known or len(times) < len(tensor.shape):
+        return Tensor(tensor.numel, None if len(times) != len(tensor.shape or ()) else tensor.shape, name=tensor.name)
+    sides = (1.0,) * (len(times) - len(tensor.shape)) + tensor.shape  # new sides come first
+    shape = tuple(float(each) * side for each, side in zip(times, sides, strict=True))
+    return Tensor(numel_of(shape), shape)
+
+
+def nearest(tensor: Tensor, count: Value, axis: Value) -> Tensor:
+    """Return the first few of a tensor along a side."""
+    is_known = isinstance(count, (int, float)) and isinstance(axis, int) and tensor.shape is not None
+    if not is_known or tensor.shape is None or not -len(tensor.shape) <= axis < len(tensor.shape):
+        return Tensor(tensor.numel)
+    shape = list(tensor.shape)
+    shape[axis] = float(count)
+    return Tensor(numel_of(tuple(shape)), tuple(shape))
+
+
 def expanded(first: Tensor, places: Sequence[Value]) -> Tensor:
     """Return a tensor that is shown several times along its sides of one; nothing of it is copied."""
     sides = list(places[0]) if len(places) == 1 and isinstance(places[0], list) else list(places)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
+from gpu_lol_action.analysis.network_series import series_input
 from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_waves import is_judged, wave_input
-from gpu_lol_action.analysis.network_weights import number
+from gpu_lol_action.analysis.network_weights import NORM, number
 
+FORWARDS = ("forward", "call", "__call__")
 LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
 """Channels of a latent picture, with those of a mask or another picture beside them, and how many pixels a side of it stands for."""
 WAVES = frozenset({1, 2})
@@ -19,7 +23,12 @@ WAVES = frozenset({1, 2})
 FEATURES = 16
 CLIP, FRAMES = 5, 8
 """Sides of a clip with its channels and samples, and pictures of one of which nothing says how many."""
+COLORS = 3.0
 PICTURES = frozenset({1, 3, 4, 6})
+_PICTURE = re.compile(r"(?:batched_)?(?:imgs?|images?|pixel_values|pictures?|samples|inputs?|input_images?|x)")
+"""What a network calls a picture."""
+_CLOUD = re.compile(r"p|pts?|points?|xyz|coords?|point_?clouds?|pcd?|query_points?")
+"""What a network calls points of space, each of three numbers."""
 _TWIN = re.compile(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref)$|_?\d$")
 
 
@@ -28,7 +37,7 @@ class InputSizes:
     """Pixels of a side, pictures of a clip, samples of a sound and from window to window, points of a cloud; 0: not said.
 
     ``infers``: nothing is kept for a backward pass, so that weights alone tell most. ``stray``: settings of a configuration
-    beside the program that nothing names, for what nothing else says.
+    beside the program that nothing names, for what nothing else says. ``configs``: the files that configure the run.
     """
 
     side: int = 0
@@ -38,24 +47,49 @@ class InputSizes:
     points: int = 0
     infers: bool = False
     stray: tuple[tuple[str, str], ...] = ()
+    configs: tuple[Source, ...] = ()
 
 
-def inputs_of(machine: Machine, network: Value, rank: int | None = None) -> list[Tensor]:
-    """Return as many fresh tensors as ``forward`` has parameters without a default; ``rank``: how many sides the first one has."""
-    function = None
-    if isinstance(network, Instance) and isinstance(network.home, Class):
-        named = {item.name: item for item in network.home.node.body if hasattr(item, "name")}
-        function = next((named[name] for name in ("forward", "call", "__call__") if name in named), None)
-    if function is None or not hasattr(function, "args"):
+def inputs_of(
+    machine: Machine, network: Value, rank: int | None = None, function: ast.FunctionDef | None = None
+) -> list[Tensor]:
+    """Return as many fresh tensors as ``forward`` has parameters without a default; ``rank``: how many sides the first one has.
+
+    ``function``: another method that is run in its place.
+    """
+    if function is None and isinstance(network, Instance) and isinstance(network.home, Class):
+        named = {item.name: item for item in network.home.node.body if isinstance(item, ast.FunctionDef)}
+        function = next((named[name] for name in FORWARDS if name in named), None)
+    if function is None:
         return [_first_input(machine, network, "x", rank)]
     parameters = function.args.args[1:]
     needed = len(parameters) - len(function.args.defaults)
-    first = _first_input(machine, network, parameters[0].arg if parameters else "x", rank)
-    rest = [
-        Tensor(first.numel, first.shape, name=parameter.arg) if _are_twins(first.name, parameter.arg) else Tensor(None, name=parameter.arg)
-        for parameter in parameters[1 : max(needed, 1)]
-    ]  # fmt: skip
-    return [first, *rest]
+    names = [parameter.arg for parameter in parameters] or ["x"]
+    series = series_input(machine, names[0]) if rank is None else None
+    first = series or _first_input(machine, network, names[0], rank)
+    if len(names) > 1 and machine.points and _CLOUD.fullmatch(names[0]) and not _is_cloud(first):
+        # Points and what they are asked of, which the first layer with weights reads: a picture, a sound.
+        whole = _shaped(machine, names[0], (1.0, float(machine.points), 3.0))
+        return [
+            whole,
+            Tensor(first.numel, first.shape, name=names[1]),
+            *(_further_input(machine, first, n) for n in names[2 : max(needed, 2)]),
+        ]
+    return [first, *(_further_input(machine, first, name) for name in names[1 : max(needed, 1)])]
+
+
+def _is_cloud(tensor: Tensor) -> bool:
+    """Whether the first layer takes points as they are: along their positions."""
+    return tensor.shape is not None and len(tensor.shape) == 3
+
+
+def _further_input(machine: Machine, first: Tensor, name: str) -> Tensor:
+    """Return what a parameter behind the first is given: as much as that where both are of a kind, else what its layer wants."""
+    if (series := series_input(machine, name)) is not None:
+        return series
+    if machine.points and _CLOUD.fullmatch(name):
+        return _shaped(machine, name, (1.0, float(machine.points), 3.0))
+    return Tensor(first.numel, first.shape, name=name) if _are_twins(first.name, name) else Tensor(None, name=name)
 
 
 def _are_twins(first: str, second: str) -> bool:
@@ -74,20 +108,14 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
             break
         if isinstance(part, Tensor) and part.is_parameter and part.shape is not None and len(part.shape) > 1:
             break
-        if not isinstance(part, Layer) or part.is_last:
+        if not isinstance(part, Layer) or part.is_last or NORM.match(part.kind):
             continue
         if rank is None and (wave := wave_input(machine, part, name)) is not None:
             return wave
-        inner = number(part, 0, "in_channels")
-        if part.kind == "ConvTranspose2d" and inner:
-            return _shaped(machine, name, (1.0, inner, 1.0, 1.0))  # a generator's noise
-        if part.kind == "Conv2d" and inner and rank == CLIP:
-            frames = float(machine.frames or FRAMES)  # a clip of which each picture goes by itself
-            return _shaped(machine, name, (1.0, inner, frames, *_sides(machine, 2)))
-        if part.kind in {"Conv1d", "Conv2d", "Conv3d"} and inner:
-            return _shaped(
-                machine, name, (1.0, inner, *_sides_for(machine, inner, rank - 2 if rank else int(part.kind[4])))
-            )
+        shape = _convolved_shape(machine, part, rank)
+        if shape is not None:
+            channels = _colors(network) if len(shape) == 4 and shape[1] >= FEATURES and _PICTURE.fullmatch(name) else 0
+            return _shaped(machine, name, (1.0, channels, *_sides(machine, 2)) if channels else shape)
         is_patches = (
             part.kind == "Rearrange"
             and bool(part.places)
@@ -98,6 +126,40 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
         if part.parameters:
             break
     return Tensor(None, name=name)
+
+
+def _colors(network: Value) -> float:
+    """Return the colors of a picture that some convolution of a network reads, where another one stands first; 0 without one."""
+    found = (
+        number(part, 0, "in_channels")
+        for part in parts_of_network(network)
+        if isinstance(part, Layer) and part.kind == "Conv2d"
+    )
+    return next((inner for inner in found if inner == COLORS), 0.0)
+
+
+def _convolved_shape(machine: Machine, layer: Layer, rank: int | None) -> tuple[float, ...] | None:
+    """Return what a network is given whose first layer is this convolution; None for other layers."""
+    inner = number(layer, 0, "in_channels")
+    if not inner:
+        return None
+    if layer.kind == "ConvTranspose2d":
+        return (1.0, inner, 1.0, 1.0)  # a generator's noise
+    if machine.points and rank is None and (cloud := _edges_of(layer, inner)) is not None:
+        return (1.0, cloud, float(machine.points))
+    if layer.kind == "Conv2d" and rank == CLIP:
+        frames = float(machine.frames or FRAMES)  # a clip of which each picture goes by itself
+        return (1.0, inner, frames, *_sides(machine, 2))
+    if layer.kind in {"Conv1d", "Conv2d", "Conv3d"}:
+        return (1.0, inner, *_sides_for(machine, inner, rank - 2 if rank else int(layer.kind[4])))
+    return None
+
+
+def _edges_of(layer: Layer, inner: float | None) -> float | None:
+    """Return how many numbers a point has in a network of edges (Wang et al. 2019), whose first layer reads those of two of them."""
+    kernel = layer.named.get("kernel_size", layer.places[2] if len(layer.places) > 2 else None)
+    is_pointwise = layer.kind == "Conv2d" and kernel in (1, [1, 1])
+    return inner / 2 if is_pointwise and inner in {6.0, 12.0, 18.0} else None
 
 
 def _shaped(machine: Machine, name: str, shape: tuple[float, ...]) -> Tensor:

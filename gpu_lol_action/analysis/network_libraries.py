@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
@@ -9,6 +10,7 @@ from gpu_lol_action.analysis.network_builtins import BUILTINS, HELPERS, Asked
 from gpu_lol_action.analysis.network_layers import build_layer
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Kept, Machine, Root
 from gpu_lol_action.analysis.network_objects import CONTAINERS, call_function
+from gpu_lol_action.analysis.network_strangers import is_stranger
 from gpu_lol_action.analysis.network_tensors import FUNCTIONS, call_tensor_function
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -18,6 +20,7 @@ from gpu_lol_action.analysis.network_values import (
     Instance,
     Layer,
     Named,
+    Partial,
     Super,
     Tensor,
     Value,
@@ -35,6 +38,8 @@ _LIBRARIES = (
 _BY_NAME = frozenset({"create_model", "get_model", "load", "from_name", "from_pretrained"})
 _STARTERS = frozenset({"spawn", "start_processes", "Process"})
 _FACTORIES = frozenset({"create_model", "get_model", "build_model"})
+_TARGETS = ("target", "_target_", "class", "cls")
+_OF_HYDRA = frozenset({"_target_", "_partial_", "_recursive_", "_convert_"})
 _INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
 
 
@@ -51,6 +56,8 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
         return HELPERS[last](Asked(machine, places, named))
     if last in CONTAINERS:
         return _container(machine, last, places)
+    if last == "Module" and not places:
+        return Instance(None, last, is_network=True)  # a part that holds what is put into it by name
     drawn = blueprint_of(target)
     if drawn is not None:
         return machine.call(drawn, places, named)
@@ -77,7 +84,7 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
         return _started(machine, last, places, named)
     if last in FUNCTIONS:
         return call_tensor_function(machine, last, places, named)
-    if "." in target.name and (own := machine.of_module(target.name.split(".")[-2], last)) is not None:
+    if "." in target.name and (own := machine.of_module(target.name.rpartition(".")[0], last)) is not None:
         return machine.call(own, places, named)
     if (
         "." in target.name
@@ -85,7 +92,9 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
         and _is_near(target, found)
     ):
         return machine.call(found, places, named)
-    return unknown_call(machine, places, named)
+    made = unknown_call(machine, places, named)
+    machine.strangers += made is UNKNOWN and machine.building > 0 and not machine.running and is_stranger(target.name)
+    return made
 
 
 def _started(machine: Machine, last: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -156,15 +165,26 @@ def instantiate(machine: Machine, config: Value, named: Mapping[str, Value]) -> 
     if isinstance(config, str):
         return machine.find(config.rpartition(".")[2], None)
     if not isinstance(config, dict):
-        return UNKNOWN
-    target = next((config[key] for key in ("target", "_target_") if isinstance(config.get(key), str)), None)
+        return config if isinstance(config, (Instance, Layer)) else UNKNOWN
+    target = next((config[key] for key in _TARGETS if isinstance(config.get(key), str)), None)
     if target is None:
         return UNKNOWN
     inner = config.get("params")
-    params = inner if isinstance(inner, dict) else {k: v for k, v in config.items() if k not in {"target", "_target_"}}
+    params = inner if isinstance(inner, dict) else {k: v for k, v in config.items() if k not in _TARGETS}
     found = machine.find(target.rpartition(".")[2], None)
-    words = {key: value for key, value in {**params, **named}.items() if isinstance(key, str)}
-    return machine.call(found if not isinstance(found, Named) else Named(target), (), words)
+    words = {key: _argument(machine, value) for key, value in {**params, **named}.items() if isinstance(key, str)}
+    words = {key: value for key, value in words.items() if value is not UNKNOWN and key not in _OF_HYDRA}
+    made = found if not isinstance(found, Named) else Named(target)
+    return Partial(made, (), words) if params.get("_partial_") in {True, "true"} else machine.call(made, (), words)
+
+
+def _argument(machine: Machine, value: Value) -> Value:
+    """Return an argument in a configuration: a part that names a class is built, ``${width}`` is what that setting says."""
+    if isinstance(value, dict) and any("." in str(value.get(key, "")) for key in _TARGETS[1:]):
+        return instantiate(machine, value, {})
+    if isinstance(value, str) and (found := re.fullmatch(r"\$\{(?:\w+:)?\.*([\w.]{1,200})\}", value)):
+        return _put(machine, found[1].split("."))
+    return UNKNOWN if value == "???" else value
 
 
 def _checkpointed(machine: Machine, places: Sequence[Value]) -> Value:
@@ -176,6 +196,15 @@ def _checkpointed(machine: Machine, places: Sequence[Value]) -> Value:
         return result
     machine.kept.saved = saved
     return machine.kept.keep(result) if isinstance(result, Tensor) else result
+
+
+def _put(machine: Machine, path: Sequence[str]) -> Value:
+    """Return what a place in a configuration stands for: what is there by now, a part that is built, else the setting of that name."""
+    node: Value = machine.nodes.get(path[0], {})
+    for word in path[1:]:
+        node = node.get(word, UNKNOWN) if isinstance(node, dict) else UNKNOWN
+    is_open = node is UNKNOWN or node in ("???", {})
+    return machine.option(path[-1]) if is_open else _argument(machine, node)
 
 
 def unknown_call(machine: Machine, places: Sequence[Value], named: Mapping[str, Value]) -> Value:

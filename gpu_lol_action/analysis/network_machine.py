@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.network_programs import Program
+from gpu_lol_action.analysis.network_registries import REGISTERS, registered_names
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
     Class,
@@ -25,10 +26,6 @@ MAX_DEPTH = 28
 MAX_LIST = 512
 MOST_FORWARD = 240_000  # steps of running networks once, all together
 MOST_STEPS = 60_000  # statements, calls and loops of all networks of a run together
-
-
-_REGISTERS = "register"
-"""In the decorators of programs that put something into a registry."""
 
 
 class OutOfStepsError(Exception):
@@ -64,9 +61,7 @@ class Kept:
     is_sequence: bool = False
     last: Tensor | None = None
     used: dict[int, Value] = field(default_factory=dict)
-    sides: dict[int, tuple[float, ...]] = field(
-        default_factory=dict
-    )  # of the last picture, sound or volume, by their count
+    sides: dict[int, tuple[float, ...]] = field(default_factory=dict)  # of the last picture or sound, by their count
 
     def keep(self, tensor: Tensor, times: float = 1.0) -> Tensor:
         """Note a tensor that a layer puts out, and how many of its size are saved; return it."""
@@ -88,6 +83,7 @@ class Root:
     program: Program
     line: int
     kept: Kept | None = None  # where its layers were called as it was built (Keras)
+    strangers: int = 0  # parts of libraries that nothing is known of
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +109,10 @@ class Machine:
     tries: int = 0
     forward_left: int = MOST_FORWARD
     is_size_open: bool = False
-    frames: int = (
-        0  # of a clip, samples of a sound and from one of its windows to the next, points of a cloud; 0: not said
-    )
-    samples: int = 0
+    frames: int = 0  # of a clip; 0: not said, as below
+    samples: int = 0  # of a sound, and from one of its windows to the next
     hop: int = 0
-    points: int = 0
+    points: int = 0  # of a cloud
     infers: bool = False
     input_shape: tuple[float, ...] | None = None  # of a network that is run, as long as it may be of another rank
     has_latents: bool = False
@@ -140,12 +134,14 @@ class Machine:
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
-    origins: dict[str, list[Program]] = field(default_factory=dict)  # programs that a dotted origin may mean
-    found: dict[tuple[str, str], Value] = field(default_factory=dict)
-    stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
-    homes: dict[str, Program | None] = field(
+    origins: dict[tuple[str, str], list[Program]] = field(
         default_factory=dict
-    )  # the first program with a class or function of that name
+    )  # programs that a dotted origin may mean, asked from a folder
+    found: dict[tuple[str, str], Value] = field(default_factory=dict)
+    strangers: int = 0  # parts of libraries that nothing is known of, so far
+    nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
+    stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
+    homes: dict[str, Program | None] = field(default_factory=dict)  # the first program that defines (module.)name
     known_as: list[str] = field(default_factory=list)  # names under which the checkout registers what was built
     registering: list[Program] | None = None
     registry: dict[str, tuple[Program, str]] | None = None
@@ -171,30 +167,46 @@ class Machine:
             self.found[key] = self._find(name, program)
         return self.found[key]
 
-    def meant_by(self, origin: str) -> list[Program]:
-        """Return the programs whose module a dotted origin may name, in their order."""
-        if origin not in self.origins:
+    def meant_by(self, origin: str, asking: Program | None = None) -> list[Program]:
+        """Return the programs whose module a dotted origin may name: those whose folders it names too, then neighbors, first."""
+        folder = asking.source.folder if asking is not None else ""
+        if (origin, folder) not in self.origins:
             words = set(origin.split("."))
-            self.origins[origin] = [program for program in self.programs if program.stem in words]
-        return self.origins[origin]
+            meant = [program for program in self.programs if program.stem in words]
+            meant.sort(key=lambda each: (-len(words.intersection(each.dotted)), each.source.folder != folder))
+            self.origins[origin, folder] = meant
+        return self.origins[origin, folder]
 
     def _find(self, name: str, program: Program | None) -> Value:
         if program is not None and (found := self._own(name, program)) is not None:
             return found
-        origin = program.imports.get(name) if program is not None else None
+        return self.of_origin(program.imports.get(name) if program is not None else None, name, program)
+
+    def of_origin(self, origin: str | None, name: str, asking: Program | None = None, hops: int = 3) -> Value:
+        """Return the class or function that an import of a dotted origin means, by that name; a library's as such."""
         last = origin.rpartition(".")[2] if origin else name
-        for other in self.meant_by(origin) if origin else ():
+        for other in self.meant_by(origin, asking) if origin else ():
             if (found := self._own(last, other)) is not None:
                 return found
+            if other is not asking and hops and last in other.imports:  # a package hands on what its modules hold
+                found = self.of_origin(other.imports[last], last, other, hops - 1)
+                if not isinstance(found, Named):
+                    return found
         if last not in self.homes:
             self.homes[last] = next((other for other in self.programs if other.defines(last)), None)
         home = self.homes[last]
         return self._own(last, home) if home is not None else Named(origin or name)
 
     def of_module(self, module: str, name: str) -> Value | None:
-        """Return a module's class or function where something else has the module's own name too."""
-        home = next((program for program in self.programs if program.stem == module and program.defines(name)), None)
+        """Return the class or function of a module by its dotted name, of several that of the one whose folders it names too."""
+        last = module.rpartition(".")[2]
+        home = next((each for each in self.meant_by(module) if each.stem == last and each.defines(name)), None)
         return self._own(name, home) if home is not None else None
+
+    def module(self, dotted: str) -> Program | None:
+        """Return the program that a dotted name means, where all of its words are those of the path."""
+        words, last = set(dotted.split(".")), dotted.rpartition(".")[2]
+        return next((p for p in self.meant_by(dotted) if p.stem == last and words.issubset(p.dotted)), None)
 
     def _own(self, name: str, program: Program) -> Value | None:
         key = (program.source.path, name)
@@ -211,13 +223,13 @@ class Machine:
         """Return the class or function that a decorator puts into a registry under that name, or its own; None without one."""
         if self.registry is None:
             if self.registering is None:
-                self.registering = [program for program in self.programs if program.decorates_with(_REGISTERS)]
+                self.registering = [program for program in self.programs if program.decorates_with(REGISTERS)]
             if not any(program.source.mentions(name) for program in self.registering):
                 return None
             self.registry = {}
             for program in self.registering:
                 for node in (*program.classes.values(), *program.functions.values()):
-                    for key in _registered_names(node):
+                    for key in registered_names(node):
                         self.registry.setdefault(key, (program, node.name))
         found = self.registry.get(name)
         return self._own(found[1], found[0]) if found is not None else None
@@ -231,7 +243,8 @@ class Machine:
     def add_option(self, places: Sequence[Value], named: Mapping[str, Value]) -> None:
         """Note what an option starts with that the program makes as it goes, from a table of its own."""
         names = [place.lstrip("-").replace("-", "_") for place in places if isinstance(place, str)]
-        default = named.get("default", UNKNOWN)
+        said = next((self.options[name] for name in names[:2] if name in self.options), None)
+        default = named.get("default", UNKNOWN) if said is None else parse_value(said)  # by its other name
         if isinstance(default, (str, int, float, list)):
             for name in names[:2]:
                 self.defaults.setdefault(name, default)
@@ -251,19 +264,6 @@ class Machine:
                 return parse_value(default.text)
         stray = self.stray.get(name)
         return parse_value(stray) if stray is not None else UNKNOWN
-
-
-def _registered_names(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Return under which names decorators register something: those that they are given, else its own."""
-    found: list[str] = []
-    for decorator in node.decorator_list[:6]:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        word = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-        if _REGISTERS not in word.lower():
-            continue
-        given = [*decorator.args, *(w.value for w in decorator.keywords)] if isinstance(decorator, ast.Call) else []
-        found += [g.value for g in given if isinstance(g, ast.Constant) and isinstance(g.value, str)] or [node.name]
-    return found
 
 
 def parse_value(text: str) -> Value:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_lol_action.analysis.network_calls import call
+from gpu_lol_action.analysis.network_chain import is_chain, run_chain
 from gpu_lol_action.analysis.network_inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
-from gpu_lol_action.analysis.network_methods import run_by_methods
+from gpu_lol_action.analysis.network_methods import ways_in
 from gpu_lol_action.analysis.network_sources import only_judges
-from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_weights import DENSE, number
 from gpu_lol_action.domain.finding import Evidence
 
@@ -74,10 +76,10 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     if root.kept is not None:
         machine.kept = root.kept
     else:
-        result = _run_once(machine, root)
+        result = _run_through(machine, root)
     if machine.is_size_open and machine.size != DENSE_SIZE and _is_dense(result, machine.size):
         before, machine.size = machine.size, DENSE_SIZE
-        _run_once(machine, root)
+        _run_through(machine, root)
         machine.size = before
     kept = machine.kept
     parts = {id(part): part for part in (*parts_of_network(root.network), *kept.used.values())}
@@ -88,7 +90,9 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     counted = {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}
     weights += 1e6 * sum(counted.values())
     layered += 1e6 * sum(counted.values())
-    unknown = sum(part.parameters is None for part in layers) + kept.unknown
+    unknown = (
+        sum(part.parameters is None for part in layers) + kept.unknown + root.strangers // 2
+    )  # half of them hold little
     sized = sum(bool(part.parameters) for part in layers)
     reached = sum(part.parameters or 0.0 for part in kept.used.values() if isinstance(part, Layer))
     reached += 1e6 * sum(
@@ -120,16 +124,33 @@ def _lost_positions(kept: Kept) -> float:
     return 2 * each * LENGTH if is_lost else 0.0
 
 
-def _run_once(machine: Machine, root: Root) -> Value:
+def _run_through(machine: Machine, root: Root) -> Value:
+    """Run a network once; one without ``forward`` by the method that keeps most."""
+    if is_chain(machine, root.network):
+        return _run_once(machine, root)
+    most: Kept | None = None
+    for method in ways_in(machine, root.network):
+        _run_once(machine, root, method)
+        most = machine.kept if most is None or machine.kept.saved > most.saved else most
+    if most is None:
+        return _run_once(machine, root)
+    machine.kept = most
+    return UNKNOWN
+
+
+def _run_once(machine: Machine, root: Root, method: Function | None = None) -> Value:
     """Follow ``forward`` once, again where it wants an input of another rank; what it keeps is in ``machine.kept``."""
     rank: int | None = None
     for _ in range(2):
         budget = min(FORWARD_STEPS, machine.forward_left)
         machine.kept, machine.steps, machine.running = Kept(), budget, 1
-        inputs = inputs_of(machine, root.network, rank)
+        node = method.node if method is not None and isinstance(method.node, ast.FunctionDef) else None
+        inputs = inputs_of(machine, root.network, rank, node)
         machine.input_shape = inputs[0].shape if rank is None else None
         try:
-            return run_by_methods(machine, root.network) or call(machine, root.network, inputs, {})
+            if method is None and is_chain(machine, root.network):
+                return run_chain(machine, root.network)
+            return call(machine, method or root.network, inputs, {})
         except OtherRankError as said:
             rank = said.rank
         except (OutOfStepsError, *FAULTS):

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_layers import build_layer
 from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, Root
+from gpu_lol_action.analysis.network_spaces import space_of
+from gpu_lol_action.analysis.network_strangers import WHOLE, is_strange_network
 from gpu_lol_action.analysis.network_tensors import features_of
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -26,6 +28,12 @@ from gpu_lol_action.analysis.network_weights import layer_number
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
           "MessagePassing", "ModelMixin", "Network")  # fmt: skip
 MOST_ENTERED = 3
+_PLAIN = (str, int, float, list, dict, type(None))
+_OF_ARRAYS = frozenset(
+    {"shape", "size", "ndim", "prod", "sum", "max", "min", "mean", "astype", "tolist", "reshape", "T", "dtype"}
+)
+LOADERS = frozenset({"from_pretrained", "load_from_checkpoint"})
+"""Methods by which libraries' mixins build a class of one's own."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "CondSequential"})
 SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "apply", "double", "share_memory",
@@ -99,7 +107,8 @@ def construct(machine: Machine, home: Class, places: Sequence[Value], named: Map
     is_network = any(name.endswith(_BASES) for name in libraries)
     kind = next((name for name in libraries if name in CONTAINERS), home.node.name)
     made = Instance(home, kind, is_network)
-    place = (machine.program, machine.line)
+    place, strangers = (machine.program, machine.line), machine.strangers
+    machine.strangers += WHOLE * any(isinstance(each, Named) and is_strange_network(each.name) for each in line)
     machine.building += is_network
     machine.built += is_network
     before = machine.depth
@@ -117,7 +126,7 @@ def construct(machine: Machine, home: Class, places: Sequence[Value], named: Map
         ):
             machine.shapes.append(dict(named))
         if made.is_network and not machine.building and not machine.running and place[0] is not None:
-            machine.roots.append(Root(made, place[0], place[1]))
+            machine.roots.append(Root(made, place[0], place[1], strangers=machine.strangers - strangers))
     return made
 
 
@@ -171,7 +180,10 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         found = method_of(owner.owner, name, line[place + 1 :])
         return found if found is not None else Method(owner, name)
     if isinstance(owner, Class):
-        return _of_class(machine, owner, name)
+        found = _of_class(machine, owner, name)
+        if found is UNKNOWN and (other := machine.of_module(owner.node.name, name)) is not None:
+            return other  # of the module that has the class's name
+        return Method(owner, name) if found is UNKNOWN and name in LOADERS else found
     if isinstance(owner, Tensor):
         return features_of(owner, name)
     if isinstance(owner, Layer):
@@ -185,16 +197,33 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return found
     if isinstance(owner, Named):
         return _of_named(machine, owner, name)
-    if owner is UNKNOWN:
-        return machine.option(name)
-    return Method(owner, name)
+    return _of_unknown(machine, name) if owner is UNKNOWN else _of_plain(machine, owner, name)
+
+
+def _of_unknown(machine: Machine, name: str) -> Value:
+    """Return what a configuration, an option or an environment has under a name."""
+    said = machine.nodes[name] if name in machine.nodes else machine.option(name)
+    return said if said is not UNKNOWN else space_of(machine, name)
+
+
+def _of_plain(machine: Machine, owner: Value, name: str) -> Value:
+    """Return an attribute of a text, number, list or dictionary, mostly a method."""
+    if isinstance(owner, list) and len(owner) == 2 and name in {"values", "indices"}:
+        return owner[name == "indices"]  # of a maximum along a side
+    is_value = isinstance(owner, _PLAIN) and not hasattr(owner, name) and name not in _OF_ARRAYS
+    # What is asked for what no text or list has is a part of a configuration, of which only a word is known.
+    option = _of_unknown(machine, name) if is_value else UNKNOWN
+    return option if option is not UNKNOWN else Method(owner, name)
 
 
 def _of_named(machine: Machine, owner: Named, name: str) -> Value:
-    if owner.last in {"FLAGS", "args", "cfg", "opt"}:
+    if owner.last in {"FLAGS", "args", "cfg", "opt", "config", "conf", "hparams"}:
         return machine.option(name)
     if owner.name == "string" and name.startswith("ascii_"):
         return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
+    home = machine.module(owner.name)
+    if home is not None and name in home.values:
+        return machine.evaluate(Frame(home), ast.Name(name))
     return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
 
 
@@ -210,14 +239,19 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         if "staticmethod" in words:
             function.owner = None
         return function
-    if name == "training":
-        return True
+    if name in {"training", "__dict__"}:
+        return owner.attributes if name == "__dict__" else True
+    if isinstance(base := owner.attributes.get("__base__"), Layer) and (own := layer_number(base, name)) is not None:
+        if name == "weight":
+            machine.kept.used[id(base)] = base  # in a function of its own, in the layer's place
+        return own
     for each in line:
         if isinstance(each, Class):
             found = _of_class(machine, each, name)
             if found is not UNKNOWN:
                 return found
     option = machine.option(name) if not owner.is_network or name not in SAME else UNKNOWN
+    option = space_of(machine, name) if option is UNKNOWN else option
     return option if option is not UNKNOWN else Method(owner, name)
 
 
@@ -237,6 +271,7 @@ def _of_class(machine: Machine, home: Class, name: str) -> Value:
 
 
 def assign_attribute(owner: Value, name: str, value: Value) -> None:
-    """Give an object an attribute; the rest have none that we keep."""
-    if isinstance(owner, Instance) and len(owner.attributes) < 4 * MAX_LIST:
-        owner.attributes[name] = value
+    """Give an object, or a node of a configuration, an attribute; the rest have none that we keep."""
+    held = owner.attributes if isinstance(owner, Instance) else owner
+    if isinstance(held, dict) and len(held) < 4 * MAX_LIST:
+        held[name] = value

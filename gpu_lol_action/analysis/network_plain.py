@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Machine
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Instance, Layer, Value
+
+_OF_ARRAYS: Mapping[str, Callable[[list[float]], float]] = {"prod": math.prod, "sum": sum, "max": max, "min": min}
+"""Methods of arrays, which stand here as lists of their numbers."""
 
 
 def items(value: Value) -> list[Value]:
@@ -66,6 +70,8 @@ def _list_method(owner: list[Value], name: str, places: Sequence[Value]) -> Valu
         owner.reverse()
     elif name == "index" and places and isinstance(places[0], (str, int)):
         return owner.index(places[0]) if places[0] in owner else UNKNOWN
+    elif name in _OF_ARRAYS and owner and all(isinstance(item, (int, float)) for item in owner):
+        return _OF_ARRAYS[name](owner)
     return list(owner) if name == "copy" else None
 
 

@@ -18,7 +18,8 @@ _JUDGES = re.compile(
     re.IGNORECASE,
 )
 """Modules whose networks only judge what another one puts out."""
-_ABOVE = re.compile(r"^[ \t]*from[ \t]+(\.{2,4})([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)", re.MULTILINE)
+# The leading line feed lets the expression engine leap from line to line.
+_ABOVE = re.compile(r"\n[ \t]*from[ \t]+(\.{2,4})([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)")
 
 
 @remembered
@@ -26,21 +27,23 @@ def network_sources(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the script, then imported programs that may hold layers, the nearest first, then the others that it imports."""
     near = import_closure(checkout, script)
     holders = dict.fromkeys(source for source in near[1:] if may_hold_layers(source))
+    packages: dict[Source, None] = {}
     level = list(near)
     for _ in range(STEPS):
         inner = [
             found for source in level for found in (*local_imports(checkout, source), *_from_above(checkout, source))
         ]
-        level = [
-            source
-            for source in dict.fromkeys(inner)
-            if source not in holders and source not in near and may_hold_layers(source)
-        ]
-        holders.update(dict.fromkeys(level))
+        new = [s for s in dict.fromkeys(inner) if s not in holders and s not in near and s not in packages]
+        layered = [source for source in new if may_hold_layers(source)]
+        holders.update(dict.fromkeys(layered))
+        # A package often has but a table of what its modules hold.
+        tables = [source for source in new if source.name == "__init__.py" and source not in holders]
+        packages.update(dict.fromkeys(tables))
+        level = [*layered, *tables]
         if not level or len(holders) > MAX_SOURCES:
             break
     rest = [source for source in near[1:] if source not in holders]
-    return (script, *holders, *rest)[:MAX_SOURCES]
+    return (script, *holders, *packages, *rest)[:MAX_SOURCES]
 
 
 def named_modules(checkout: Checkout, sources: Sequence[Source], words: Collection[str]) -> tuple[Source, ...]:
@@ -66,9 +69,14 @@ def may_hold_layers(source: Source) -> bool:
     return any(word in text for word in ("nn.", "keras", "Dense(", "Linear(", "Conv2d("))
 
 
-def _from_above(checkout: Checkout, source: Source) -> Iterator[Source]:
-    """Yield what a program imports from the packages above it (``from ..modules import x``)."""
-    for found in _ABOVE.finditer(source.text) if source.code is not None else ():
+@remembered
+def _from_above(checkout: Checkout, source: Source) -> tuple[Source, ...]:
+    """Return what a program imports from the packages above it (``from ..modules import x``)."""
+    return tuple(_above(checkout, source)) if source.code is not None and source.mentions("..") else ()
+
+
+def _above(checkout: Checkout, source: Source) -> Iterator[Source]:
+    for found in _ABOVE.finditer(f"\n{source.text}"):
         folders = source.folder.split("/") if source.folder else []
         up = len(found[1]) - 1
         if up > len(folders):

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, OtherRankError
 from gpu_lol_action.analysis.network_objects import assign_attribute
 from gpu_lol_action.analysis.network_operators import binary, items_of, truth
+from gpu_lol_action.analysis.network_programs import origins_of
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Instance, Layer, Value
 
 Signal = tuple[str, Value] | None
@@ -60,7 +61,18 @@ def _statement(machine: Machine, frame: Frame, node: ast.stmt) -> Signal:
         return _while(machine, frame, node)
     elif isinstance(node, (ast.With, ast.AsyncWith, ast.Try)):
         return _block(machine, frame, node)
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        _import(machine, frame, node)
     return _jump(frame, node)
+
+
+def _import(machine: Machine, frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
+    """Bind what a function imports for itself; a module's own imports are known by their names."""
+    if machine.modules.get(frame.program.source.path) is frame.names:
+        return
+    for name, origin in origins_of(node).items():
+        if name not in frame.program.imports:
+            frame.names[name] = machine.of_origin(origin, name, frame.program)
 
 
 def _block(machine: Machine, frame: Frame, node: ast.With | ast.AsyncWith | ast.Try) -> Signal:

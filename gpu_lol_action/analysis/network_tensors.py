@@ -5,7 +5,6 @@ Most change the form and not the count (``view``, ``permute``, ``rearrange``), s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_convolutions import FUNCTIONS as CONVOLUTIONS
@@ -14,9 +13,11 @@ from gpu_lol_action.analysis.network_forms import (
     expanded,
     gated,
     joined,
+    nearest,
     numel_of,
     padded,
     parts_of,
+    repeated,
     resized,
     shrunk,
     spread,
@@ -32,36 +33,20 @@ _SAVES = frozenset({"leaky_relu", "gelu", "silu", "swish", "mish", "sigmoid", "t
 _SAME = frozenset({"relu", "relu_", "leaky_relu_", "contiguous", "clone", "detach", "float", "half", "bfloat16", "to", "cuda", "type", "type_as", "dropout",
                    "normalize", "softmax", "log_softmax", "add", "add_", "mul", "mul_", "div", "sub", "masked_fill", "masked_fill_", "clamp", "roll", "flip",
                    "expand_as", "requires_grad_", "sqrt", "pow", "square", "abs", "log", "sin", "cos", "tril", "triu", "relu6",
-                   "dropout2d", "where", "zeros_like", "ones_like", "randn_like", "rand_like", "squeeze", "repeat", "rsqrt", "div_", "fill_",
+                   "dropout2d", "where", "zeros_like", "ones_like", "randn_like", "rand_like", "squeeze", "rsqrt", "div_", "fill_",
                    "zero_", "normal_", "uniform_", "clamp_", "copy_", "neg", "sign", "round", "reciprocal", "sigmoid_", "tanh_"})  # fmt: skip
 _MADE = frozenset(
     {"zeros", "ones", "randn", "rand", "empty", "full", "Parameter", "tensor", "normal", "randint", "arange"}
 )
 _PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", "einsum", "dot"})
-_MEANS = frozenset(
-    {
-        "mean",
-        "sum",
-        "amax",
-        "amin",
-        "max",
-        "min",
-        "logsumexp",
-        "argmax",
-        "argmin",
-        "norm",
-        "std",
-        "var",
-        "prod",
-        "median",
-    }
-)
+_MEANS = frozenset({"mean", "sum", "amax", "amin", "max", "min", "logsumexp", "argmax", "argmin", "norm", "std", "var", "prod", "median"})  # fmt: skip
+_PAIRS = frozenset({"max", "min", "median"})
 _DICTIONARY = frozenset({"items", "values", "keys"})
 FUNCTIONS = frozenset({*_SAVES, *_SAME, *_MADE, *_PRODUCTS, *_MEANS, *CONVOLUTIONS, "expand", "glu", "pad", "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
                        "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
-                       "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d",
+                       "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "adaptive_avg_pool3d",
                        "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "movedim",
-                       "unfold", "numel", "size", "dim"})  # fmt: skip
+                       "unfold", "numel", "size", "dim", "repeat", "topk"})  # fmt: skip
 
 
 def features_of(tensor: Tensor, name: str) -> Value:
@@ -130,6 +115,10 @@ def index_tensor(tensor: Tensor, parts: Sequence[Value]) -> Tensor:
         side = tensor.shape[place]
         if isinstance(part, slice):
             shape.append(float(len(range(*part.indices(int(min(side, 1e7)))))))
+        elif isinstance(part, Tensor) and part.shape is not None:
+            if part.shape == tensor.shape[place : place + len(part.shape)]:  # a mask
+                return Tensor(tensor.numel)
+            shape += part.shape
         elif not isinstance(part, (int, float)) or isinstance(part, bool):
             shape.append(side)
         place += 1
@@ -191,8 +180,12 @@ def _formed(machine: Machine, name: str, first: Tensor, places: Sequence[Value],
         return padded(first, places[1] if len(places) > 1 else named.get("pad", UNKNOWN))
     if name in CONVOLUTIONS:
         return machine.kept.keep(of_function(name, places, named) or Tensor(numel))
-    if name == "expand":
-        return expanded(first, places[1:])
+    if name in {"expand", "repeat"}:
+        return (expanded if name == "expand" else repeated)(first, places[1:])
+    if name == "topk":
+        count = named.get("k", places[1] if len(places) > 1 else UNKNOWN)
+        axis = named.get("dim", places[2] if len(places) > 2 else -1)
+        return [largest := nearest(first, count, axis), largest]
     if name == "glu":
         axis = named.get("dim", places[1] if len(places) > 1 else -1)
         return machine.kept.keep(gated(first, axis if isinstance(axis, int) else -1))
@@ -201,33 +194,45 @@ def _formed(machine: Machine, name: str, first: Tensor, places: Sequence[Value],
     if name in {"interpolate", "upsample", "resize"}:
         return machine.kept.keep(resized(first, places, named))
     if "pool" in name:
-        if name.startswith("adaptive"):
-            sides = places[1] if len(places) > 1 else 1
-            target = float(sides) ** 2 if isinstance(sides, (int, float)) else 1.0
-            return Tensor(first.shape[1] * target, (1.0, first.shape[1], *(math.sqrt(target),) * 2)) if first.shape and len(first.shape) == 4 else Tensor(numel)  # fmt: skip
-        step = (
-            named.get("stride")
-            or (places[2] if len(places) > 2 else None)
-            or named.get("kernel_size")
-            or (places[1] if len(places) > 1 else 2)
-        )
-        return machine.kept.keep(
-            shrunk(first, step if isinstance(step, (int, float)) and step else 2, int(name[-2])), 3.0
-        )
+        return _pooled(machine, name, first, places, named)
     if name in _MEANS:
-        axis = places[1] if len(places) > 1 else named.get("dim", named.get("axis"))
-        axes = [a for a in (axis if isinstance(axis, list) else [axis]) if isinstance(a, int)]
-        if axis is None or not first.shape or not all(-len(first.shape) <= a < len(first.shape) for a in axes):
-            return Tensor(1.0, (1.0,)) if axis is None else Tensor(numel)
-        taken = {a % len(first.shape) for a in axes}
-        keeps = named.get("keepdim") is True or named.get("keepdims") is True
-        shape = tuple(1.0 if p in taken else s for p, s in enumerate(first.shape) if keeps or p not in taken)
-        return Tensor(numel_of(shape), shape)
+        return _reduced(name, first, places, named)
     if name == "rearrange":
         pattern = places[1] if len(places) > 1 else None
         sizes = {key: float(value) for key, value in named.items() if isinstance(value, (int, float))}
         return Tensor(numel, rearranged(first.shape, pattern, sizes) if isinstance(pattern, str) else None)
     return Tensor(numel, reshaped(name, first.shape, numel, list(places[1:])))
+
+
+def _pooled(machine: Machine, name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    rank = int(name[-2])
+    if name.startswith("adaptive"):
+        sides = places[1] if len(places) > 1 else named.get("output_size", 1)
+        side = float(sides) if isinstance(sides, (int, float)) else 1.0
+        if first.shape is None or len(first.shape) != rank + 2:
+            return Tensor(first.numel)
+        shape = (*first.shape[:2], *(side,) * rank)
+        return Tensor(numel_of(shape), shape)
+    step = (
+        named.get("stride")
+        or (places[2] if len(places) > 2 else None)
+        or named.get("kernel_size")
+        or (places[1] if len(places) > 1 else 2)
+    )
+    return machine.kept.keep(shrunk(first, step if isinstance(step, (int, float)) and step else 2, rank), 3.0)
+
+
+def _reduced(name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    """Return means, sums and extremes over all numbers, or along sides; PyTorch gives extremes with where they stand."""
+    axis = places[1] if len(places) > 1 else named.get("dim", named.get("axis"))
+    axes = [a for a in (axis if isinstance(axis, list) else [axis]) if isinstance(a, int)]
+    if axis is None or not first.shape or not all(-len(first.shape) <= a < len(first.shape) for a in axes):
+        return Tensor(1.0, (1.0,)) if axis is None else Tensor(first.numel)
+    taken = {a % len(first.shape) for a in axes}
+    keeps = named.get("keepdim") is True or named.get("keepdims") is True
+    shape = tuple(1.0 if p in taken else s for p, s in enumerate(first.shape) if keeps or p not in taken)
+    is_pair = name in _PAIRS and "axis" not in named
+    return [Tensor(numel_of(shape), shape) for _ in range(2)] if is_pair else Tensor(numel_of(shape), shape)
 
 
 def _made(name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -240,6 +245,8 @@ def _made(name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Val
     sides = first if isinstance(first, list) else list(places)
     if name in {"tensor", "arange", "normal"}:
         sides = [len(first)] if isinstance(first, list) else [first]
+    if name == "arange" and len(places) == 2 and all(isinstance(place, (int, float)) for place in places):
+        sides = [max(0, places[1] - places[0])]
     if sides and all(isinstance(side, (int, float)) and side >= 0 for side in sides):
         shape = tuple(float(side) for side in sides)
         return Tensor(min(numel_of(shape), 1e12), shape)

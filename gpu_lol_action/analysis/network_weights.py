@@ -31,6 +31,10 @@ DENSE = frozenset(
 )
 
 
+_ARGUMENTS = {"kernel_size": (2, 3), "stride": (3, 1), "padding": (4, 0), "dilation": (5, 1), "groups": (6, 1)}
+"""Arguments of PyTorch's convolutions by their places, and what they start with."""
+
+
 def number(layer: Layer, place: int, *names: str, default: float | None = None) -> float | None:
     """Return an argument as a number, by one of its names or its place."""
     value = next((layer.named[name] for name in names if name in layer.named), UNKNOWN)
@@ -48,7 +52,13 @@ def layer_number(layer: Layer, name: str) -> Value:
         return number(layer, 1, name)
     if name == "weight":
         return Tensor(layer.parameters, _weight_sides(layer))
-    return UNKNOWN if name in {"bias", "kernel_size", "stride", "padding"} else None
+    if name in _ARGUMENTS and CONV.match(layer.kind) and not layer.is_last:
+        place, default = _ARGUMENTS[name]
+        place += "ranspose" in layer.kind and name in {"dilation", "groups"}
+        value = layer.named.get(name, layer.places[place] if len(layer.places) > place else default)
+        is_one = isinstance(value, int) and name != "groups"  # of each side
+        return [value] * rank_of(layer) if is_one else value
+    return UNKNOWN if name in {"bias", *_ARGUMENTS} else None
 
 
 def _weight_sides(layer: Layer) -> tuple[float, ...] | None:

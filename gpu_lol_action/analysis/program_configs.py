@@ -42,6 +42,9 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
         if call.last == "main" and call.name != "hydra.main":
             continue
         path = script.code.resolve(call.keyword("config_path")) or ""
+        if path.endswith((".yaml", ".yml")):  # Hydra before 1.0
+            named.append(plain_path(f"{script.folder}/{path}"))
+            continue
         name = script.code.resolve(call.keyword("config_name")) or "config"
         base = f"{script.folder}/{path}".strip("/") if script.folder else path
         named.append(f"{plain_path(base)}/{name}".lstrip("/") + ("" if name.endswith((".yaml", ".yml")) else ".yaml"))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.python_values import Value, value_of
+from gpu_lol_action.analysis.records import record
 
 MAX_ENTRIES = 200
 _FLAGS = re.compile(
@@ -17,7 +18,7 @@ _OPTIONS = ("add_", "option", "DEFINE_")
 _DESTINATION = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """A call: dotted name as written, arguments by place and by name, 1-based line; ``owner``: the entry that it stands in."""
 
@@ -37,7 +38,7 @@ class Call:
         return next((value for key, value in self.keywords if key in names), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Default:
     """A value that a program starts with: an assignment, a dataclass field, a parameter, an entry, or a parser's default.
 
@@ -53,7 +54,7 @@ class Default:
     is_parameter: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Given:
     """A name with its value as written, which another name may have to tell; ``is_start``: a run starts with it."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
+from gpu_lol_action.analysis.texts import is_fence
 
 _SHOWS = re.compile(
     r"\b(?:quick|demos?|get(?:ting)? started|us(?:e|ing|age)|try|play|inference|infer|web ?ui|gradio|app|generat\w*|how to (?:use|run)|"
@@ -63,7 +64,7 @@ def _chapters_above(run: Run) -> list[str]:
     found: list[tuple[int, str]] = []
     is_fenced = False
     for line in command.source.text.split("\n")[: command.said.line]:
-        if line.lstrip().startswith(("```", "~~~")):
+        if is_fence(line):
             is_fenced = not is_fenced
         elif not is_fenced and (heading := _HEADING.match(line)):
             depth = len(heading[1])

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_code import read_python
+from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 MAX_BLOCKS = 12
@@ -68,7 +69,7 @@ def _python_blocks(lines: list[str]) -> list[range]:
     is_python = False
     for index, line in enumerate(lines):
         found = _FENCE.match(line)
-        if found is None:
+        if found is None or not is_fence(line):
             continue
         if start is None:
             start, is_python = index + 1, found[1].lower() in _PYTHON

@@ -197,12 +197,17 @@ def _from_name(name: str) -> ModelFacts | None:
                       "name", f"shape taken from {near.name}", float(active[1]) if active else 0.0)  # fmt: skip
 
 
+@functools.lru_cache(maxsize=2048)
+def _families(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _FAMILIES.findall(name))
+
+
 def _nearest_shape(name: str, size: float) -> ModelFacts:
     """Return the known language model nearest in size; one of the same family where its size is within a quarter."""
-    families = {word.lower() for word in _FAMILIES.findall(name)}
+    families = _families(name)
 
     def distance(facts: ModelFacts) -> tuple[bool, float, str]:
-        is_kin = bool(families & {word.lower() for word in _FAMILIES.findall(facts.name)})
+        is_kin = bool(families & _families(facts.name))
         off = abs(facts.parameters_b - size)
         return not (is_kin and off <= size / 4), off, facts.name
 

@@ -32,6 +32,7 @@ def started(tree: Checkout) -> list[tuple[str, str, int | None]]:
         ({"go.sh": 'TASK=""\nCMD=" \\\n  src/$TASK.py --lr 1\n  "\nL="accelerate launch --num_processes 4"\nsrun bash -c "$L $CMD" 2>&1\n'}, [("go.sh:6", "src/$TASK.py", 4)]),
         ({"README.rst": "Use\n===\n::\n\n    python train.py\n\nor ``python other.py --x``\n"}, [("README.rst:5", "train.py", None)]),
         ({"README.md": "| a | `python train.py --x 1` | `python sample.py` |\n"}, [("README.md:1", "train.py", None), ("README.md:1", "sample.py", None)]),
+        ({"README.md": "Needs:\n```pip install timm```\n\n```\npython train.py\n```\nor ```python other.py --x```\n"}, [("README.md:5", "train.py", None), ("README.md:7", "other.py", None)]),
         ({"README.md": "```\n$ CUDA_VISIBLE_DEVICES=0,1 python train.py # two of them\n./run.py [script.py]\n```\n"}, [("README.md:2", "train.py", 2), ("README.md:3", "./run.py", None)]),
     ],
 )  # fmt: skip
@@ -92,3 +93,18 @@ def test_a_file_whose_name_begins_like_a_launcher_is_only_mentioned(checkout: Bu
     text = "`torchrun_main.py` is the program.\n```\ntorchrun --nproc_per_node 2 torchrun_main.py --rank 8\n```\n"
     tree = checkout({"README.md": text, "torchrun_main.py": "import torch\nloss.cuda().backward()\n"})
     assert [(command.target, command.processes) for command in launch_commands(tree)] == [("torchrun_main.py", 2)]
+
+
+def test_a_launcher_of_the_repositorys_own_is_handed_the_script_that_it_starts(checkout: Build) -> None:
+    tree = checkout(
+        {
+            "README.md": "```\nGPUS_PER_NODE=8 ./tools/dist.sh 16 ./configs/big.sh\n```\n```\n./tools/dist.sh 4 configs/small.sh\n```\n",
+            "tools/dist.sh": "GPUS=$1\npython tools/launch.py --nproc_per_node ${GPUS_PER_NODE} ${@:2}\n",
+            "tools/launch.py": "import subprocess\n",
+            "configs/big.sh": "python -u main.py --width 8\n",
+            "configs/small.sh": "python -u main.py --width 2\n",
+            "main.py": PROGRAM,
+        }
+    )
+    found = [(str(c.evidence), c.processes, c.is_documented) for c in launch_commands(tree) if c.target == "main.py"]
+    assert found == [("configs/big.sh:1", 8, True), ("configs/small.sh:1", 4, True)]

@@ -194,3 +194,89 @@ def test_a_network_that_the_checkout_registers_is_no_librarys(checkout: Build) -
     own = next(f for f in analysis.findings if f.field == "media.own_outputs")
     assert int(own.value) == 5 * 16 * 64 * 64
     assert any(f.why.startswith("Net (") for f in analysis.findings if f.field == "hardware.vram_required_gb")
+
+
+def test_a_convolution_with_weights_of_its_own_making_keeps_its_strides(checkout: Build) -> None:
+    code = (
+        "class Standard(nn.Conv2d):\n    def forward(self, x):\n        v, m = torch.var_mean(self.weight, dim=[1, 2, 3], keepdim=True)\n"
+        "        w = (self.weight - m) / torch.sqrt(v + 1e-5)\n"
+        "        return F.conv2d(x, w, self.bias, self.stride, self.padding, self.dilation, self.groups)\n"
+    )
+    layers = (
+        "self.net = nn.Sequential(Standard(3, 8, 7, stride=2, padding=3), Standard(8, 16, kernel_size=1, bias=False))"
+    )
+    found = network(checkout, code + class_of(layers))
+    assert found.parameters == 8 * 3 * 49 + 8 + 16 * 8
+    assert found.outputs == 24 * 32 * 32
+    assert not found.unknown
+
+
+def test_a_module_may_have_the_name_of_its_class(checkout: Build) -> None:
+    code = "import Agent\n\nnet = Agent.Agent(8)" + STEP
+    held = "class Agent(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.net = nn.Linear(n, n)\n\n"
+    held += "    def forward(self, x):\n        return self.net(x)\n\n\nclass Other(Agent):\n    pass\n"
+    tree = checkout({"train.py": HEAD + code, "Agent.py": HEAD + held})
+    run = primary_run(tree)
+    assert run is not None
+    assert run.script is not None
+    found = own_network(network_sources(tree, run.script), InputSizes(64))
+    assert found is not None
+    assert (found.name, found.parameters) == ("Agent", 72)
+
+
+@pytest.mark.parametrize(
+    "keeps",
+    [
+        "for key, value in words.items():\n            setattr(self, key, value)",
+        "self.__dict__.update(words)",
+    ],
+)
+def test_an_object_holds_what_it_is_given_by_name(checkout: Build, keeps: str) -> None:
+    code = (
+        f"class Config:\n    def __init__(self, **words):\n        {keeps}\n\n"
+        "class Wide(Config):\n    width = 999\n\n"
+        "class Net(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
+        "        self.net = nn.Linear(config.width, config.width)\n\n    def forward(self, x):\n        return self.net(x)\n\n"
+        "net = Net(Config(width=8))\n"
+    )
+    assert network(checkout, code).parameters == 72
+
+
+def test_a_module_of_lightning_knows_what_it_was_given(checkout: Build) -> None:
+    code = (
+        "import lightning as L\n\nclass Net(L.LightningModule):\n    def __init__(self, width=16, lr=1e-3):\n        super().__init__()\n"
+        "        self.save_hyperparameters()\n        self.net = nn.Linear(self.hparams.width, self.hparams.width)\n\n"
+        "    def training_step(self, batch, index):\n        return self.net(batch).mean()\n\nnet = Net(width=8)\n"
+    )
+    assert network(checkout, code).parameters == 72
+
+
+def test_edges_between_the_nearest_points_are_counted(checkout: Build) -> None:
+    code = (
+        "def edges(x, k):\n    n = x.size(2)\n    idx = torch.matmul(x.transpose(2, 1), x).topk(k=k, dim=-1)[1].view(-1)\n"
+        "    x = x.transpose(2, 1).contiguous()\n    near = x.view(n, -1)[idx, :].view(1, n, k, -1)\n"
+        "    x = x.view(1, n, 1, -1).repeat(1, 1, k, 1)\n    return torch.cat((near - x, x), dim=3).permute(0, 3, 1, 2)\n"
+    ) + class_of(
+        "self.norm = nn.BatchNorm2d(8)\nself.first = nn.Sequential(nn.Conv2d(6, 8, kernel_size=1), self.norm)\n"
+        "self.second = nn.Conv2d(16, 4, kernel_size=1)",
+        "x = self.first(edges(x, 20)).max(dim=-1)[0]\nx = self.second(edges(x, 20))\n"
+        "return F.adaptive_max_pool2d(x.max(dim=-1, keepdim=True)[0], 1)",
+    )
+    found = network(checkout, code, InputSizes(64, points=128))
+    products = 2 * 128 * 128
+    assert found.outputs == products + 128 * 20 * (6 + 8 + 8 + 16 + 4)
+
+
+def test_a_network_around_one_of_a_library_is_not_understood(checkout: Build) -> None:
+    code = (
+        "from torchvision.models.mobilenetv3 import MobileNetV3\n\n"
+        "class Encoder(MobileNetV3):\n    def forward(self, x):\n        return self.features[0](x)\n"
+    ) + class_of("self.encoder = Encoder()\nself.net = nn.Conv2d(3, 8, 1)", "return self.net(self.encoder(x))")
+    assert network(checkout, code).unknown > 5
+
+
+def test_parts_of_libraries_that_nothing_is_known_of_are_counted(checkout: Build) -> None:
+    code = "from mamba_ssm import Mamba\n" + class_of(
+        "self.net = nn.Conv2d(3, 8, 1)\nself.mixers = nn.ModuleList([Mamba(d_model=8) for _ in range(4)])"
+    )
+    assert network(checkout, code).unknown == 2

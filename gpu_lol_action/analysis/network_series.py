@@ -1,0 +1,39 @@
+"""What a forecaster of time series is given: steps of the past with a number of variables each, and marks of their time.
+
+The options are those of Informer (Zhou et al. 2021), which its many successors kept: ``seq_len`` steps of ``enc_in`` variables,
+and for the decoder the last ``label_len`` of them with the ``pred_len`` that are asked for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.network_forms import numel_of
+from gpu_lol_action.analysis.network_machine import Machine
+from gpu_lol_action.analysis.network_values import Tensor
+
+MARKS = 4
+"""Month, day, weekday and hour."""
+MOST_STEPS, MOST_VARIABLES = 2**16, 2**14
+_OF_SERIES = re.compile(
+    r"x|inputs?|batch_x|x_(?:mark_)?(?:enc|dec)|(?:enc|dec)_(?:x|input|inp|mark)|history(?:_data)?|past_\w+"
+)
+
+
+def series_input(machine: Machine, name: str) -> Tensor | None:
+    """Return what a parameter of that name is given by a run that forecasts; None where it is none, or of another name."""
+    if not _OF_SERIES.fullmatch(name):
+        return None
+    steps, variables = _whole(machine, "seq_len", MOST_STEPS), _whole(machine, "enc_in", MOST_VARIABLES)
+    if steps is None or variables is None:
+        return None
+    if "dec" in name:
+        steps = (_whole(machine, "label_len", MOST_STEPS) or 0) + (_whole(machine, "pred_len", MOST_STEPS) or steps)
+        variables = _whole(machine, "dec_in", MOST_VARIABLES) or variables
+    shape = (1.0, float(steps), float(MARKS if "mark" in name else variables))
+    return Tensor(numel_of(shape), shape, name=name)
+
+
+def _whole(machine: Machine, name: str, most: int) -> int | None:
+    value = machine.option(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= most else None

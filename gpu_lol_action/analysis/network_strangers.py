@@ -1,0 +1,44 @@
+"""Parts of networks that libraries bring and that nothing is known of: a network that is mostly made of them was not understood."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+# Libraries of numbers, data and settings: what their classes hold are no layers.
+_WITHOUT_LAYERS = frozenset({
+    "torch", "numpy", "np", "scipy", "pandas", "sklearn", "omegaconf", "hydra", "easydict", "yacs", "ml_collections", "wandb", "torchmetrics",
+    "PIL", "cv2", "tqdm", "gym", "gymnasium", "matplotlib", "tensorboardX", "loguru", "pydantic", "attr", "attrs", "jax", "jnp", "tf", "keras",
+    "tensorflow", "accelerate", "peft", "datasets", "tokenizers", "torchaudio", "librosa", "nltk", "networkx", "rdkit", "lightning",
+    "pytorch_lightning", "fvcore", "iopath", "typing_extensions", "absl", "mmengine", "addict",
+})  # fmt: skip
+_NO_LAYER = re.compile(
+    r"Loss$|Metric|Accuracy|Tokenizer|Processor|Config$|Dataset|Loader|Logger|Scheduler|Optimizer|Error$|Transform$|Registry|Matcher|Sampler"
+    r"|Generator$|Spec$|Output$|Dict$|Args$|Arguments$|Criterion|Assigner|Coder$|Initializer|Normal$"
+)
+
+
+WHOLE = 20
+"""Layers for which a network stands that a class takes over from a library whole."""
+_OF_NETWORKS = re.compile(
+    r"^(?:torchvision\.models|timm|segmentation_models_pytorch|detectron2\.modeling|mmdet|mmseg|mmcls|mmpretrain)\."
+)
+_PLAIN_BASES = re.compile(r"(?:Module|Base\w*|Mixin|Backbone|Head|Encoder|Block|Layer)$")
+
+
+def is_strange_network(name: str) -> bool:
+    """Whether a class that one inherits from is a whole network of a library (``torchvision.models.resnet.ResNet``)."""
+    return bool(_OF_NETWORKS.match(name)) and not _PLAIN_BASES.search(name) and name.rpartition(".")[2][:1].isupper()
+
+
+def is_stranger(name: str) -> bool:
+    """Whether a dotted name of a library is that of a class that may hold layers."""
+    root, last = name.partition(".")[0], name.rpartition(".")[2]
+    is_class = bool(re.match(r"[A-Z]+[a-z0-9]\w*$", last))
+    return (
+        is_class
+        and "." in name
+        and root not in _WITHOUT_LAYERS
+        and root not in sys.stdlib_module_names
+        and not _NO_LAYER.search(last)
+    )
