@@ -28,6 +28,8 @@ _MEMORY = (
     re.compile(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
     # "Reserved memory: 22.5 GB", as torch.cuda.max_memory_reserved() is printed
     re.compile(rf"\b(?:reserved|allocated)\s+memory\b[^.|\n]{{0,12}}?\b{_SIZE}\b", re.IGNORECASE),
+    # "about 20GB of RAM on a single GPU", "35GB of RAM per GPU"
+    re.compile(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
     # "9 GB of GPU memory, compared to 27 GB without offloading"
     re.compile(
         rf"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\b", re.IGNORECASE
@@ -82,7 +84,9 @@ _QUANTIZED = re.compile(
 _NOT_QUANTIZED = re.compile(r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*", re.IGNORECASE)
 _COMPARED = _MEMORY[-1]
 _COMPARED_WORDS = re.compile(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
-_CARD_MEMORY = re.compile(r"VRAM|GPU[- ]memory|RAM on (?:the |a )?GPU|显存", re.IGNORECASE)
+_CARD_MEMORY = re.compile(
+    r"VRAM|GPU[- ]memory|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|显存", re.IGNORECASE
+)
 _ANY_SIZE = re.compile(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)
 _OFFLOADS = re.compile(r"off-?load", re.IGNORECASE)
 _NOT_OFFLOADS = re.compile(
@@ -146,7 +150,7 @@ def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
         for match in pattern.finditer(line):
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
-            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4] or pattern in _MEMORY[-2:]
+            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4] or pattern in _MEMORY[-3:]
             if size > ONE_CARD and _OF_ALL_CARDS.search(line):
                 continue
             if asks and 1 <= size <= 400 and size not in seen:

@@ -30,6 +30,7 @@ _SHAPES = {
             "dim_model",
             "n_embed",
             "dim",
+            "hidden_dim",
         ),
         16,
         65536,
@@ -73,11 +74,16 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []  # layers of a network of graphs
     scope = scope_of(checkout, run)
     for part in _places(scope, run):
-        found = list(_dimensions(part))
+        found = [finding for finding in _dimensions(part) if not _is_of_an_mlp(finding)]
         if {"model.layers", "model.hidden_size"} <= {finding.field for finding in found}:
             known = {finding.field for finding in found}
             return [*found, *(finding for finding in _dimensions(scope) if finding.field not in known)]
     return []
+
+
+def _is_of_an_mlp(finding: Finding) -> bool:
+    """Whether a width is that inside of some network's layers: `hidden_dim` is a model's own in a configuration alone."""
+    return finding.why.startswith("`hidden_dim`") and not finding.evidence.path.endswith((".json", ".yaml", ".yml"))
 
 
 def _places(scope: Scope, run: Run | None) -> Iterator[Scope]:

@@ -29,6 +29,7 @@ from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.model_facts import shape_in_name
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_states import bits_of
 
@@ -120,6 +121,17 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
                     sure = min(confidence, Confidence.MEDIUM) if key == "backbone" else confidence
                     yield Finding("model.id", name, f"`{key}` is `{name}`", sure, setting.evidence)
         yield from _likely(confidence, settings)
+        yield from _named_by_shape(confidence, settings)
+
+
+def _named_by_shape(confidence: Confidence, settings: tuple[Setting, ...]) -> Iterator[Finding]:
+    """Yield what any path of the run says in its folder's name, as BERT's authors do (``uncased_L-12_H-768_A-12``)."""
+    for setting in settings:
+        name = shape_in_name(setting.text) if "_H-" in setting.text else None
+        if name is not None:
+            # Modules that a run imports try themselves on some model: only what the run says is its own.
+            sure = confidence if confidence is Confidence.HIGH else Confidence.LOW
+            yield Finding("model.id", name, f"`{setting.key}` is in `{name}`", sure, setting.evidence)
 
 
 def _likely(confidence: Confidence, settings: tuple[Setting, ...]) -> Iterator[Finding]:

@@ -13,17 +13,28 @@ from gpu_lol_action.analysis.paths import Form
 
 MAX_CONFIGS = 20
 
+_OPTIONS = ("model", "model_name", "model_config", "arch")
 _VARIANT = re.compile(r"config[_-]\w+\.json$")  # `config.json` alone is a saved model's
 
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:
     """Return the run's configuration files and those that they name, the nearest to the command first."""
-    found = list(run.configs)
+    found = list(dict.fromkeys((*run.configs, *_named_by_options(checkout, run))))
     for source in found:  # grows while it is walked: what is named may name others
         if len(found) >= MAX_CONFIGS:
             break
         found.extend(named for named in _named_by(checkout, run, source) if named not in found)
     return found[:MAX_CONFIGS]
+
+
+def _named_by_options(checkout: Checkout, run: Run) -> Iterator[Source]:
+    """Yield the file of the checkout's own model that an option names by its bare name (``--model open_3b``: ``model_configs/open_3b.json``)."""
+    for key in _OPTIONS:
+        name = run.options.get(key, "")
+        if not re.fullmatch(r"\w[\w.-]{1,60}", name) or "." in name[-5:]:
+            continue
+        named = (checkout.find_named(f"{name}{end}") for end in (".json", ".yaml", ".yml"))
+        yield from [s for s in named if s is not None and re.search(r"config|model", s.folder)][:1]
 
 
 def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:

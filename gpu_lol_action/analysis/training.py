@@ -25,7 +25,8 @@ _BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "maxlen")  # fmt: skip
+_ANY_TEXT = "maxlen"  # Keras's word, of any text that a function cuts
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
 _READS = re.compile(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
@@ -81,7 +82,7 @@ def _batch(run: Run, scope: Scope) -> Finding | None:
 
 def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the tokens of a sample: of a prompt and its answer where the run learns from what it generates."""
-    names = tuple(name for name in _LENGTH if name != _BLOCK or not _is_of_files(checkout, scope))
+    names = tuple(name for name in _LENGTH if not _is_something_else(checkout, scope, name))
     whole = _best_number(scope, names, 16, 2_000_000)
     said = _number("training.sequence_length", scope, names, 16, 2_000_000)
     if run.behavior is not Behavior.TRAINS:
@@ -89,12 +90,19 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     return answered_length(scope, whole) or said or prepared_length(checkout, run)
 
 
-def _is_of_files(checkout: Checkout, scope: Scope) -> bool:
-    """Whether `block_size` is how much a module reads at a time that has no layers, and nothing that the run itself says."""
-    found = look_up_number(scope, (_BLOCK,), 16, 2_000_000)
-    source = checkout.find(found.evidence.path) if found is not None else None
-    is_said = found is None or found.confidence is Confidence.HIGH or source is None or source.code is None
-    return not is_said and source is not None and _READS.search(source.name) is not None
+def _is_something_else(checkout: Checkout, scope: Scope, name: str) -> bool:
+    """Whether a word that mostly means a sample's tokens stands for something else in a module that the run itself does not speak through.
+
+    `block_size` is how much a module reads at a time that reads files; `maxlen` the length of any text.
+    """
+    if name not in {_BLOCK, _ANY_TEXT}:
+        return False
+    found = look_up_number(scope, (name,), 16, 2_000_000)
+    if found is None or found.confidence is Confidence.HIGH:
+        return False
+    source = checkout.find(found.evidence.path)
+    is_code = source is not None and source.code is not None
+    return is_code and (name == _ANY_TEXT or _READS.search(found.evidence.path.rpartition("/")[2]) is not None)
 
 
 def _saved_embeddings(scope: Scope) -> Finding | None:

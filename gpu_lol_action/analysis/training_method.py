@@ -27,6 +27,8 @@ _ADAPTERS = (
 _QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 # P-tuning and prefix tuning: a few embeddings before the text, of the size of small adapters.
 _PREFIX = ("pre_seq_len", "num_virtual_tokens")
+_NAMED = re.compile(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
+_BITS = ("quantization_bit", "load_in_kbits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _HQQ = re.compile(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
 
@@ -38,7 +40,7 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     lora = _lora(checkout, run, scope)
     if lora is not None:
         four = four_bit_switch(scope)
-        bits = look_up_number(scope, ("quantization_bit", "bits"), 4, 4)
+        bits = look_up_number(scope, ("quantization_bit", "load_in_kbits", "bits"), 4, 4)
         # A quantizer that the program could use has a width of its own; this run's is said by what is started.
         bits = bits if bits is not None and bits.confidence is Confidence.HIGH else None
         adapter = look_up(scope, ("adapter",))
@@ -88,6 +90,8 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     if re.search(r"lora", words, re.IGNORECASE):
         return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
+    if run.command is None and run.script is not None and _NAMED.search(run.script.name):
+        return Finding("training.method", "lora", "the program's name says LoRA", Confidence.MEDIUM, run.evidence)
     if run.configs and run.script is None:
         rank = look_up_number(scope, ("lora_r", "lora_rank"), 1, 1024)
         return (
@@ -121,10 +125,10 @@ def weight_bits_of(scope: Scope) -> Finding | None:
             return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
     if (parts := _hqq(scope)) is not None:
         return parts
-    number = look_up_number(scope, ("quantization_bit",), 4, 8)
+    number = look_up_number(scope, _BITS, 4, 8)
     if number is not None and number.text in {"4", "8"}:
         return Finding(
-            "model.weight_bits", number.text, "`quantization_bit` is set", number.confidence, number.evidence
+            "model.weight_bits", number.text, f"`{number.setting.key}` is set", number.confidence, number.evidence
         )
     named = look_up(scope, ("quantization",))
     bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8"}

@@ -41,7 +41,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding("workload", "cpu-only", why, Confidence.HIGH, refused)]
     need = _gpu_need(checkout, run, wish)
     if need is not None and wish is None and not _touches_a_device(checkout):
-        why = "PyTorch is used, but no program names a device: everything stays on the CPU"
+        why = "no program names a device or a GPU's share of the work: everything stays on the CPU"
         return [Finding("workload", "cpu-only", why, Confidence.MEDIUM, need.evidence)]
     if need is None:
         why = "no file imports, and no dependency list names, a package that computes on a GPU"
@@ -139,13 +139,31 @@ def _touches_a_device(checkout: Checkout) -> bool:
     """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
     used: set[str] = set()
+    stays = False
     for source in programs:
-        used |= source.code.imported() & GPU_MODULES if source.code else set()
+        found = source.code.imported() & GPU_MODULES if source.code else set()
+        if "transformers" in found and _only_splits_texts(source):
+            stays, found = True, found - {"transformers"}
+        if found & _ON_THE_CPU and "gpu_layers" not in source.text:
+            stays, found = True, found - _ON_THE_CPU
+        used |= found
         if used - {"torch", "torchvision"}:
             return True
+    if stays and not used and not any(c.is_tool or c.is_launcher for c in launch_commands(checkout)):
+        return False  # somebody else's runtime computes, on the CPU unless it is asked otherwise
     if not used or any(command.is_launcher for command in launch_commands(checkout)):
         return True
     return any(_DEVICE.search(source.text) for source in programs)
+
+
+_ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
+"""GGML's runtimes: nothing of a model comes to a card before they are told how many of its layers."""
+
+
+def _only_splits_texts(source: Source) -> bool:
+    """Whether a program takes tokenizers from transformers and nothing else."""
+    taken = [item for item in source.code.imports if item.module.split(".")[0] == "transformers"] if source.code else []
+    return bool(taken) and all(item.names and all("oken" in name for name in item.names) for item in taken)
 
 
 def _is_beside(source: Source) -> bool:

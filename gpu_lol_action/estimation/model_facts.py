@@ -9,7 +9,7 @@ import csv
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
@@ -24,6 +24,7 @@ _POINT_SIZE = re.compile(
     r"(?:^|[-_/. ])(\d{1,2})b(\d{1,2})(?=$|[-_./ ])", re.IGNORECASE
 )  # BLOOM's and RWKV's: 7b1 are 7.1 billion
 _EXPERTS = re.compile(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
+_SHAPE_NAME = re.compile(r"[\w.-]{0,60}L-(\d{1,2})_H-(\d{2,4})(?:_A-(\d{1,3}))?[\w.-]{0,40}")
 _ACTIVE = re.compile(
     r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE
 )  # what a mixture uses per token: 30B-A3B
@@ -84,7 +85,31 @@ class ModelFacts:
 def find_model(name: str) -> ModelFacts | None:
     """Return what is known of a model by its id or short name: from the tables, else from the size in its name."""
     name = name.replace("___", ".")  # ModelScope's folders: `Qwen2___5-Coder-1___5B`
-    return _in_table(name) or _counted(name) or _of_pipeline(name) or _from_name(name)
+    return _in_table(name) or _of_folder(name) or _counted(name) or _of_pipeline(name) or _from_name(name)
+
+
+def shape_in_name(text: str) -> str | None:
+    """Return the part of a path that says a transformer's shape as BERT's authors name theirs: ``uncased_L-12_H-768_A-12``."""
+    found = _SHAPE_NAME.search(text[:400])
+    return found[0].strip("/") if found is not None else None
+
+
+def _of_folder(name: str) -> ModelFacts | None:
+    found = _SHAPE_NAME.search(name[:400])
+    if found is None:
+        return None
+    layers, hidden = int(found[1]), int(found[2])
+    if not (1 <= layers <= 96 and 64 <= hidden <= 8192):
+        return None
+    vocabulary = 21_128 if "chinese" in name.lower() else 30_522  # of BERT's published models
+    facts = shape_model(
+        found[0].strip("/"),
+        layers=layers,
+        hidden_size=hidden,
+        vocabulary=vocabulary,
+        heads=int(found[3] or hidden // 64),
+    )
+    return replace(facts, kind="encoder")
 
 
 def is_known_model(name: str) -> bool:

@@ -215,3 +215,65 @@ def test_the_input_that_a_readme_makes_up_says_how_many_samples(checkout: Build,
         "net/__init__.py": "from torch import nn\nclass Net(nn.Module):\n    def __init__(self, dim):\n        self.a = nn.Linear(dim, dim)\n    def forward(self, x):\n        return self.a(x)\n",
     }
     assert value(analyze(checkout(files)), "training.batch_size") == batch
+
+
+@pytest.mark.parametrize(("call", "workload"), [("'m.bin'", "cpu-only"), ("'m.bin', gpu_layers=50", "inference")])
+def test_a_runtime_of_ggml_stays_on_the_cpu_until_it_is_told_of_layers(
+    checkout: Build, call: str, workload: str
+) -> None:
+    program = f"from ctransformers import AutoModelForCausalLM\nfrom transformers import AutoTokenizer\nsplit = AutoTokenizer.from_pretrained('mosaicml/mpt-30b-chat')\nllm = AutoModelForCausalLM.from_pretrained({call})\nprint(llm.generate('x'))\n"
+    files = {"inference.py": program, "requirements.txt": "ctransformers==0.2.10\ntransformers==4.30.2\n"}
+    assert analyze(checkout(files)).spec.meta.workload_type.value == workload
+
+
+def test_ram_of_a_gpu_is_its_memory(checkout: Build) -> None:
+    files = {
+        "train.py": TRAIN + STEP,
+        "README.md": "# x\n```\npython train.py\n```\nThe above uses about 20GB of RAM on a single GPU.\n",
+    }
+    found = [f for f in analyze(checkout(files)).findings if f.field.endswith("memory_gb")]
+    assert [f.value for f in found] == ["20"]
+
+
+@pytest.mark.parametrize(
+    ("path", "layers", "hidden"),
+    [("/kg/bert/chinese_L-12_H-768_A-12/bert_config.json", 12, 768), ("uncased_L-24_H-1024_A-16", 24, 1024), ("gs://x/cased_L-4_H-512", 4, 512)],
+)  # fmt: skip
+def test_a_folder_says_the_shape_of_its_encoder(path: str, layers: int, hidden: int) -> None:
+    facts = find_model(path)
+    assert facts is not None
+    assert (facts.layers, facts.hidden_size, facts.kind) == (layers, hidden, "encoder")
+
+
+def test_a_path_to_a_shaped_folder_names_the_runs_model(checkout: Build) -> None:
+    program = "from bert4keras.models import build_transformer_model\nfrom keras.optimizers import Adam\nconfig_path = '/kg/chinese_L-12_H-768_A-12/bert_config.json'\nmaxlen = 128\nbatch_size = 32\nbert = build_transformer_model(config_path)\nbert.fit(x)\n"
+    analysis = analyze(checkout({"task.py": program}))
+    assert value(analysis, "model.id") == "chinese_L-12_H-768_A-12"
+    assert value(analysis, "training.sequence_length") == "128"
+
+
+def test_an_option_names_the_file_of_the_checkouts_own_model(checkout: Build) -> None:
+    program = "import torch\nfrom net import create\nmodel = create(args.model)\nopt = torch.optim.AdamW(model.parameters())\nloss.backward()\n"
+    files = {
+        "main.py": program,
+        "net.py": "def create(name, dim: int = 512, n_layers: int = 8):\n    pass\n",
+        "model_configs/open_3b.json": '{"hidden_dim": 2560, "n_layers": 32, "n_heads": 32, "vocab_size": 50432}',
+        "model_configs/open_1b.json": '{"hidden_dim": 2048, "n_layers": 24, "n_heads": 16, "vocab_size": 50432}',
+        "README.md": "```\ntorchrun --nproc_per_node 4 main.py --model open_3b --batch_size 8\n```\n",
+    }
+    analysis = analyze(checkout(files))
+    assert (value(analysis, "model.layers"), value(analysis, "model.hidden_size")) == ("32", "2560")
+
+
+@pytest.mark.parametrize(("said", "method"), [("--load_in_kbits 4", "qlora"), ("--load_in_kbits 16", "lora")])
+def test_a_switch_of_bits_quantizes(checkout: Build, said: str, method: str) -> None:
+    files = {
+        "sft.py": f"from peft import LoraConfig, get_peft_model\n{TRAIN}model = get_peft_model(model, LoraConfig(r=8))\n{STEP}",
+        "run.sh": f"python sft.py {said}\n",
+    }
+    assert value(analyze(checkout(files)), "training.method") == method
+
+
+def test_a_program_is_named_for_its_adapters(checkout: Build) -> None:
+    assert value(analyze(checkout({"train_lora.py": TRAIN + STEP})), "training.method") == "lora"
+    assert value(analyze(checkout({"train_explorative.py": TRAIN + STEP})), "training.method") == "full"
