@@ -212,8 +212,7 @@ def _of_plain(machine: Machine, owner: Value, name: str) -> Value:
         return owner[name == "indices"]  # of a maximum along a side
     is_value = isinstance(owner, _PLAIN) and not hasattr(owner, name) and name not in _OF_ARRAYS
     # What is asked for what no text or list has is a part of a configuration, of which only a word is known.
-    option = _of_unknown(machine, name) if is_value else UNKNOWN
-    return option if option is not UNKNOWN else Method(owner, name)
+    return _of_unknown(machine, name) if is_value else Method(owner, name)
 
 
 def _of_named(machine: Machine, owner: Named, name: str) -> Value:

@@ -18,12 +18,26 @@ _VARIANT = re.compile(r"config[_-]\w+\.json$")  # `config.json` alone is a saved
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:
     """Return the run's configuration files and those that they name, the nearest to the command first."""
-    found = list(run.configs)
+    found = [*_chosen(checkout, run), *run.configs]
     for source in found:  # grows while it is walked: what is named may name others
         if len(found) >= MAX_CONFIGS:
             break
         found.extend(named for named in _named_by(checkout, run, source) if named not in found)
     return found[:MAX_CONFIGS]
+
+
+def _chosen(checkout: Checkout, run: Run) -> Iterator[Source]:
+    """Yield the files of groups that a command chooses by their names, as Hydra has it: ``+experiment=small``."""
+    folders = {source.folder for source in run.configs} | ({run.script.folder} if run.script is not None else set())
+    tops = dict.fromkeys([*sorted(folders), "", "conf", "config", "configs"])
+    for key, value in run.options.items():
+        group = key.lstrip("+")
+        if not re.fullmatch(r"[A-Za-z_][\w/]*", group) or not re.fullmatch(r"[\w/-]+", value):
+            continue
+        paths = (f"{top}/{group}/{value}.yaml".lstrip("/") for top in tops)
+        named = next((source for path in paths if (source := checkout.find(path)) is not None), None)
+        if named is not None and named not in run.configs:
+            yield named
 
 
 def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:

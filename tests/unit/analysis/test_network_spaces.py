@@ -45,6 +45,21 @@ def test_an_agent_is_built_for_the_spaces_of_its_environment(checkout: Build, bu
     assert int(known["needs"]) < 4
 
 
+def test_an_agent_of_flax_is_built_from_what_spaces_give(checkout: Build) -> None:
+    code = (
+        "import flax.linen as fnn\nfrom absl import app, flags\nFLAGS = flags.FLAGS\nflags.DEFINE_string('config', 'configs/sac.py', 'File')\n"
+        "class Policy(fnn.Module):\n    hidden: int\n    actions: int\n\n    @fnn.compact\n    def __call__(self, x):\n"
+        "        return fnn.Dense(self.actions)(fnn.Dense(self.hidden)(x))\n\n"
+        "class Learner:\n    def __init__(self, seed, observations, actions, hidden=64):\n"
+        "        self.net = Policy(hidden, actions.shape[-1])\n\n"
+        "def main(_):\n    kwargs = dict(FLAGS.config)\n    algo = kwargs.pop('algo')\n    env = gym.make('Ant-v4')\n    if algo == 'sac':\n"
+        "        agent = Learner(0, env.observation_space.sample()[np.newaxis], env.action_space.sample()[np.newaxis], **kwargs)\n"
+        "    else:\n        raise NotImplementedError\n\nnet = app.run(main)\n"
+    )
+    # What goes in is only known as it runs: as much as comes out of the first layer.
+    assert found(checkout, code)["media.own_parameters"] == str(64 * 64 + 64 + 64 * 17 + 17)
+
+
 def test_pictures_are_seen_by_those_who_play_from_the_screen(checkout: Build) -> None:
     code = (
         "class Net(nn.Module):\n    def __init__(self, space, choices):\n        super().__init__()\n"
