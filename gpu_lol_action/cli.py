@@ -107,8 +107,6 @@ def _carry_out(command: Command) -> Ending:
 
         rehearse(Path(command.path or "."), Path(command.output or "rehearsal.html"))
         return Ending.ANSWERED
-    from gpu_lol_action.adapters.progress import TerminalProgress
-    from gpu_lol_action.router import ending_of
     from gpu_lol_action.wiring import terminal
 
     if command.name == "analyze":
@@ -116,6 +114,9 @@ def _carry_out(command: Command) -> Ending:
             write_utf8()
         print_answer(terminal.analyze_folder(command, screen()))
         return Ending.ANSWERED
+    from gpu_lol_action.adapters.progress import TerminalProgress
+    from gpu_lol_action.router import ending_of
+
     if command.name == "estimate":
         return _estimate(command)
     if command.name in ("offers", "templates"):

@@ -15,7 +15,7 @@ from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec_text import spec_mapping
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def analysis_json(analysis: Analysis, priced: Priced | None = None) -> dict[str, Any]:
@@ -26,6 +26,7 @@ def analysis_json(analysis: Analysis, priced: Priced | None = None) -> dict[str,
         "schema_version": SCHEMA_VERSION,
         "workload_type": spec.meta.workload_type.value,
         "vram_required_gb": hardware.vram_required_gb if spec.needs_gpu else 0,
+        "needed_gib": hardware.needed_gib if spec.needs_gpu else 0,
         "gpu_count": hardware.gpu_count if spec.needs_gpu else 0,
         "gpu_type": hardware.gpu_type if spec.needs_gpu else None,
         "requirements": list(spec.dependencies.requirements),
@@ -114,6 +115,7 @@ def _profile(profile: Profile) -> dict[str, Any]:
         "why": profile.why,
         "workload_type": profile.workload.value,
         "vram_required_gb": profile.vram_required_gb or 0,
+        "needed_gib": profile.needed_gib or 0,
         "gpu_count": profile.gpu_count,
         "breakdown": _breakdown(profile.breakdown),
         "not_understood": list(profile.not_understood),

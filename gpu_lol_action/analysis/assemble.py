@@ -30,9 +30,11 @@ from gpu_lol_action.analysis.image_choice import fitted, image_for
 from gpu_lol_action.analysis.memory_need import MemoryNeed, memory_need
 from gpu_lol_action.analysis.placement import LARGEST_CARD_GIB
 from gpu_lol_action.analysis.profiles import different_hardware, profile_of
+from gpu_lol_action.analysis.roomy import roomy
 from gpu_lol_action.analysis.runs import all_runs, primary_run
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis, Profile
+from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
@@ -65,6 +67,7 @@ MAX_REQUIREMENTS = 500
 NO_FACTS: Mapping[str, ModelFacts] = MappingProxyType({})
 
 
+@roomy
 def analyze(
     checkout: Checkout,
     spec_text: str | None = None,
@@ -136,7 +139,7 @@ def other_runs(
         own = (*detect_run(checkout, run), *sized)
         spec, need = propose((*own, *tree), model_facts)
         # What no card holds was read wrong, or cannot be started here: as a choice it would only mislead.
-        if not spec.needs_gpu or (spec.hardware.vram_required_gb or 0) <= LARGEST_CARD_GIB:
+        if not spec.needs_gpu or (spec.hardware.needed_gib or 0) <= LARGEST_CARD_GIB:
             found.append((profile_of(run, spec, need, own), spec))
     return tuple(found)
 
@@ -175,12 +178,12 @@ def propose(
     nodes, disk = best(findings, "hardware.num_nodes"), best(findings, "hardware.disk_gb")
     hardware = Hardware(gpu_count=0)
     if need is not None:
-        hardware = Hardware(
+        machine = Hardware(
             gpu_count=need.gpu_count,
-            vram_required_gb=need.required_gib,
             num_nodes=int(nodes.value) if nodes else 1,
             disk_gb=max(_disk_gb(need.model), int(disk.value) if disk else 0),
         )
+        hardware = asking_for(machine, need.required_gib)
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")[:MAX_REQUIREMENTS]
     image = image_for(findings, requirements, kind)
     python = best(findings, "environment.python_version")

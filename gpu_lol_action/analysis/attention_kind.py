@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
-from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.vram_activations import COMPOSED
 
 FIELD = "training.attention"
 # One kernel that keeps no scores: Dao et al. 2022 and what PyTorch 2 and xformers make of it.
@@ -20,23 +21,47 @@ _FUSED = ("scaled_dot_product_attention", "flash_attn_func", "flash_attn_qkvpack
 _MASKS = ("masked_fill", "masked_fill_", "make_causal_mask", "combine_masks")
 
 
+MAX_MODULES = 20
+_GRAPH = re.compile(
+    r"\btf\.(?:contrib\b|placeholder\b|Session\b|get_variable\b|train\.\w{2,20}Optimizer\b|estimator\.)"
+)
 _CHOICES = ("attn_impl", "attn_implementation", "attention_impl", "attn_backend", "attention_backend", "attention_type")
 _SWITCHES = ("use_flash_attn", "flash_attn", "use_flash_attention", "flash_attention", "use_flash")
-_KERNELS = re.compile(r"flash|sdpa|triton|xformers|flex|cudnn|fused", re.IGNORECASE)
+_KERNELS = re.compile(r"flash|sdpa|triton|xformers|flex|cudnn|fused|sparse|sliding|linear", re.IGNORECASE)
 
 
 def _is_told_to_fuse(scope: Scope) -> bool:
-    """Whether the run's options or configuration name a fused kernel, which may stand in a library."""
+    """Whether the run's options or configuration name a fused kernel, or attention to a part of the text: neither keeps all scores."""
     choice, switch = look_up(scope, _CHOICES), look_up(scope, _SWITCHES)
     is_chosen = choice is not None and choice.confidence is Confidence.HIGH and bool(_KERNELS.search(choice.text))
     return is_chosen or (switch is not None and switch.confidence is Confidence.HIGH and is_on(switch))
 
 
+def _graph(checkout: Checkout, script: Source) -> Finding | None:
+    """Return that the run builds a graph of TensorFlow 1, which has no fused operations to speak of."""
+    for source in import_closure(checkout, script)[:MAX_MODULES]:
+        found = _GRAPH.search(source.text) if "tensorflow" in source.text else None
+        if found is not None:
+            where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+            return Finding(
+                FIELD,
+                COMPOSED,
+                f"`{found[0]}` is of TensorFlow 1, which keeps what each operation gives",
+                Confidence.MEDIUM,
+                where,
+            )
+    return None
+
+
 def detect(checkout: Checkout, run: Run) -> Finding | None:
     """Return that the run's attention keeps its scores; None where a fused kernel stands in the program, or nothing tells."""
-    if run.behavior is not Behavior.TRAINS or run.script is None or called_at(checkout, run, *_FUSED) is not None:
+    if run.behavior is not Behavior.TRAINS or run.script is None:
         return None
     if _is_told_to_fuse(scope_of(checkout, run)):
+        return None
+    if (graph := _graph(checkout, run.script)) is not None:
+        return graph
+    if called_at(checkout, run, *_FUSED) is not None:
         return None
     masked = called_at(checkout, run, *_MASKS)
     scores = called_at(checkout, run, "softmax", "MultiHeadDotProductAttention")

@@ -21,7 +21,7 @@ GPU_MODULES = frozenset({
     "torchmetrics", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
     "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
     "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
-    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair",
+    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers",
 })  # fmt: skip
 GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
@@ -86,7 +86,7 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     if not uses_gpu and not imported & GPU_MODULES:
         return Behavior.NEITHER, None
     said = (call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported))
-    training = next((call for call in said if not _only_places(code, call)), None)
+    training = next((call for call in said if not _only_places(code, call) and not _only_guides(code, call)), None)
     # An optimizer is only made to train, but the step itself says it better.
     optimizers = (call for call in code.calls_named(*_OPTIMIZER_WORDS) if _OPTIMIZERS.fullmatch(call.name))
     training = training or next(optimizers, None)
@@ -102,6 +102,15 @@ def _only_places(code: PythonCode, call: Call) -> bool:
     if call.name != "deepspeed.initialize" or call.arguments or {key for key, _ in call.keywords} - _PLACES:
         return False
     return bool(code.calls_named("generate", "eval")) and not code.calls_named("backward", "step")
+
+
+def _only_guides(code: PythonCode, call: Call) -> bool:
+    """Whether a gradient only steers what a loaded model writes or draws: nothing here takes a step with it."""
+    if call.last not in {"backward", "zero_grad"} or code.calls_named(
+        "*step", "*Optimizer", *_OPTIMIZER_WORDS, "minimize"
+    ):
+        return False
+    return bool(code.calls_named("from_pretrained")) and bool(code.calls_named(*_INFERENCE_WORDS, "multinomial"))
 
 
 def is_training_call(call: Call, imported: frozenset[str]) -> bool:

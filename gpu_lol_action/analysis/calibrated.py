@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.lagging import FIELD
 from gpu_lol_action.analysis.measured_run import takes_all
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import SPEC_PATH
@@ -31,7 +32,7 @@ def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str |
         replace(each, value=str(required), why=why, confidence=Confidence.HIGH) if each.field == FIELD else each
         for each in analysis.findings
     )
-    proposed = replace(analysis.proposed, hardware=replace(analysis.proposed.hardware, vram_required_gb=required))
+    proposed = replace(analysis.proposed, hardware=asking_for(analysis.proposed.hardware, required))
     file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
     return replace(
         analysis,

@@ -113,7 +113,7 @@ def need_of(run: Profile | None) -> RunNeed:
     if run is None:
         return NOTHING
     expected = run.breakdown.expected_gib if run.breakdown is not None and run.gpu_count else None
-    return RunNeed(run.gpu_count, run.vram_required_gb, expected)
+    return RunNeed(run.gpu_count, run.needed_gib or run.vram_required_gb, expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _need_of_spec(analysis: Analysis) -> RunNeed:
     if not analysis.proposed.needs_gpu:
         return NOTHING
     expected = analysis.breakdown.expected_gib if analysis.breakdown is not None else None
-    return RunNeed(hardware.gpu_count, hardware.vram_required_gb, expected)
+    return RunNeed(hardware.gpu_count, hardware.needed_gib or hardware.vram_required_gb, expected)
 
 
 def _size(change: RunChange) -> tuple[float, str]:

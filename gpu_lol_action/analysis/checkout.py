@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpu_lol_action.analysis.effort import Effort
@@ -55,7 +55,7 @@ class Source:
 
     ``content`` is text, or a program's bytes, which only become text when they are asked for: most never are. ``code`` is
     set for Python and notebooks that may speak for the workload; a notebook's text is the code of its cells. ``digest`` is
-    of the file's bytes; empty where they were not read.
+    of the file's bytes; empty where they were not read, and of a program, whose content they are.
     """
 
     path: str
@@ -70,6 +70,10 @@ class Source:
     def text(self) -> str:
         """The text, with a line feed alone at the end of lines."""
         return self.content if isinstance(self.content, str) else text_of(self.content)
+
+    def is_of(self, content: bytes) -> bool:
+        """Whether it is what a file of these bytes is read as."""
+        return self.content == content if isinstance(self.content, bytes) else self.digest == _digest(content)
 
     def mentions(self, word: str) -> bool:
         """Whether a word may stand somewhere in the file: True too where only decoding it would tell."""
@@ -231,13 +235,13 @@ class _Reader:
             return
         self.effort.files_read += 1
         self.effort.bytes_read += len(content)
-        known, digest = self.known.get(path), _digest(content)
-        if known is not None and known.digest == digest:
+        known = self.known.get(path)
+        if known is not None and known.is_of(content):
             self.sources.append(known)
             return
         if not is_text(content):
             self.remarks.append(LeftOut(shown(path), NOT_TEXT))
-        self.sources.append(replace(self._source(path, form, role, content), digest=digest))
+        self.sources.append(self._source(path, form, role, content))
 
     def _read(self, path: str, form: Form) -> bytes | str:
         """Return a file's bytes, or the reason why it is left out."""
@@ -257,11 +261,13 @@ class _Reader:
             if isinstance(read, str):
                 self.remarks.append(LeftOut(shown(path), read))
                 read = ("", ())
-            return Source(path, form, role, read[0], PythonCode(*read, self.effort.python), self.effort)
+            return Source(
+                path, form, role, read[0], PythonCode(*read, self.effort.python), self.effort, _digest(content)
+            )
         if form is Form.INI and text.count("\n") > MAX_LINES:
             self.remarks.append(LeftOut(shown(path), MANY_LINES))
             text = "\n".join(text.split("\n")[:MAX_LINES])
         if form in _BY_LINES and len(text) > MAX_LINE and any(len(line) > MAX_LINE for line in text.split("\n")):
             self.remarks.append(LeftOut(shown(path), LONG_LINES))
             text = "\n".join(line[:MAX_LINE] for line in text.split("\n"))
-        return Source(path, form, role, text, None, self.effort)
+        return Source(path, form, role, text, None, self.effort, _digest(content))

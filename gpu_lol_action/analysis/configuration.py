@@ -20,6 +20,7 @@ else:
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.records import record
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_CONFIG_BYTES = 128 * 1024
@@ -39,7 +40,7 @@ _KEY = re.compile(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Setting:
     """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands.
 

@@ -7,18 +7,22 @@ every other branch counts as reached.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.records import record
 
 MAX_CONDITIONS = 2000
 MAX_BLOCK_LINES = 400
 
+# The leading line feed lets the expression engine leap from line to line.
 _CONDITION = re.compile(
-    r"^([ \t]*)(if|elif)\s+([^\n#]{1,300}?):\s*(?:#[^\n]*)?$|^([ \t]*)else\s*:\s*(?:#[^\n]*)?$", re.MULTILINE
+    r"\n([ \t]*)(?:(if|elif)\s+([^\n#]{1,300}?):\s*(?:#[^\n]*)?$|else\s*:\s*(?:#[^\n]*)?$)", re.MULTILINE
 )
 _NAME = r"(?:\w{1,60}\.){0,4}(\w{1,60})"
 _PLAIN = re.compile(rf"(not\s+)?{_NAME}")
@@ -56,31 +60,52 @@ def reached(source: Source, settings: Iterable[Setting], values: Mapping[str, st
     return [s for s in found if not any(s.evidence.line in block for block in dead)] if dead else found
 
 
+@record(frozen=True, slots=True)
+class _Branch:
+    """A line that begins a branch: its number from 0, its indent, its word, and its condition (nothing for ``else``)."""
+
+    line: int
+    depth: int
+    word: str
+    condition: str
+
+
+@remembered
+def _branches(source: Source) -> tuple[_Branch, ...]:
+    """Return the first branches of a program: the same for every run that comes by."""
+    text = f"\n{source.text}"
+    found: list[_Branch] = []
+    line = position = 0
+    for branch in itertools.islice(_CONDITION.finditer(text), MAX_CONDITIONS):
+        line += text.count("\n", position, branch.start())
+        position = branch.start()
+        found.append(_Branch(line, len(branch[1]), branch[2] or "else", branch[3] or ""))
+    return tuple(found)
+
+
 def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
     """Return the blocks of a program, as ranges of line numbers, that these options switch off."""
     if source.form is not Form.PYTHON or not values:
         return ()
-    text = source.text
-    lines = text.split("\n")
+    branches = _branches(source)
+    verdicts = [decided(branch.condition, values) if branch.condition else None for branch in branches]
+    if verdicts.count(None) == len(verdicts):
+        return ()
+    lines = source.text.split("\n")
     dead: list[range] = []
-    # By depth: where the block of the last branch ends, and whether one of its chain is surely taken.
-    open_chains: dict[int, tuple[int, bool]] = {}
-    number = position = 0
-    for count, found in enumerate(_CONDITION.finditer(text)):
-        if count >= MAX_CONDITIONS:
-            break
-        number += text.count("\n", position, found.start())
-        position = found.start()
-        word = found[2] or "else"
-        depth = len(found[1] if found[2] else found[4])
-        end, is_taken = open_chains.get(depth, (0, False))
-        is_taken = is_taken and word != "if" and not any(_is_code(line) for line in lines[end:number])
-        verdict = None if word == "else" else decided(found[3], values)
-        block = range(number + 2, _end(lines, number + 1, depth) + 1)
+    # By depth: where the block of the last branch ends of a chain of which one is surely taken.
+    taken: dict[int, int] = {}
+    for branch, verdict in zip(branches, verdicts, strict=True):
+        end = taken.get(branch.depth)
+        is_taken = end is not None and branch.word != "if" and not any(map(_is_code, lines[end : branch.line]))
+        taken = {depth: end for depth, end in taken.items() if depth < branch.depth} if taken else taken
+        if not is_taken and verdict is None:
+            continue
+        block = range(branch.line + 2, _end(lines, branch.line + 1, branch.depth) + 1)
         if is_taken or verdict is False:
             dead.append(block)
-        open_chains = {known: value for known, value in open_chains.items() if known < depth}
-        open_chains[depth] = block.stop - 1, is_taken or verdict is True
+        if is_taken or verdict is True:
+            taken[branch.depth] = block.stop - 1
     return tuple(dead)
 
 

@@ -51,6 +51,8 @@ _INSTANCES: tuple[tuple[str, str, int], ...] = (
     (r"a2-ultragpu-1g", "A100-80GB", 1), (r"a2-ultragpu-2g", "A100-80GB", 2), (r"a2-ultragpu-4g", "A100-80GB", 4),
     (r"a2-ultragpu-8g", "A100-80GB", 8), (r"a3-(?:high|mega)gpu-8g", "H100", 8),
 )  # fmt: skip
+_PARTS_OF_INSTANCES = ("large", "metal", "_v", "gpu-")
+"""One of them stands in each instance's name: words are found long before an expression of all names is tried everywhere."""
 _INSTANCE = re.compile(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
 # "# 18GiB * 2", "# 2 x 24 GB": a remark that is nothing else.
 _EACH = re.compile(
@@ -107,7 +109,7 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
 
 def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
     """Yield the card and count that a scheduler is asked for."""
-    instance = _INSTANCE.search(line)
+    instance = _INSTANCE.search(line) if any(part in line for part in _PARTS_OF_INSTANCES) else None
     if instance is not None:
         card, count = next((c, n) for pattern, c, n in _INSTANCES if re.fullmatch(pattern, instance[1]))
         yield from _card(card, count, f"`{instance[1]}` has {count} × {card}", where)

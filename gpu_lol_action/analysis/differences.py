@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from gpu_lol_action.domain.card_sizes import size_class_gb
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
@@ -50,6 +51,8 @@ def _filled(spec: EnvironmentSpec, stated: frozenset[str], proposed: Environment
         own, other = getattr(spec, section), getattr(proposed, section)
         open_keys = [key.name for key in keys if f"{section}.{key.name}" not in stated]
         parts[section] = replace(own, **{name: getattr(other, name) for name in open_keys if name != "created_from"})
+    if "hardware.vram_required_gb" not in stated:
+        parts["hardware"] = replace(parts["hardware"], needed_gib=proposed.hardware.needed_gib)
     filled = replace(spec, hardware=parts["hardware"], environment=parts["environment"],
                      dependencies=parts["dependencies"], meta=parts["meta"])  # fmt: skip
     return _consistent(filled, stated)
@@ -64,8 +67,8 @@ def _consistent(spec: EnvironmentSpec, stated: frozenset[str]) -> EnvironmentSpe
     if wants_gpu and "hardware.gpu_count" not in stated and hardware.gpu_count == 0:
         hardware = replace(hardware, gpu_count=1)
     card = find_accelerator(hardware.gpu_type) if hardware.gpu_type else None
-    if card and "hardware.vram_required_gb" not in stated and (hardware.vram_required_gb or 0) > card.memory_gib:
-        hardware = replace(hardware, vram_required_gb=int(card.memory_gib))
+    if card and "hardware.vram_required_gb" not in stated and (hardware.vram_required_gb or 0) > card.marketed_gb:
+        hardware = replace(hardware, vram_required_gb=int(card.marketed_gb), needed_gib=None)
     meta = spec.meta
     if wants_gpu and "meta.workload_type" not in stated and meta.workload_type is WorkloadType.CPU_ONLY:
         meta = replace(meta, workload_type=WorkloadType.INTERACTIVE)
@@ -84,7 +87,7 @@ def _changed(base: EnvironmentSpec, other: EnvironmentSpec) -> frozenset[str]:
 
 def _memory(file: SpecFile, proposed: EnvironmentSpec) -> tuple[str, str] | None:
     asked, needed = file.spec.hardware.vram_required_gb, proposed.hardware.vram_required_gb
-    if not asked or not needed or needed <= asked <= needed * ROOM:
+    if not asked or not needed or needed <= size_class_gb(asked) <= needed * ROOM:
         return None
     return f"{asked} GB", f"{needed} GB"
 
@@ -92,9 +95,9 @@ def _memory(file: SpecFile, proposed: EnvironmentSpec) -> tuple[str, str] | None
 def _card(file: SpecFile, proposed: EnvironmentSpec) -> tuple[str, str] | None:
     name, needed = file.spec.hardware.gpu_type, proposed.hardware.vram_required_gb
     card = find_accelerator(name) if name else None
-    if card is None or not needed or needed <= card.memory_gib:
+    if card is None or not needed or needed <= card.marketed_gb:
         return None
-    return f"{card.name} ({card.memory_gib:g} GiB usable)", f"{needed} GB"
+    return f"{card.name} ({card.marketed_gb:g} GB)", f"{needed} GB"
 
 
 def _count(file: SpecFile, proposed: EnvironmentSpec) -> tuple[str, str] | None:

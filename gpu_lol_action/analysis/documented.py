@@ -44,6 +44,9 @@ _NEWS = re.compile(
 _MAY_STATE = re.compile(r"\d|GPU", re.IGNORECASE)
 
 
+_MEBIBYTES = re.compile(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
+
+
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return statements on memory, cards and counts, those of the document that names the run first.
 
@@ -133,7 +136,13 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
         yield from _stated(line, heading, where)
 
 
+def _in_gib(line: str) -> str:
+    """Return a line with amounts as nvidia-smi prints them (``48346MiB``) in GiB."""
+    return _MEBIBYTES.sub(lambda found: f"{int(found[1].replace(',', '')) / 1024:.1f} GiB", line)
+
+
 def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
+    line = _in_gib(line)
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use

@@ -34,7 +34,7 @@ _MEMORY = (
     ),
 )
 _ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|only|consum\w*|takes?|"
-                   r"occup\w*|fits?|less than|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约", re.IGNORECASE)  # fmt: skip
+                   r"occup\w*|fits?|less than|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约|占用", re.IGNORECASE)  # fmt: skip
 _DEMANDS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
 _MAIN_MEMORY = re.compile(
     r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b",

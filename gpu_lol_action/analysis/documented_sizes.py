@@ -25,6 +25,9 @@ _COMPARES = re.compile(
     r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|competitive|rival\w*|larger|smaller)\b", re.IGNORECASE
 )
 
+# How large models may be, not how large this one is: "for models beyond 100 billion parameters".
+_BOUND = re.compile(r"\b(?:beyond|exceed\w*|over|up to|above)\s+$", re.IGNORECASE)
+
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return ``documented.parameters_b`` of a run that infers: the first number that a README near the root states."""
@@ -34,7 +37,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     for source in sorted(readmes, key=lambda s: (s.depth, s.path))[:2]:
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
             found = _SIZE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
-            if found is None or _COMPARES.search(line):
+            if found is None or _COMPARES.search(line) or _BOUND.search(line[: found.start()]):
                 continue
             size = float(found[1]) / (1 if found[2][0].lower() == "b" else 1000)
             if LEAST_B <= size <= MOST_B:

@@ -10,6 +10,7 @@ _MEMORY_HEADER = re.compile(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak 
 _OTHER_HEADER = re.compile(
     r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)", re.IGNORECASE
 )
+_NO_AMOUNT = re.compile(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)
 _CELL = re.compile(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _NUMBER = re.compile(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
@@ -49,7 +50,7 @@ def _cells(line: str) -> list[str]:
 
 def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterator[TableFigure]:
     """Yield the row's figures: of columns that say memory, or of every column where only the heading says it."""
-    says = [bool(_MEMORY_HEADER.search(name)) and not re.search(r"\bCPU\b", name) for name in header]
+    says = [bool(_MEMORY_HEADER.search(name)) and not _NO_AMOUNT.search(name) for name in header]
     whole = not any(says) and bool(
         _MEMORY_HEADER.search(heading) or re.search(r"hardware|requirement", heading, re.IGNORECASE)
     )

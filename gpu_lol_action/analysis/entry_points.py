@@ -248,8 +248,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
-    if own is Behavior.TRAINS:
-        return own
+    if own is Behavior.TRAINS or (uses_gpu and _learns_elsewhere(script)):
+        return Behavior.TRAINS
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
@@ -264,6 +264,16 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     ):
         return Behavior.INFERS
     return own
+
+
+_LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
+
+
+def _learns_elsewhere(script: Source) -> bool:
+    """Whether a program that is named for training takes what learns from a library (``from oat.algorithms.ppo import PPOLearner``)."""
+    if script.code is None or not TRAINING_TARGET.match(script.name):
+        return False
+    return any(_LEARNS.fullmatch(name) for item in script.code.imports for name in item.names)
 
 
 def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:

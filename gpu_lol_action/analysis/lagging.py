@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.card_sizes import asking_for, size_class_gb, sold_gb
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference
@@ -69,13 +70,13 @@ def _differences(head: Analysis, required: int, why: str) -> tuple[SpecDifferenc
     others = tuple(each for each in head.differences if each.key != FIELD)
     stated = head.spec.hardware.vram_required_gb
     is_stated = head.is_from_file and stated != head.proposed.hardware.vram_required_gb
-    if not is_stated or stated is None or required <= stated:
+    if not is_stated or stated is None or sold_gb(required) <= size_class_gb(stated):
         return others
-    return (SpecDifference(FIELD, f"{stated} GB", f"{required} GB", why), *others)
+    return (SpecDifference(FIELD, f"{stated} GB", f"{sold_gb(required)} GB", why), *others)
 
 
 def _asking(spec: EnvironmentSpec, agreed: int, required: int) -> EnvironmentSpec:
     """Return the spec with the new need where it asks for what was agreed: what a file states stays as it is."""
-    if spec.hardware.vram_required_gb != agreed:
+    if spec.hardware.vram_required_gb != sold_gb(agreed):
         return spec
-    return replace(spec, hardware=replace(spec.hardware, vram_required_gb=required))
+    return replace(spec, hardware=asking_for(spec.hardware, required))

@@ -43,6 +43,12 @@ _ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+_OPTION = re.compile(r"\s*--[a-z][\w-]*(?:[=\s]|$)")
+_OPTION_OR_COMMAND = re.compile(
+    r"\s*(?:--[a-z]|(?:[A-Za-z_]\w*=\S* )*(?:!|\$ )?(?:[\w./-]*python[\d.]*|torchrun|accelerate|deepspeed|\./)\s?\S)"
+)
+_POSITION = re.compile(r"\$\{?(\d)\}?")  # what the caller gives: where nobody does, the script's own fallback stands
+MAX_BETWEEN = 4
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
 
@@ -59,7 +65,7 @@ class CommandLine:
 def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterator[CommandLine]:
     """Yield what a file starts, in its order. ``given`` are variables and parameters that its caller sets."""
     if source.form is Form.MARKDOWN:
-        raw = _shown_in_document(source)
+        raw = _with_lost_marks(_shown_in_document(source))
     elif source.form is Form.DOCKERFILE:
         raw = _started_by_image(source)
     elif source.form is Form.YAML:
@@ -102,6 +108,8 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
             start = number
             if line.lstrip().startswith("#"):
                 continue  # a remark goes no further, though it may end with a backslash
+        if pending and not _LIST.match(pending) and line.lstrip().startswith("# "):
+            continue  # a remark between a command's options: a shell would stop there, who wrote it did not mean that
         # In a list over several lines a remark ends with its line; the words behind it would be lost.
         said = without_comment(line) if _LIST.match(pending or line) else line
         pending = f"{pending} {said.strip()}".strip()
@@ -114,7 +122,9 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
             # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
             is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined or joined[0] == ":")
             # What is empty is set later, by the script's own options: it stays a name.
-            if found[2].strip("\"'") and not is_fallback and len(variables) < MAX_VARIABLES:
+            position = _POSITION.fullmatch(found[2].strip("\"'"))
+            is_open = position is not None and position[1] not in given
+            if found[2].strip("\"'") and not is_open and not is_fallback and len(variables) < MAX_VARIABLES:
                 before = f"{variables.get(found[1], '')} " if _ADDS.match(joined) else ""
                 put = before + substitute(found[2].strip("\"'"), variables).strip()
                 variables = {**variables, found[1]: put.strip()[:2000]}
@@ -122,6 +132,38 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
         for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", joined):
             if part.strip():
                 yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section)
+
+
+def _with_lost_marks(raw: Iterator[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:
+    """Yield a document's lines, a command that goes on with options further down marked so: a reader sees what a backslash is missing for.
+
+    Empty lines and remarks between them are left out, and remarks behind them.
+    """
+    before: tuple[int, str, str] | None = None
+    between: list[tuple[int, str, str]] = []
+    for each in itertools.chain(raw, ((0, "", ""),)):
+        if (
+            before is not None
+            and each[0]
+            and not _OPTION.match(each[1])
+            and len(between) < MAX_BETWEEN
+            and _is_between(each[1])
+        ):
+            between.append(each)
+            continue
+        if before is not None:
+            number, line, section = before
+            is_option = _OPTION.match(each[1]) is not None and _OPTION_OR_COMMAND.match(line) is not None
+            goes_on = is_option and each[2] == section and each[0] == number + 1 + len(between)
+            said = without_comment(line) if goes_on else line
+            yield number, f"{said} \\" if goes_on and not said.rstrip().endswith("\\") else said, section
+            yield from () if goes_on else between
+        before, between = each, []
+
+
+def _is_between(line: str) -> bool:
+    """Whether a line may stand between a command's options: it is empty, or a remark."""
+    return not line.strip() or line.lstrip().startswith("#")
 
 
 def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:

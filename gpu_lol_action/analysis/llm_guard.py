@@ -119,7 +119,8 @@ def apply_advice(
     proposed = after.proposed
     if proposed.needs_gpu:
         vram = advice.vram_gb or proposed.hardware.vram_required_gb
-        hardware = replace(proposed.hardware, vram_required_gb=vram, gpu_type=advice.gpu_type)
+        needed = proposed.hardware.needed_gib if advice.vram_gb is None else None
+        hardware = replace(proposed.hardware, vram_required_gb=vram, gpu_type=advice.gpu_type, needed_gib=needed)
         proposed = replace(proposed, hardware=hardware)
     changes = _changes(before.proposed, proposed)
     if not changes:
@@ -160,10 +161,10 @@ def _problem(before: Analysis, after: Analysis, advice: Advice) -> str | None:
         return f"it asks for {vram} GB, and {FLOOR_GB} GB is the least"
     if vram < weights:
         return f"it asks for {vram} GB, and the weights alone need {math.ceil(weights)} GB"
-    if card is None and vram > _largest_gib():
-        return f"it asks for {vram} GB, and no card has more than {math.floor(_largest_gib())} GB"
-    if card is not None and card.memory_gib < vram:
-        return f"it asks for {vram} GB on a {card.name}, which has {card.memory_gib:g} GB"
+    if card is None and vram > _largest_gb():
+        return f"it asks for {vram} GB, and no card has more than {_largest_gb():g} GB"
+    if card is not None and card.marketed_gb < vram:
+        return f"it asks for {vram} GB on a {card.name}, which has {card.marketed_gb:g} GB"
     most = card.max_per_node if card is not None else MOST_CARDS
     if advice.gpu_count is not None and count > most:
         return f"it asks for {count} GPUs, and one machine has {most}"
@@ -176,8 +177,8 @@ def _weights_gib(analysis: Analysis) -> float:
     return sum(term.gib for term in terms if term.name == "weights")
 
 
-def _largest_gib() -> float:
-    return max(card.memory_gib for card in accelerators().values() if card.is_nvidia)
+def _largest_gb() -> float:
+    return max(card.marketed_gb for card in accelerators().values() if card.is_nvidia)
 
 
 def _changes(before: EnvironmentSpec, after: EnvironmentSpec) -> tuple[tuple[str, str, str], ...]:

@@ -21,6 +21,8 @@ STEM = 4
 WHOLE = 1.3
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
+LONGEST_PADDED = 512  # a longer limit cuts off what hardly ever comes, where texts are padded to the longest of a batch
+PADDED_POSITIONS = 64  # the longest of a batch of sentences, which are 20 to 30 words long in corpora for translation
 MOST_PICTURES = 32  # longer clips are made piece by piece
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
 """Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
@@ -170,7 +172,10 @@ def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str)
     if _text(findings, "media.own_sequence") != "yes":
         return outputs
     length = _best(findings, "training.sequence_length")
-    return outputs * (int(length.value) if length is not None else DEFAULT_POSITIONS)
+    is_padded = _best(findings, "training.padding") is not None
+    if length is not None and not (is_padded and int(length.value) > LONGEST_PADDED):
+        return outputs * int(length.value)
+    return outputs * (PADDED_POSITIONS if is_padded else DEFAULT_POSITIONS)
 
 
 def _best(findings: tuple[Finding, ...], field: str) -> Finding | None:

@@ -138,13 +138,11 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
 
 def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
     """Return the nearest number of pixels under one of these keys; an autoencoder's own size is not the run's."""
-    for confidence, settings in scope.tiers:
-        for name in names:
-            for setting in settings:
-                number = as_number(setting.text) if setting.key == name else None
-                least = 64 if len(name) == 1 else LEAST
-                if number is not None and least <= number <= MOST and not _PART_OF_MODEL.search(setting.path):
-                    return Found(setting, confidence)
+    for found in scope.under(names):
+        number, setting = as_number(found.text), found.setting
+        least = 64 if len(setting.key) == 1 else LEAST
+        if number is not None and least <= number <= MOST and not _PART_OF_MODEL.search(setting.path):
+            return found
     return None
 
 

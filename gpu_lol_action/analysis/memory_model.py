@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ EXPLAINS = 4
 WORD_PIECES = 50_304  # GPT-2's vocabulary, padded: where a program does not say its own
 CHARACTERS = 256  # what models of a few hundred kilobytes learn is spelled, not read in word pieces
 NARROW = 128
+_LIBRARY_FILE = re.compile(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 
@@ -43,7 +45,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
     is_meant = trains or is_whole
     is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
-    if shape is not None and is_meant and is_nearer:
+    if shape is not None and is_meant and is_nearer and not (trains and not builds and _is_of_library(findings)):
         return shape
     if named is None and trains and not builds and (configured := _configured(findings)) is not None:
         return known.get(configured) or find_model(configured)
@@ -97,6 +99,17 @@ def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
     return usual.parameters_b > far * model.parameters_b
 
 
+def _is_of_library(findings: tuple[Finding, ...]) -> bool:
+    """Whether the shape is what a library's configuration starts with, while the run loads weights of a family that is known.
+
+    Such a class has the numbers of one of its models (ALBERT's those of the largest); a local folder's ``config.json`` says others.
+    """
+    layers, family = best(findings, "model.layers"), best(findings, "model.family")
+    if layers is None or family is None or layers.confidence is Confidence.HIGH:
+        return False
+    return _LIBRARY_FILE.search(layers.evidence.path) is not None
+
+
 def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
     numbers = {}
     for field in ("model.layers", "model.hidden_size", "model.vocabulary", "model.attention_heads"):
@@ -108,6 +121,12 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
         facts = shape_model("own vision transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                             vocabulary=0, heads=numbers["model.attention_heads"])  # fmt: skip
         return replace(facts, kind="vision")
+    family = best(findings, "model.family")
+    usual = find_model(family.value) if family is not None else None
+    if not numbers["model.vocabulary"] and usual is not None and usual.kind == "encoder":
+        facts = shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
+                            vocabulary=usual.vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip
+        return replace(facts, kind="encoder")
     vocabulary = numbers["model.vocabulary"] or (CHARACTERS if numbers["model.hidden_size"] <= NARROW else WORD_PIECES)
     return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                        vocabulary=vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip

@@ -7,11 +7,12 @@ from dataclasses import replace
 from gpu_lol_action.analysis import attention_kind
 from gpu_lol_action.analysis.media_question import with_media
 from gpu_lol_action.analysis.surest import best, value_of_best
-from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.context_lengths import context_length
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion
+from gpu_lol_action.estimation.vram_activations import COMPOSED
 
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
@@ -47,7 +48,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     length = int(value_of_best(findings, "training.sequence_length") or default)
     if model.kind in {"vision", "vision-text"}:
         length = default  # a number of tokens in code is a text's, not an image's
-    sharding = value_of_best(findings, "training.sharding")
+    sharding = _sharding(findings)
     checkpointing = value_of_best(findings, "training.gradient_checkpointing")
     batch = (
         _in_samples(_batch_size(findings, length), length, model)
@@ -75,8 +76,11 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         is_parameters_offloaded=is_sharded and value_of_best(findings, "training.offload") == "parameters",
     )
     # Published models are loaded with the kernels of today; a program's own layers compute as they are written.
-    is_own = model.source == "shape" and value_of_best(findings, attention_kind.FIELD) == "eager"
-    return with_media(replace(question, is_attention_eager=is_own), findings)
+    attention = value_of_best(findings, attention_kind.FIELD)
+    is_composed = trains and attention == COMPOSED
+    is_eager = is_composed or (model.source == "shape" and attention == "eager")
+    runtime = COMPOSED if is_composed else question.runtime
+    return with_media(replace(question, is_attention_eager=is_eager, runtime=runtime), findings)
 
 
 def _in_samples(batch: int, length: int, model: ModelFacts) -> int:
@@ -97,6 +101,14 @@ def _batch_size(findings: tuple[Finding, ...], length: int) -> int:
     while each > MOST_TOKENS_AT_ONCE:
         each /= 2
     return max(1, round(each / length))
+
+
+def _sharding(findings: tuple[Finding, ...]) -> str | None:
+    """Return how the run divides its states; a configuration that only lies beside a run on one card is another run's."""
+    found = best(findings, "training.sharding")
+    if found is None or (found.confidence is Confidence.LOW and stated_count(findings) in {None, 1}):
+        return None
+    return found.value
 
 
 def has_batch(findings: tuple[Finding, ...]) -> bool:

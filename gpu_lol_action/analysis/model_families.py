@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.family_sizes import of_said_size
 from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -44,10 +45,20 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"whisper", "openai/whisper-large-v3"),
     (r"mt5|t5forconditional|seq2seqlm", "google/flan-t5-large"),
     (r"for_?causal_?lm", "meta-llama/Llama-2-7b-hf"),
+)  # fmt: skip
+_WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
+# Encoders are parts of other models, too: they are asked for where nothing else is found.
+_ENCODERS: tuple[tuple[str, str], ...] = (
+    (r"roberta", "FacebookAI/roberta-base"),
+    (r"albert_?(?:model|for|pre_?trained)", "albert/albert-base-v2"),
+    (r"xlnet_?(?:model|for|lm_?head|pre_?trained)", "xlnet/xlnet-base-cased"),
+    (r"distil_?bert_?(?:model|for|pre_?trained)", "distilbert/distilbert-base-uncased"),
+    (r"(?<![a-z])bert_?(?:model|for[a-z_]|pre_?trained)", "google-bert/bert-base-uncased"),
     (r"for_?sequence_?classification|for_?token_?classification|for_?masked_?lm|for_?question_?answering",
      "google-bert/bert-base-uncased"),
 )  # fmt: skip
-_WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
+_ENCODER_WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _ENCODERS)
+_Words = tuple[tuple[re.Pattern[str], str], ...]
 _GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 # What most servers are tried with where nobody says a model: the smallest of a family that needs a whole card.
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
@@ -58,11 +69,16 @@ _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
     {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
 )
-_NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|config$", re.IGNORECASE)
+_NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|config$|(?<!pipeline)output$", re.IGNORECASE)
 
 
 def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
-    """Return the family's usual model, as a finding ``model.family`` of low confidence; at most one."""
+    """Return the family's usual model, as a finding ``model.family`` of low confidence, in the size that options say; at most one."""
+    guessed = _guess(checkout, run)
+    return [of_said_size(run, found) for found in guessed] if run is not None else guessed
+
+
+def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
     if (
         run is not None
         and run.command is not None
@@ -79,10 +95,10 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
     if own is not None and find_pipeline(own) is not None and own != _GENERIC:
         why = f"the program's name says the family of {own}"
         return [Finding("model.family", own, why, Confidence.LOW, Evidence(run.script.path))]
-    for source in closure:
-        made = _made(source)
-        if made is not None:
-            return [made]
+    for words in (_WORDS, _ENCODER_WORDS):
+        for source in closure:
+            if (made := _made(source, words)) is not None:
+                return [made]
     for source in closure[:12]:
         if (model := _family(f"/{source.path}")) is not None:
             why = f"the file's name says the family of {model}"
@@ -109,13 +125,13 @@ def _preset(checkout: Checkout) -> Finding | None:
 
 
 @remembered
-def _made(source: Source) -> Finding | None:
+def _made(source: Source, words: _Words) -> Finding | None:
     """Return the family of the first model that a program makes, by its class."""
     for call in source.code.calls if source.code else ():
         owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
         if _FOR_ANY.search(owner) and any(_names_one(text) for text in loaded_texts(call, source)):
             continue  # a class for any model says nothing where the call names one
-        if owner and not _NOT_MODELS.search(owner) and (model := _family(owner)) is not None:
+        if owner and not _NOT_MODELS.search(owner) and (model := _family(owner, words)) is not None:
             why = f"`{call.name[:60]}` is of the family of {model}"
             return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))
     return None
@@ -126,5 +142,5 @@ def _names_one(text: str) -> bool:
     return (model_name(text) is not None or HUB_ID.fullmatch(text) is not None) and not PLACEHOLDER.search(text)
 
 
-def _family(text: str) -> str | None:
-    return next((model for pattern, model in _WORDS if pattern.search(text)), None)
+def _family(text: str, words: _Words = _WORDS) -> str | None:
+    return next((model for pattern, model in words if pattern.search(text)), None)

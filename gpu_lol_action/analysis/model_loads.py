@@ -16,10 +16,15 @@ from gpu_lol_action.estimation.model_facts import find_model, is_known_model
 MODEL_KEYS = (
     "model_name_or_path", "base_model", "pretrained_model_name_or_path", "model_id", "model_name", "base_model_name_or_path",
     "pretrained_model_name", "pretrained_model", "model_path", "hf_model_id", "base_model_id", "base_model_name", "model",
-    "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id",
+    "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id", "pretrain",
 )  # fmt: skip
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_model", "load_model", "snapshot_download", "pipeline",
-                      "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO"})  # fmt: skip
+                      "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",
+                      "ClassificationModel", "MultiLabelClassificationModel", "NERModel", "QuestionAnsweringModel", "Seq2SeqModel", "T5Model",
+                      "LanguageModelingModel", "RetrievalModel"})  # fmt: skip
+_FILE_LOADERS = ("load", "load_file", "safe_open")
+_WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
+MAX_PATH = 300
 # Two expressions, for each begins with plain letters: these are leapt to.
 _OWNED = (re.compile(r"models\.[\w.]+\s*[(\[]"), re.compile(r"timm\.[\w.]+\s*[(\[]"))
 NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
@@ -83,7 +88,10 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
     # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
     is_named = source.mentions("models.") or source.mentions("timm.")
     is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
-    for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS)):
+    for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS), *_FILE_LOADERS):
+        if call.last in _FILE_LOADERS:
+            found += [(name, call.last, call.line, False) for name in _of_folder(call)]
+            continue
         if NOT_MODELS.search(call.name):
             continue
         for text in loaded_texts(call, source, given):
@@ -91,6 +99,17 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
             if name is not None:
                 found.append((name, call.last, call.line, call.keyword("subfolder") is not None))
     return tuple(found)
+
+
+def _of_folder(call: Call) -> list[str]:
+    """Return the model whose weights a call reads from a folder of its name (``torch.load("Meta-Llama-3-8B/consolidated.00.pth")``)."""
+    text = (
+        call.arguments[0].text if call.arguments else None
+    )  # a literal: what an option starts with is a place to fill in
+    if text is None or not text.endswith(_WEIGHT_FILES) or len(text) > MAX_PATH:
+        return []
+    folders = [part for part in text.split("/")[:-1] if re.search(r"\d[bB](?![a-z])", part)]
+    return [part for part in folders[-1:] if find_model(part) is not None]
 
 
 def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()) -> list[str]:

@@ -58,6 +58,9 @@ _OWN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 
 
+_TO_FILL_IN = re.compile(r"[\"']?<[^<>]{1,80}>[\"']?")
+
+
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return models by how near the run they are named, then the shape that the run builds."""
     found = [*_from_options(checkout, run), *_from_commands(checkout, run), *_from_run(checkout, run),
@@ -106,8 +109,10 @@ def _settings(tiers: Tiers) -> Iterator[Finding]:
     for confidence, settings in tiers:
         for key in MODEL_KEYS:
             for setting in settings:
+                if setting.key != key:
+                    continue
                 owner = setting.path.rpartition(".")[0]
-                if setting.key != key or (NOT_MODELS.search(owner) and not _MODELS_CONFIG.search(owner)):
+                if NOT_MODELS.search(owner) and not _MODELS_CONFIG.search(owner):
                     continue
                 name = model_name(setting.text)
                 if name is not None:
@@ -146,8 +151,15 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
             # A module about something beside the model loads what is beside the model.
             if source is not run.script and is_helper_place(source.path):
                 confidence = Confidence.LOW
-            given = frozenset(key.rpartition(".")[2] for key in run.options) if source is run.script else frozenset()
+            given = _given(run) if source is run.script else frozenset()
             yield from loads_of(source, confidence, given)
+
+
+def _given(run: Run) -> frozenset[str]:
+    """Return the options that the run says; a place to fill in (``<model>``) leaves what the program starts with as the best example."""
+    return frozenset(
+        key.rpartition(".")[2] for key, value in run.options.items() if not _TO_FILL_IN.fullmatch(value.strip())
+    )
 
 
 def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

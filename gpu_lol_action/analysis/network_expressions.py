@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_operators import binary, compared, items_of, truth, unary
 from gpu_lol_action.analysis.network_tensors import index_tensor
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value
+from gpu_lol_action.analysis.network_vocabularies import called_size, named_size
 
 MAX_TEXT = 400
 MOST_NUMBERS = 64  # of a table that are computed
@@ -27,8 +28,8 @@ def _name(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     name = node.id if isinstance(node, ast.Name) else ""
     for names in (frame.names, frame.around):
         if name in names:
-            return names[name]
-    return global_value(machine, frame, name)
+            return named_size(name, names[name])
+    return named_size(name, global_value(machine, frame, name))
 
 
 def global_value(machine: Machine, frame: Frame, name: str, hops: int = 3) -> Value:
@@ -55,15 +56,29 @@ def global_value(machine: Machine, frame: Frame, name: str, hops: int = 3) -> Va
             is_handed = other is not program and hops and other.imports.get(found.last, found.name) != found.name
             if other is not program and (found.last in other.values or is_handed):
                 return global_value(machine, Frame(other), found.last, hops - 1)
+    if isinstance(found, Named) and name not in program.imports:
+        return _of_starred(machine, frame, name, found)
     return found
 
 
+def _of_starred(machine: Machine, frame: Frame, name: str, found: Value) -> Value:
+    """Return a value out of a module of which every name is imported; what was found where none has it."""
+    key = (frame.program.source.path, f"*{name}")
+    if key in machine.known:
+        return machine.known[key]
+    machine.known[key] = found  # modules may import each other
+    for other in (other for origin in frame.program.stars for other in machine.meant_by(origin)):
+        value = global_value(machine, Frame(other), name) if other is not frame.program else found
+        if not isinstance(value, Named):
+            machine.known[key] = value
+            break
+    return machine.known[key]
+
+
 def _attribute(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    return (
-        attribute(machine, evaluate(machine, frame, node.value), node.attr)
-        if isinstance(node, ast.Attribute)
-        else UNKNOWN
-    )
+    if not isinstance(node, ast.Attribute):
+        return UNKNOWN
+    return named_size(node.attr, attribute(machine, evaluate(machine, frame, node.value), node.attr))
 
 
 def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -95,7 +110,7 @@ def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
         machine.line, machine.program = node.lineno, frame.program
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             machine.add_option(places, named)
-    return machine.call(target, places, named)
+    return called_size(node, machine.call(target, places, named))
 
 
 def _sequence(machine: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -189,12 +204,18 @@ def _joined(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return value
 
 
+def _constant(_machine: Machine, _frame: Frame, node: ast.expr) -> Value:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, _PLAIN) else UNKNOWN
+
+
+def _arithmetic(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+    if not isinstance(node, ast.BinOp):
+        return UNKNOWN
+    return binary(machine, node.op, evaluate(machine, frame, node.left), evaluate(machine, frame, node.right))
+
+
 def _other(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    """Return constants, conditional and unary expressions, subscripts, lambdas, and texts that are put together."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, _PLAIN) else UNKNOWN
-    if isinstance(node, ast.BinOp):
-        return binary(machine, node.op, evaluate(machine, frame, node.left), evaluate(machine, frame, node.right))
+    """Return conditional and unary expressions, subscripts, lambdas, and texts that are put together."""
     if isinstance(node, ast.IfExp):
         holds = truth(evaluate(machine, frame, node.test))
         value = evaluate(machine, frame, node.orelse if holds is False else node.body)
@@ -269,7 +290,7 @@ def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 _HANDLERS: Mapping[type[ast.expr], Callable[[Machine, Frame, ast.expr], Value]] = {
     ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.List: _sequence, ast.Tuple: _sequence, ast.Set: _sequence,
     ast.Dict: _dictionary, ast.ListComp: _comprehension, ast.GeneratorExp: _comprehension, ast.SetComp: _comprehension,
-    ast.DictComp: _comprehension, ast.Compare: _compare, ast.BoolOp: _joined, ast.Constant: _other, ast.BinOp: _other,
+    ast.DictComp: _comprehension, ast.Compare: _compare, ast.BoolOp: _joined, ast.Constant: _constant, ast.BinOp: _arithmetic,
     ast.IfExp: _other, ast.UnaryOp: _other, ast.Subscript: _other, ast.Lambda: _other, ast.JoinedStr: _other,
     ast.NamedExpr: _other, ast.Await: _other,
 }  # fmt: skip

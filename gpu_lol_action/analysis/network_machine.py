@@ -141,9 +141,7 @@ class Machine:
     strangers: int = 0  # parts of libraries that nothing is known of, so far
     nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
-    homes: dict[str, Program | None] = field(
-        default_factory=dict
-    )  # the first program with a class or function of that name
+    homes: dict[str, Program | None] = field(default_factory=dict)  # the first program that defines (module.)name
     known_as: list[str] = field(default_factory=list)  # names under which the checkout registers what was built
     registering: list[Program] | None = None
     registry: dict[str, tuple[Program, str]] | None = None

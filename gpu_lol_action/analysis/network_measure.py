@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_lol_action.analysis.network_calls import call
+from gpu_lol_action.analysis.network_chain import is_chain, run_chain
 from gpu_lol_action.analysis.network_inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
 from gpu_lol_action.analysis.network_methods import ways_in
 from gpu_lol_action.analysis.network_sources import only_judges
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_weights import DENSE, number
 from gpu_lol_action.domain.finding import Evidence
 
 MOST_ROOTS, MOST_MEASURED = 64, 12
@@ -20,6 +22,8 @@ MOST_KEPT = 16e9
 """Numbers that one sample may keep: 64 GB at 32 bit."""
 MOST_UNREACHED = 0.4
 """Share of the weights in layers that one run has to reach: else only a part of the network was understood."""
+DEEP, LOST = 12, 0.1
+"""Dense layers of a network that is surely a transformer, and the share of their outputs under which its positions were lost."""
 DEFAULT_SIZE, DENSE_SIZE = 224, 512
 """Pixels of a picture that nothing says: for classes, and for networks that put out a picture themselves (PASCAL VOC's crops)."""
 LENGTH = 256
@@ -94,6 +98,8 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     reached += 1e6 * sum(
         part.network.parameters_m for key, part in kept.used.items() if isinstance(part, Counted) and key < 0
     )
+    if kept.is_sequence:
+        kept.saved = max(kept.saved, _lost_positions(kept))
     is_part = not machine.infers and (not kept.saved or reached < MOST_UNREACHED * layered)
     if kept.saved > MOST_KEPT or is_part:
         unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
@@ -107,8 +113,21 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     )
 
 
+def _lost_positions(kept: Kept) -> float:
+    """Return what a deep network keeps of a text at least, where its positions were lost on the way (sides in another order); 0 elsewhere.
+
+    Each position goes through each product of a transformer: what all of them put out, and what the steps between them keep.
+    """
+    dense = [part for part in kept.used.values() if isinstance(part, Layer) and part.kind in DENSE]
+    each = sum(number(part, 1, "out_features") or 0.0 for part in dense)
+    is_lost = len(dense) >= DEEP and kept.saved < LOST * each * LENGTH
+    return 2 * each * LENGTH if is_lost else 0.0
+
+
 def _run_through(machine: Machine, root: Root) -> Value:
     """Run a network once; one without ``forward`` by the method that keeps most."""
+    if is_chain(machine, root.network):
+        return _run_once(machine, root)
     most: Kept | None = None
     for method in ways_in(machine, root.network):
         _run_once(machine, root, method)
@@ -129,6 +148,8 @@ def _run_once(machine: Machine, root: Root, method: Function | None = None) -> V
         inputs = inputs_of(machine, root.network, rank, node)
         machine.input_shape = inputs[0].shape if rank is None else None
         try:
+            if method is None and is_chain(machine, root.network):
+                return run_chain(machine, root.network)
             return call(machine, method or root.network, inputs, {})
         except OtherRankError as said:
             rank = said.rank

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
-from gpu_lol_action.analysis.texts import may_define
+from gpu_lol_action.analysis.texts import defined_names, may_define
 
 MAX_CHARACTERS = 200_000
 MAX_KEPT = 64
@@ -33,18 +33,14 @@ class Program:
     """One program: its statements, and by name its classes, functions, assigned values, and what it imports.
 
     It is parsed when it is first asked for one of these: of the programs that a run imports most never are. ``cost`` is what
-    parsing takes, in bytes of ordinary code.
+    parsing takes, in bytes of ordinary code; ``stem`` is the module's own word: that of the folder for a package.
     """
 
     source: Source
     cost: int
+    stem: str
     _outline: _Outline | None = None
-
-    @property
-    def stem(self) -> str:
-        """The module's own word as an import writes it: that of the folder for a package."""
-        stem = self.source.path.rpartition("/")[2].rpartition(".")[0]
-        return self.source.folder.rpartition("/")[2] if stem == "__init__" else stem
+    _defined: frozenset[str] | None = None
 
     @property
     def dotted(self) -> list[str]:
@@ -82,15 +78,23 @@ class Program:
         """The dotted origin of each name that is imported."""
         return self._outlined().imports
 
+    @property
+    def stars(self) -> Iterator[str]:
+        """The modules of which every name is imported."""
+        return (origin.removesuffix(".*") for name, origin in self.imports.items() if name.startswith("*"))
+
     def defines(self, name: str) -> bool:
         """Whether the module has a class or function of that name; not parsed where none may be."""
-        if self._outline is None and not may_define(self.source.content, name):
+        if self._outline is None and not self.may_define_any((name,)):
             return False
         return name in self.classes or name in self.functions
 
     def may_define_any(self, names: Iterable[str]) -> bool:
         """Whether the program may have a class or function of one of these names: a look at its text."""
-        return any(may_define(self.source.content, name) for name in names)
+        content = self.source.content
+        if self._defined is None:
+            self._defined = defined_names(content)
+        return any(may_define(content, name, self._defined) for name in names)
 
     def mentions_any(self, words: Iterable[str]) -> bool:
         """Whether one of these words stands in its text."""
@@ -119,7 +123,9 @@ def program_of(source: Source) -> Program | None:
     text = source.text
     if source.code is None or len(text) > MAX_CHARACTERS:
         return None
-    return Program(source, parse_cost(text))
+    stem = source.path.rpartition("/")[2].rpartition(".")[0]  # as an import writes it; ``name`` is in small letters
+    stem = source.folder.rpartition("/")[2] if stem == "__init__" else stem
+    return Program(source, parse_cost(text), stem)
 
 
 def _outline_of(text: str) -> _Outline:
@@ -171,4 +177,7 @@ def origins_of(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
             alias.name.split(".")[0]: alias.name.split(".")[0] for alias in node.names if not alias.asname
         }
     module = node.module or ""
-    return {alias.asname or alias.name: f"{module}.{alias.name}".strip(".") for alias in node.names}
+    return {
+        f"*{module}" if alias.name == "*" else alias.asname or alias.name: f"{module}.{alias.name}".strip(".")
+        for alias in node.names
+    }

@@ -18,7 +18,8 @@ _JUDGES = re.compile(
     re.IGNORECASE,
 )
 """Modules whose networks only judge what another one puts out."""
-_ABOVE = re.compile(r"^[ \t]*from[ \t]+(\.{2,4})([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)", re.MULTILINE)
+# The leading line feed lets the expression engine leap from line to line.
+_ABOVE = re.compile(r"\n[ \t]*from[ \t]+(\.{2,4})([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)")
 
 
 @remembered
@@ -68,9 +69,14 @@ def may_hold_layers(source: Source) -> bool:
     return any(word in text for word in ("nn.", "keras", "Dense(", "Linear(", "Conv2d("))
 
 
-def _from_above(checkout: Checkout, source: Source) -> Iterator[Source]:
-    """Yield what a program imports from the packages above it (``from ..modules import x``)."""
-    for found in _ABOVE.finditer(source.text) if source.code is not None else ():
+@remembered
+def _from_above(checkout: Checkout, source: Source) -> tuple[Source, ...]:
+    """Return what a program imports from the packages above it (``from ..modules import x``)."""
+    return tuple(_above(checkout, source)) if source.code is not None and source.mentions("..") else ()
+
+
+def _above(checkout: Checkout, source: Source) -> Iterator[Source]:
+    for found in _ABOVE.finditer(f"\n{source.text}"):
         folders = source.folder.split("/") if source.folder else []
         up = len(found[1]) - 1
         if up > len(folders):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_lol_action.analysis.network_programs import Program
+from gpu_lol_action.analysis.records import record
 from gpu_lol_action.estimation.media_facts import Network
 
 Value = Any
@@ -35,7 +36,7 @@ class Tensor:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Named:
     """Something of a library, by its dotted name as the program writes it."""
 

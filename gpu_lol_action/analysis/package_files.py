@@ -18,6 +18,7 @@ MAX_DECLARED = 1000
 
 _OPTION = re.compile(r"\s*(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)"
                      r"(?:[ =]\s*|(?=[^\s-]))(\S+)")  # fmt: skip
+_GOES_ON = re.compile(r"[\w-]")
 _BUILT_BY_CONDA = re.compile(r"^([\w.-]+)\s*@\s*file:\S+$")
 # A template's place for a version (`kedro~={{ cookiecutter.kedro_version }}`): the package is meant in any.
 _TEMPLATED = re.compile(r"\s*(?:[=~<>!]=|[<>])=?\s*\{\{[^{}]{0,80}\}\}")
@@ -162,12 +163,26 @@ def placed(source: Source, text: str, group: str, *, is_library: bool) -> Declar
     """Return a dependency with the line of its file that names it first; a group makes it optional."""
     requirement = clean_requirement(text) or text
     needle = re.split(r"[\[<>=!~; ]", requirement)[0]
-    # The line that begins with the name: a name also stands in comments, addresses and other names.
-    found = re.search(
-        rf"^[^#\n]*?[\"'\s]{re.escape(needle)}(?![\w-])|^{re.escape(needle)}(?![\w-])", source.text, re.MULTILINE
-    )
-    line = source.text.count("\n", 0, found.end()) + 1 if found else 0
-    return Declared(requirement, Evidence(source.path, line), bool(group), is_library, group)
+    return Declared(requirement, Evidence(source.path, _line_of(source.text, needle)), bool(group), is_library, group)
+
+
+def _line_of(text: str, name: str) -> int:
+    """Return the first line on which a name stands by itself, 0 for none: it also stands in comments, addresses and other names."""
+    place = text.find(name)
+    start = seen = 0
+    is_comment = False
+    while place >= 0:
+        line_feed = text.rfind("\n", seen, place)
+        if line_feed >= 0:
+            start = seen = line_feed + 1
+            is_comment = False
+        is_comment = is_comment or text.find("#", seen, place) >= 0
+        seen = place
+        is_begun = place == start or text[place - 1] in "\"'" or text[place - 1].isspace()
+        if is_begun and not is_comment and _GOES_ON.match(text, place + len(name)) is None:
+            return text.count("\n", 0, place) + 1
+        place = text.find(name, place + 1)
+    return 0
 
 
 def unique(items: Iterable[Declared]) -> tuple[Declared, ...]:

@@ -14,7 +14,7 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 
 MAX_IN_FILE = 5
 # A run whose memory is within this part of the default's is served by the same machine: a profile would say nothing.
-SAME_MEMORY = 0.25
+SAME_MEMORY = 0.2
 
 
 def profile_of(run: Run, spec: EnvironmentSpec, need: MemoryNeed | None, findings: tuple[Finding, ...]) -> Profile:
@@ -33,6 +33,7 @@ def profile_of(run: Run, spec: EnvironmentSpec, need: MemoryNeed | None, finding
         findings=findings,
         program=run.script.path if run.script is not None else "",
         is_relaxed=need is not None and need.is_relaxed,
+        needed_gib=hardware.needed_gib if spec.needs_gpu else None,
     )
 
 

@@ -67,6 +67,7 @@ class PythonCode:
         "_is_checked",
         "_lines",
         "_names",
+        "_open",
         "_places",
         "_reach",
     )  # fmt: skip
@@ -85,6 +86,7 @@ class PythonCode:
         self._imported: frozenset[str] | None = None
         self._places: dict[str, array[int]] | None = None
         self._defaults: tuple[Default, ...] | None = None
+        self._open: tuple[Given, ...] | None = None
         self._first: dict[str, Default] | None = None
 
     @property
@@ -124,8 +126,10 @@ class PythonCode:
     @property
     def open_defaults(self) -> tuple[Given, ...]:
         """Values that the program starts with and that only another program tells (an imported constant)."""
-        given = (item for item in self._tree().given if item.is_start and item.value.is_open)
-        return tuple(item for item in given if self.resolve(item.value, item.owner) is None)
+        if self._open is None:
+            given = (item for item in self._tree().given if item.is_start and item.value.is_open)
+            self._open = tuple(item for item in given if self.resolve(item.value, item.owner) is None)
+        return self._open
 
     @property
     def has_main(self) -> bool:
@@ -255,7 +259,7 @@ class PythonCode:
         if self._facts is None:
             text = self._text()
             if self._budget is None or self._budget.take(parse_cost(text)):
-                self._facts = read_tree(text, self.line_of_file)
+                self._facts = read_tree(text, self.line_of_file if self._lines else None)
             else:
                 self._facts = Facts(trouble=UNPARSED)
         return self._facts

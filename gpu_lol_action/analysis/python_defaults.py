@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 from gpu_lol_action.analysis.python_values import Value, value_of
+from gpu_lol_action.analysis.records import record
 
 MAX_ENTRIES = 200
 _FLAGS = re.compile(
@@ -17,7 +18,7 @@ _OPTIONS = ("add_", "option", "DEFINE_")
 _DESTINATION = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """A call: dotted name as written, arguments by place and by name, 1-based line; ``owner``: the entry that it stands in."""
 
@@ -37,7 +38,7 @@ class Call:
         return next((value for key, value in self.keywords if key in names), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Default:
     """A value that a program starts with: an assignment, a dataclass field, a parameter, an entry, or a parser's default.
 
@@ -53,7 +54,7 @@ class Default:
     is_parameter: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Given:
     """A name with its value as written, which another name may have to tell; ``is_start``: a run starts with it."""
 
@@ -121,10 +122,16 @@ def target_name(target: ast.AST) -> str | None:
     return None
 
 
+_KEPT = frozenset({"offload_optimizer", "offload_param"})
+"""Sections of a DeepSpeed configuration whose entries mean nothing without their names."""
+
+
 def entries(node: ast.Dict, owner: str) -> Iterator[Given]:
     """Yield the entries of a dictionary under plain names: configurations are often written so."""
     for key, item in zip(node.keys[:MAX_ENTRIES], node.values[:MAX_ENTRIES], strict=False):
         if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
+            if key.value in _KEPT and isinstance(item, ast.Dict):
+                yield from (replace(inner, name=f"{key.value}_{inner.name}") for inner in entries(item, owner))
             value = value_of(item) if not isinstance(item, (ast.Dict, ast.List, ast.Tuple)) else Value(None)
             if value.text is not None:
                 yield Given(key.value, value, item.lineno, is_option=False, owner=owner)

@@ -11,7 +11,9 @@ import bisect
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from gpu_lol_action.analysis.records import record
 
 # A string or a comment: first come, first served, as Python's own tokenizer reads them. No part of it can fail once it
 # has begun, so that it never goes back: the end may be missing.
@@ -47,7 +49,7 @@ _PARTNER = re.compile(r"[ \t]*(?:except|else|finally)\b")
 _ENDS = re.compile(r"\b(?:raise|_?exit|quit)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Import:
     """A module that is imported; ``is_optional`` inside ``try``, a function, or ``if``; ``is_lazy`` in a function and nothing else.
 
@@ -198,7 +200,7 @@ def _end_of_try(text: str, quoted: Quoted, begin: int) -> int:
     return len(text)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Block:
     """An open block: its indent and kind, and when what is in it runs.
 

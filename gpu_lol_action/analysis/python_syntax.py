@@ -19,6 +19,8 @@ MAX_FIELDS = 5000
 MAX_MARKS = 5000
 # A program of nothing but ``a;`` makes a tree of a thousand bytes for each two of its own.
 MAX_DENSE = 100_000
+_FEW = MAX_DENSE if sys.version_info >= (3, 11) else MAX_MARKS
+"""Characters of a program that need no counting: were all of them marks, they would be too few to matter."""
 _MARKS = b".,;\n([{+-*/%|&^@<>=~"
 BYTES_PER_MARK = 8
 """Of ordinary code; the time of a parse grows with the marks."""
@@ -29,7 +31,8 @@ BROKEN = "not valid Python 3"
 TOO_DEEP = "nested too deeply to parse"
 TOO_COSTLY = "made so that parsing takes long"
 
-_LONG_IMPORT = re.compile(rf"(?:import|from)[\w. \t\f]{{{MAX_IMPORT_LENGTH}}}")
+# One for each word: an expression that begins with a word leaps to it.
+_LONG_IMPORTS = tuple(re.compile(rf"{word}[\w. \t\f]{{{MAX_IMPORT_LENGTH}}}") for word in ("import", "from"))
 _F_STRING = re.compile(
     r"""\b(?:[fF][rR]?|[rR][fF])('''.*?'''|\"\"\".*?\"\"\"|'[^'\n]*'|"[^"\n]*"|['"].*)""",
     re.DOTALL,
@@ -38,8 +41,9 @@ _F_STRING = re.compile(
 
 def parse_program(text: str) -> ast.Module | str:
     """Return a program's syntax tree, or in a few words why there is none. Never raises, never executes anything."""
-    marks = _marks(text)
-    if marks > MAX_DENSE or _LONG_IMPORT.search(text.replace("\\\n", "")) or _has_many_fields(text):
+    marks = _marks(text) if len(text) > _FEW else len(text)
+    joined = text.replace("\\\n", "")
+    if marks > MAX_DENSE or any(pattern.search(joined) for pattern in _LONG_IMPORTS) or _has_many_fields(text):
         return TOO_COSTLY
     if sys.version_info >= (3, 11) or marks < MAX_MARKS:
         return _parse(text)

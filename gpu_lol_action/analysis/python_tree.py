@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from gpu_lol_action.analysis.python_defaults import (
     MAX_ENTRIES,
@@ -29,8 +30,10 @@ ENTRY = ":"
 LEAST_ENTRIES = 3
 # except* came with Python 3.11
 _TRIES = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try)})
+_IMPORTS = frozenset({ast.Import, ast.ImportFrom})
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
-_OWNERS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign})
+_TURNS = _TRIES | _FUNCTIONS | {ast.If, ast.ClassDef, ast.Assign}
+"""What runs at another time than what stands around it, or has a name."""
 _SAID = frozenset(
     {
         ast.Call,
@@ -54,6 +57,8 @@ _INNER: frozenset[type[ast.AST]] = frozenset(_HOLDERS) | frozenset(ast.stmt.__su
 _PLAIN = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "name", "names", "module", "level", "type_comment", "kind", "conversion",
                     "simple", "asname", "is_async", "type_params", "type_ignores", "lineno"})  # fmt: skip
 _WALKED: frozenset[type[ast.AST]] = _INNER | {ast.Module}
+_LINE = operator.attrgetter("line")
+Placed = TypeVar("Placed", Import, Call, Given)
 _FIELDS = {kind: tuple(field for field in kind._fields if field not in _PLAIN) for kind in _WALKED}
 
 
@@ -69,8 +74,8 @@ class Facts:
     trouble: str | None = None
 
 
-def read_tree(text: str, place: Callable[[int], int]) -> Facts:
-    """Return what a program's tree says, with lines as ``place`` gives them."""
+def read_tree(text: str, place: Callable[[int], int] | None = None) -> Facts:
+    """Return what a program's tree says, with lines as ``place`` gives them (notebooks)."""
     tree = parse_program(text)
     if isinstance(tree, str):
         return Facts(trouble=tree)
@@ -78,24 +83,31 @@ def read_tree(text: str, place: Callable[[int], int]) -> Facts:
     said = _Said([], [], {})
     has_main = False
     for node, guard, owner in _walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            at = place(node.lineno)
+        kind = type(node)
+        if kind is ast.Call:
+            _say_call(node, owner, said)
+        elif kind in _IMPORTS:
             imports.extend(
-                Import(name, at, guard > ALWAYS, guard == IN_FUNCTION, names) for name, names in _modules(node)
+                Import(name, node.lineno, guard > ALWAYS, guard == IN_FUNCTION, names) for name, names in _modules(node)
             )
-        elif isinstance(node, ast.If):
+        elif kind is ast.If:
             has_main = has_main or _is_main(node)
         else:
             _say(node, owner, said)
-    calls = [call if (at := place(call.line)) == call.line else replace(call, line=at) for call in said.calls]
-    given = [item if (at := place(item.line)) == item.line else replace(item, line=at) for item in said.given]
+    calls, given = said.calls, said.given
+    if place is not None:
+        imports, calls, given = (_placed(found, place) for found in (imports, calls, given))
     return Facts(
-        tuple(sorted(imports, key=lambda i: i.line)),
-        tuple(sorted(calls, key=lambda call: call.line)),
-        tuple(sorted(given, key=lambda item: item.line)),
+        tuple(sorted(imports, key=_LINE)),
+        tuple(sorted(calls, key=_LINE)),
+        tuple(sorted(given, key=_LINE)),
         said.tables,
         has_main,
     )
+
+
+def _placed(found: list[Placed], place: Callable[[int], int]) -> list[Placed]:
+    return [item if (at := place(item.line)) == item.line else replace(item, line=at) for item in found]
 
 
 def read_block(block: str, guard: int) -> tuple[Import, ...] | None:
@@ -126,15 +138,19 @@ class _Said:
     tables: dict[str, Mapping[str, Value]]
 
 
+def _say_call(node: ast.Call, owner: str, said: _Said) -> None:
+    """Collect what a call says, and the option that it makes."""
+    call = _call(node, owner)
+    if call is not None:
+        said.calls.append(call)
+        option = option_of(call)
+        if option is not None:
+            said.given.append(option)
+
+
 def _say(node: ast.AST, owner: str, said: _Said) -> None:
-    """Collect what one node says."""
-    if isinstance(node, ast.Call):
-        call = _call(node, owner)
-        if call is not None:
-            said.calls.append(call)
-            option = option_of(call)
-            said.given.extend([option] if option is not None else [])
-    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+    """Collect what one node says that is no call."""
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
         said.given.extend(assigned(node, owner))
         table = table_of(node.value) if node.value is not None else None
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -146,36 +162,59 @@ def _say(node: ast.AST, owner: str, said: _Said) -> None:
         said.given.extend(parameters(node, _owner(node, owner)))
 
 
-def _walk(tree: ast.AST, guard: int = ALWAYS) -> Iterator[tuple[ast.AST, int, str]]:
-    """Yield each node that may say something, with when it runs and the named thing that it stands in; no recursion, bounded."""
-    pending: list[tuple[ast.AST, int, str]] = [(tree, guard, "")]
+def _walk(tree: ast.AST, guard: int = ALWAYS) -> Iterator[tuple[Any, int, str]]:
+    """Yield each node that may say something, with when it runs and the named thing that it stands in; no recursion, bounded.
+
+    Most nodes run when the one around them does, and stand in the same thing: only where that changes, the new pair lies above
+    the nodes that it is of, and the old one below them.
+    """
+    pending: list[Any] = [tree]
+    owner = ""
     count = 0
     while pending and count < MAX_NODES:
-        node, guard, owner = pending.pop()
-        count += 1
+        node = pending.pop()
         kind = type(node)
+        if kind is tuple:
+            guard, owner = node
+            continue
+        count += 1
         if kind in _SAID:
             yield node, guard, owner
-        inner = guard
-        if kind in _FUNCTIONS:
-            inner = max(guard, IN_FUNCTION)
-        elif (kind in _TRIES and not _raises_again(node)) or (kind is ast.If and not _is_main(node)):
-            inner = SOMETIMES
-        if kind in _OWNERS:
-            owner = _owner(node, owner)
-        if isinstance(node, ast.Dict):
-            is_registry = _is_registry(node.values)
-            for key, value in zip(node.keys, node.values, strict=True):
-                if type(value) in _INNER:
-                    is_named = is_registry and isinstance(key, ast.Constant)
-                    pending.append((value, inner, f"{ENTRY}{value_of(key).text}" if is_named and key else owner))
+        if kind in _TURNS:
+            inner = _inside(node, guard), _owner(node, owner)
+            if inner != (guard, owner):
+                pending.append((guard, owner))
+                guard, owner = inner
+        elif kind is ast.Dict:
+            pending += _entries(node, guard, owner)
             continue
         for name in _FIELDS[kind]:
-            child: Any = getattr(node, name, None)
+            child = getattr(node, name, None)
             if type(child) is list:
-                pending += [(item, inner, owner) for item in child if type(item) in _INNER]
+                pending += [item for item in child if type(item) in _INNER]
             elif type(child) in _INNER:
-                pending.append((child, inner, owner))
+                pending.append(child)
+
+
+def _inside(node: ast.AST, guard: int) -> int:
+    """Return when what stands in a node runs, where the node itself runs when ``guard`` says."""
+    kind = type(node)
+    if kind in _FUNCTIONS:
+        return max(guard, IN_FUNCTION)
+    is_sometimes = (kind in _TRIES and not _raises_again(node)) or (kind is ast.If and not _is_main(node))
+    return SOMETIMES if is_sometimes else guard
+
+
+def _entries(node: ast.Dict, guard: int, owner: str) -> list[Any]:
+    """Return the values of a dictionary; entries of a registry stand in the entry, which lies above each."""
+    if not _is_registry(node.values):
+        return [value for value in node.values if type(value) in _INNER]
+    found: list[Any] = [(guard, owner)]
+    for key, value in zip(node.keys, node.values, strict=True):
+        if type(value) in _INNER:
+            name = f"{ENTRY}{value_of(key).text}" if isinstance(key, ast.Constant) else owner
+            found += [value, (guard, name)]
+    return found
 
 
 def _is_registry(values: list[ast.expr]) -> bool:

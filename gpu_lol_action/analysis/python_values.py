@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.python_numbers import MAX_NUMBER, number_of
+from gpu_lol_action.analysis.records import record
 
 MAX_TEXT = 300
 MAX_PARTS = 12
 _MARK = re.compile(r"\{\w*(?::[^{}]{0,12})?\}")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Value:
     """An argument or default as text; else what stands for it.
 
@@ -48,12 +48,13 @@ def dotted_name(node: ast.AST) -> str | None:
         if isinstance(node, ast.Attribute):
             words.append(node.attr)
             node = node.value
+        elif isinstance(node, ast.Name):
+            words.append(node.id)
+            break
         elif isinstance(node, ast.Call):
             node = node.func
         elif isinstance(node, ast.Subscript):
             node = node.value
-        elif isinstance(node, ast.Name):
-            return ".".join([node.id, *reversed(words)])
         else:
             break
     return ".".join(reversed(words)) or None
@@ -65,16 +66,16 @@ def value_of(node: ast.AST, depth: int = 0) -> Value:
         return Value(_constant(node.value))
     if depth > 4:
         return NOTHING
+    if isinstance(node, ast.Name):  # most are names
+        return Value(None, node.id, node.id)
+    if isinstance(node, ast.Attribute):
+        dotted = dotted_name(node) or ""
+        return Value(dotted) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, node.attr, dotted)
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
         number = number_of(node)
         if number is not None:
             return Value(f"{number:g}" if isinstance(number, float) else str(number))
         return _put_together(node, depth) if isinstance(node, ast.BinOp) else NOTHING
-    if isinstance(node, ast.Name):
-        return Value(None, node.id, node.id)
-    if isinstance(node, ast.Attribute):
-        dotted = dotted_name(node) or ""
-        return Value(dotted) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, node.attr, dotted)
     if isinstance(node, (ast.List, ast.Tuple)):
         items = tuple(value_of(item, depth + 1) for item in node.elts[:40])
         text = ",".join(item.text for item in items if item.text is not None)[:MAX_TEXT] or None

@@ -68,6 +68,9 @@ def is_beside(run: Run) -> bool:
     )
 
 
+_SERVER = re.compile(r"serv(?:er|e|ice)|worker|api", re.IGNORECASE)
+
+
 def is_variant(run: Run) -> bool:
     """Whether a run is made for trying out, or for a machine without a GPU."""
     if run.options.get("device", "").lower() in {"cpu", "mps"} or {"use_cpu", "no_cuda", "cpu"} & run.options.keys():
@@ -100,9 +103,10 @@ def _is_in(path: str, folders: frozenset[str]) -> bool:
 def helpers_of(runs: Sequence[Run]) -> frozenset[Run]:
     """Return the runs that serve another: started in the background of one block, which then starts another program.
 
-    What trains in the background is one of several runs of a kind, not a service.
+    What trains in the background is one of several runs of a kind, not a service. A server is one, too, whose module the
+    program that trains imports: it is started in another window.
     """
-    found = set()
+    found = {run for run in runs if run.behavior is not Behavior.TRAINS and _is_asked_by(run, runs)}
     for run in runs:
         command = run.command
         if command is None or not command.is_background or run.behavior is Behavior.TRAINS:
@@ -115,6 +119,20 @@ def helpers_of(runs: Sequence[Run]) -> frozenset[Run]:
             if is_same_block and then.evidence.line > command.evidence.line:
                 found.add(run)
     return frozenset(found)
+
+
+def _is_asked_by(run: Run, runs: Sequence[Run]) -> bool:
+    """Whether another program of the same folder, which trains, imports this one, that is a server by its name."""
+    if run.script is None or not _SERVER.search(stem := _stem(run.script.path)):
+        return False
+    return any(
+        other.behavior is Behavior.TRAINS
+        and other.script is not None
+        and other.script.folder == run.script.folder
+        and other.script.code is not None
+        and stem in other.script.code.imported()
+        for other in runs
+    )
 
 
 def _stem(path: str) -> str:

@@ -45,7 +45,9 @@ MAX_DEEPER = 1  # levels below the first run's at which another is worth a profi
 _NEUTRAL = frozenset({"src", "scripts", "script", "tools", "tool", "bin", "train", "training", "trainer", "trainers", "runs", "run",
                       "recipes", "jobs", "job", "slurm", "launch", "launcher", "launchers", "cmd", "shell", "sh", "bash", "code",
                       "pretrain", "finetune", "configs", "config", "conf", "experiments", "pipelines", "cli", "apps"})  # fmt: skip
-_MAIN_SECTION = re.compile(r"reproduc|replicat|pre-?train|main (?:run|experiment|result)|full training", re.IGNORECASE)
+_MAIN_SECTION = re.compile(
+    r"reproduc|replicat|pre-?train(?!ed)|main (?:run|experiment|result)|full training", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.hosting_files import wish_for
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.texts import import_lines
 
 MAX_TEXT = 200_000
 _TRUSS = "Truss"
@@ -74,10 +75,11 @@ def service_of(checkout: Checkout, source: Source) -> str | None:
 def _defined(source: Source) -> tuple[str, ...]:
     """Return the frameworks whose service a program's own text defines."""
     text = source.text[:MAX_TEXT]
+    lines = import_lines(text)
     return tuple(
         name
         for name, module, words, patterns in _COMPILED
-        if (not module or module in text)
+        if (not module or module in lines)
         and any(word in text for word in words)
         and _all_stand(patterns, text)
         and (not module or (source.code is not None and module in source.code.imported()))

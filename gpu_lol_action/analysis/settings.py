@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.code_settings import (
@@ -34,6 +34,21 @@ class Scope:
     """Settings in tiers; the confidence says how near a tier is to what is really started."""
 
     tiers: tuple[tuple[Confidence, tuple[Setting, ...]], ...]
+    _keyed: list[dict[str, list[Setting]]] = field(default_factory=list, repr=False, compare=False)
+
+    def under(self, names: Iterable[str]) -> Iterator[Found]:
+        """Yield the settings under these keys as they are looked for: tier by tier, in each those of an earlier name first."""
+        if not self._keyed:
+            for _, settings in self.tiers:
+                keyed: dict[str, list[Setting]] = {}
+                for setting in settings:
+                    keyed.setdefault(setting.key, []).append(setting)
+                self._keyed.append(keyed)
+        wanted = list(names)
+        for (confidence, _), by_key in zip(self.tiers, self._keyed, strict=True):
+            for name in wanted:
+                for setting in by_key.get(name, ()):
+                    yield Found(setting, confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,28 +155,18 @@ def _filled(configs: tuple[Setting, ...], options: tuple[Setting, ...]) -> tuple
 
 def look_up(scope: Scope, names: Iterable[str], *, prefix: str = "") -> Found | None:
     """Return the nearest setting with one of these keys that has a value; earlier names win within a tier."""
-    wanted = list(names)
-    for confidence, settings in scope.tiers:
-        for name in wanted:
-            for setting in settings:
-                if (
-                    setting.key == name
-                    and setting.text.strip().lower() not in _UNSET
-                    and setting.path.startswith(prefix)
-                ):
-                    return Found(setting, confidence)
+    for found in scope.under(names):
+        if found.text.strip().lower() not in _UNSET and found.setting.path.startswith(prefix):
+            return found
     return None
 
 
 def look_up_number(scope: Scope, names: Iterable[str], low: int, high: int) -> Found | None:
     """Return the nearest setting with one of these keys that is a whole number within bounds."""
-    wanted = list(names)
-    for confidence, settings in scope.tiers:
-        for name in wanted:
-            for setting in settings:
-                number = as_number(setting.text) if setting.key == name else None
-                if number is not None and low <= number <= high:
-                    return Found(setting, confidence)
+    for found in scope.under(names):
+        number = as_number(found.text)
+        if number is not None and low <= number <= high:
+            return found
     return None
 
 

@@ -11,11 +11,17 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_code import read_python
 from gpu_lol_action.analysis.texts import is_fence
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 MAX_BLOCKS = 12
+# `torch.randint(0, 20000, (2, 1024))`, `torch.randn(1, 3, 256, 256)`: what is drawn, then samples and at least one side more.
+_INPUT = re.compile(
+    r"torch\.randint\(\s*\d[\d_]*\s*,\s*\d[\d_]*\s*,\s*\(\s*(\d{1,4})\s*,|torch\.(?:randn|rand)\(\s*\(?\s*(\d{1,4})\s*,"
+)
 _FENCE = re.compile(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
@@ -43,6 +49,17 @@ def shown_program(checkout: Checkout) -> Source | None:
 def is_shown(source: Source | None) -> bool:
     """Whether a program is one that a document shows, and no file of its own."""
     return source is not None and source.form is Form.PYTHON and source.name.startswith("readme.")
+
+
+def shown_batch(run: Run) -> Finding | None:
+    """Return the samples of the first input that a document makes up for the network that it shows (``torch.randn(4, 3, 256, 256)``)."""
+    script = run.script
+    found = _INPUT.search(script.text) if script is not None and is_shown(script) else None
+    if script is None or found is None:
+        return None
+    number = next(group for group in found.groups() if group)
+    where = Evidence(script.path, script.text.count("\n", 0, found.start()) + 1)
+    return Finding("training.batch_size", number, f"the input that is shown holds {number}", Confidence.HIGH, where)
 
 
 def _python_blocks(lines: list[str]) -> list[range]:

@@ -11,7 +11,8 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
-from gpu_lol_action.analysis.training_length import answered_length, prepared_length
+from gpu_lol_action.analysis.shown_programs import shown_batch
+from gpu_lol_action.analysis.training_length import answered_length, padding_of, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
@@ -20,11 +21,13 @@ from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_los
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
-          "samples_per_gpu", "imgs_per_gpu", "max_batch_size", "train_batch_size", "batch_size", "bs", "batch", "batchsize")  # fmt: skip
+          "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
+          "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
-_LENGTH = ("train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length")  # fmt: skip
+_LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
+           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len")  # fmt: skip
+_BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
+_READS = re.compile(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
 _TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_size", "batch_size_tokens", "tokens_per_batch",
            "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
@@ -51,7 +54,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     ]
     found += [_number("training.sequence_parallel", scope, _PARALLEL, 2, 64)]
     found += [
-        _number("training.batch_size", scope, _BATCH, 1, 4096),
+        _batch(run, scope),
         _length(checkout, run, scope),
     ]
     if run.behavior is Behavior.TRAINS:
@@ -59,6 +62,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         found += [weights_of(checkout, run, precision), chunked_loss_of(scope), *preference_of(checkout, run, scope)]
         found += [
             attention_kind.detect(checkout, run),
+            padding_of(checkout, run),
             checkpointing_of(checkout, run, scope),
             optimizer_of(checkout, run, scope),
             _number("training.lora_rank", scope, _RANK, 1, 1024),
@@ -69,13 +73,28 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     return [finding for finding in found if finding is not None]
 
 
+def _batch(run: Run, scope: Scope) -> Finding | None:
+    """Return the samples at a time: what the run says, the input that a document shows, then what a module starts with."""
+    said = _number("training.batch_size", scope, _BATCH, 1, 4096)
+    return said if said is not None and said.confidence is Confidence.HIGH else shown_batch(run) or said
+
+
 def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the tokens of a sample: of a prompt and its answer where the run learns from what it generates."""
-    whole = _best_number(scope, _LENGTH, 16, 2_000_000)
-    said = _number("training.sequence_length", scope, _LENGTH, 16, 2_000_000)
+    names = tuple(name for name in _LENGTH if name != _BLOCK or not _is_of_files(checkout, scope))
+    whole = _best_number(scope, names, 16, 2_000_000)
+    said = _number("training.sequence_length", scope, names, 16, 2_000_000)
     if run.behavior is not Behavior.TRAINS:
         return said
     return answered_length(scope, whole) or said or prepared_length(checkout, run)
+
+
+def _is_of_files(checkout: Checkout, scope: Scope) -> bool:
+    """Whether `block_size` is how much a module reads at a time that has no layers, and nothing that the run itself says."""
+    found = look_up_number(scope, (_BLOCK,), 16, 2_000_000)
+    source = checkout.find(found.evidence.path) if found is not None else None
+    is_said = found is None or found.confidence is Confidence.HIGH or source is None or source.code is None
+    return not is_said and source is not None and _READS.search(source.name) is not None
 
 
 def _saved_embeddings(scope: Scope) -> Finding | None:

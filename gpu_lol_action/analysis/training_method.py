@@ -7,6 +7,7 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.frozen_weights import frozen_but_adapters
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -94,7 +95,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             if rank
             else None
         )
-    if (frozen := _frozen_but_adapters(run)) is not None:
+    if (frozen := frozen_but_adapters(checkout, run)) is not None:
         return frozen
     prefix = look_up_number(scope, _PREFIX, 1, 4096)
     if prefix is not None:
@@ -111,16 +112,6 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if where is None:
         return None
     return Finding("training.method", "lora", "adapters are put on the model", Confidence.HIGH, where)
-
-
-def _frozen_but_adapters(run: Run) -> Finding | None:
-    """Return that the program freezes all but adapters in loralib's words and those made after it (``mark_only_lora_as_trainable``)."""
-    script = run.script
-    for call in script.code.calls_named("*_as_trainable") if script is not None and script.code is not None else ():
-        if script is not None and re.fullmatch(r"mark_only_\w+_as_trainable", call.last):
-            why, where = f"`{call.last}` freezes everything else", Evidence(script.path, call.line)
-            return Finding("training.method", "lora", why, Confidence.HIGH, where)
-    return None
 
 
 def weight_bits_of(scope: Scope) -> Finding | None:

@@ -33,6 +33,7 @@ UNREADABLE = "could not be opened, or changed while they were read"
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_PIECE = 16 * 1024
 _SUBMODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]{0,500})$", re.MULTILINE)
 
 
@@ -60,13 +61,14 @@ class Tree:
             return UNREADABLE
         details = os.fstat(handle)
         if not stat.S_ISREG(details.st_mode) or details.st_size > limit:
-            os.close(handle)  # before Python wraps it: it refuses a folder by an error
+            os.close(handle)
             return too_large(limit) if stat.S_ISREG(details.st_mode) else SPECIAL
         try:
-            with os.fdopen(handle, "rb") as file:
-                content = file.read(limit + 1)
+            content = _whole(handle, details.st_size, limit)
         except OSError:
             return UNREADABLE
+        finally:
+            os.close(handle)
         return content if len(content) <= limit else UNREADABLE
 
     def scan(self, path: str) -> list[os.DirEntry[str]] | None:
@@ -105,6 +107,15 @@ class Tree:
             above = handle
         self.folder = (path, above)
         return above
+
+
+def _whole(handle: int, size: int, limit: int) -> bytes:
+    """Return what an open file of about that size holds, or more bytes than the limit; Python's own files look at each three times."""
+    pieces, taken = [], 0
+    while taken <= limit and (piece := os.read(handle, max(size + 1 - taken, _PIECE))):
+        pieces.append(piece)
+        taken += len(piece)
+    return b"".join(pieces)
 
 
 @contextmanager

@@ -14,9 +14,10 @@ from gpu_lol_action.domain.what_if import Alternative
 class Profile:
     """Another run of the tree beside the one that is provisioned for, estimated in the same way.
 
-    ``command`` is what a person would type, ``vram_required_gb`` usable GiB per GPU (None without a GPU), ``why`` where the
+    ``command`` is what a person would type, ``vram_required_gb`` GB per GPU as cards are sold (None without a GPU), ``why`` where the
     run was found. ``findings`` are what was found of this run alone (packages and image are the whole tree's); ``program``
     is the file that is started, empty where it is none of the tree's. ``is_relaxed``: as it is written no card holds it, so that something was assumed.
+    ``needed_gib`` is what programs must be able to allocate of each card.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Profile:
     findings: tuple[Finding, ...] = ()
     program: str = ""
     is_relaxed: bool = False
+    needed_gib: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
         Permission.COMMAND_ROLES,
         doors=DoorKind.COMMENT,
         settings=(
-            Option("vram", OptionKind.MEMORY, "memory that a program needs per GPU, in GiB", "48"),
+            Option("vram", OptionKind.MEMORY, "memory per GPU in GB, as cards are sold", "48"),
             Option("gpu", OptionKind.ACCELERATOR, "this accelerator, with `:2` two of them", "A100-80GB"),
             Option("count", OptionKind.COUNT, "GPUs per machine, 0 for none", "2"),
             Option("image", OptionKind.IMAGE, "this container image", "IMAGE"),

@@ -30,7 +30,7 @@ def correct_spec(spec: EnvironmentSpec, corrections: Corrections) -> Environment
 
 def _hardware(hardware: Hardware, corrections: Corrections) -> Hardware:
     if corrections.vram_gib is not None:
-        hardware = replace(hardware, vram_required_gb=corrections.vram_gib)
+        hardware = replace(hardware, vram_required_gb=corrections.vram_gib, needed_gib=None)
         if corrections.gpu is None:
             hardware = replace(hardware, gpu_type=None, alternatives=())
     if corrections.gpu is not None:
@@ -38,7 +38,9 @@ def _hardware(hardware: Hardware, corrections: Corrections) -> Hardware:
         card = gpus.parse_accelerator(corrections.gpu)
         needed = hardware.vram_required_gb
         if needed is not None and not isinstance(card, gpus.UnknownAccelerator):
-            hardware = replace(hardware, vram_required_gb=min(needed, int(card.accelerator.memory_gib)))
+            hardware = replace(
+                hardware, vram_required_gb=min(needed, int(card.accelerator.marketed_gb)), needed_gib=None
+            )
     if corrections.gpu_count is not None:
         return replace(hardware, gpu_count=corrections.gpu_count)
     asks_for_gpu = corrections.gpu is not None or corrections.vram_gib is not None

@@ -23,7 +23,7 @@ _GIB = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,2})?)(?:gib|gb|g)?", re.IGNORECASE)
 class Corrections:
     """What holds over the analysis of this pull request; None where nothing was corrected.
 
-    ``vram_gib`` is usable GiB per GPU, ``gpu`` a name of the accelerator table, ``gpu_count`` cards per machine
+    ``vram_gib`` is GB per GPU as cards are sold, ``gpu`` a name of the accelerator table, ``gpu_count`` cards per machine
     (0: none), ``image`` a container image without ``docker:``.
     """
 

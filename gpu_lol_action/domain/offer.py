@@ -74,6 +74,8 @@ class Requirement:
     alternatives: tuple[str, ...] = ()
     is_memory_as_sold: bool = False
     """Whether ``memory_gib_per_gpu`` is compared with the size that a card is sold with, not with what is usable of it."""
+    least_usable_gib: float = 0.0
+    """What a card must offer to programs, where that was computed: it counts instead, for the cards of one size differ in it."""
     precision: str = ""
     """In which numbers the code computes, as the analysis found it (``bf16``, ``fp8``); empty: nothing says."""
 

@@ -106,4 +106,4 @@ def _with(spec: EnvironmentSpec, values: Mapping[str, Any]) -> EnvironmentSpec:
 
 
 def _names(section: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(section))
+    return tuple(each.name for each in fields(section) if each.compare)

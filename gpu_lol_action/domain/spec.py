@@ -18,7 +18,11 @@ class WorkloadType(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """Machine to rent. ``vram_required_gb`` is usable GiB per GPU; ``gpu_count`` 0 means no GPU."""
+    """Machine to rent. ``vram_required_gb`` is per GPU, in the size that cards are sold with; ``gpu_count`` 0 means no GPU.
+
+    ``needed_gib`` is what programs must be able to allocate of each, where it was computed: it chooses among cards of that
+    size, is written into no file, and two machines that differ in it alone are the same.
+    """
 
     gpu_type: str | None = None
     gpu_count: int = 1
@@ -29,6 +33,7 @@ class Hardware:
     cpus: int | None = None
     memory_gb: int | None = None
     alternatives: tuple[str, ...] = ()
+    needed_gib: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ class Kind(enum.Enum):
 
     TEXT = "text"
     WHOLE = "whole number"
-    GIB = "whole number of GiB"
+    GIB = "whole number of GB"
     SWITCH = "true or false"
     ACCELERATOR = "accelerator"
     ACCELERATORS = "list of accelerators"
@@ -45,12 +45,18 @@ HARDWARE = (
         "SkyPilot's name of the card, such as RTX4090 or A100-80GB; null: the cheapest that fits.",
     ),
     Key("gpu_count", Kind.WHOLE, "Cards per machine; 0: no GPU.", 0, 16),
-    Key("vram_required_gb", Kind.GIB, "Memory a program can allocate per GPU, in GiB.", 0, 1024),
+    Key(
+        "vram_required_gb",
+        Kind.GIB,
+        "Memory per GPU in GB, as cards are sold: 24 takes any card sold with 24 GB or more.",
+        0,
+        1024,
+    ),
     Key("num_nodes", Kind.WHOLE, "Machines; more than one where the cloud can.", 1, 64),
     Key("use_spot", Kind.SWITCH, "Whether a machine that may be taken away is welcome."),
     Key("disk_gb", Kind.GIB, "Disk of the machine in GB.", 10, 4096),
     Key("cpus", Kind.WHOLE, "At least so many virtual CPUs.", 1, 512),
-    Key("memory_gb", Kind.GIB, "At least so much main memory in GiB.", 1, 8192),
+    Key("memory_gb", Kind.GIB, "At least so much main memory in GB.", 1, 8192),
     Key("alternatives", Kind.ACCELERATORS, "Other cards that are welcome, best first."),
 )
 ENVIRONMENT = (

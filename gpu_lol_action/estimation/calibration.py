@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from typing import Any
 
+from gpu_lol_action.domain.card_sizes import sold_gb
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, Workload
 from gpu_lol_action.estimation.vram_question import VramQuestion
@@ -32,10 +33,10 @@ _SOURCES = ("note", "source")
 
 @dataclass(frozen=True, slots=True)
 class SpecAdvice:
-    """What `hardware.vram_required_gb` asks and what measurements say it should. ``most_gib`` is the most that was held."""
+    """What `hardware.vram_required_gb` asks and what measurements say it should, as cards are sold. ``most_gib`` is the most that was held."""
 
-    asked_gib: int
-    value_gib: int
+    asked_gb: int
+    value_gb: int
     most_gib: float
 
 
@@ -79,18 +80,19 @@ def calibrate(estimate: MemoryBreakdown, runs: Sequence[MeasuredRun]) -> MemoryB
     )
 
 
-def advise(asked_gib: int | None, low_gib: float, same: Sequence[MeasuredRun]) -> SpecAdvice | None:
+def advise(asked_gb: int | None, low_gib: float, same: Sequence[MeasuredRun]) -> SpecAdvice | None:
     """Return what a spec should ask for where it asks for less than was held, or for far more; None where it is right.
 
     ``same`` are runs of the workload that the spec is for, ``low_gib`` the low end of its estimate.
     """
-    if not asked_gib or not same:
+    if not asked_gb or not same:
         return None
     whole = [run for run in same if is_telling(run, low_gib)]
     most = max(run.peak_gib for run in same)
     needed = _required(whole, most, _high(whole, most)) if whole else math.ceil(most)
-    is_too_much = bool(whole) and asked_gib > FAR * needed
-    return SpecAdvice(asked_gib, needed, most) if asked_gib < most or is_too_much else None
+    value = sold_gb(needed)
+    is_too_much = bool(whole) and asked_gb > FAR * needed and value < asked_gb
+    return SpecAdvice(asked_gb, value, most) if asked_gb < most or is_too_much else None
 
 
 def runs_of(workload: Workload | None, runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:

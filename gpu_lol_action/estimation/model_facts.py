@@ -20,6 +20,9 @@ _SUFFIXES = re.compile(
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
+_POINT_SIZE = re.compile(
+    r"(?:^|[-_/. ])(\d{1,2})b(\d{1,2})(?=$|[-_./ ])", re.IGNORECASE
+)  # BLOOM's and RWKV's: 7b1 are 7.1 billion
 _EXPERTS = re.compile(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
 _ACTIVE = re.compile(
     r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE
@@ -80,6 +83,7 @@ class ModelFacts:
 
 def find_model(name: str) -> ModelFacts | None:
     """Return what is known of a model by its id or short name: from the tables, else from the size in its name."""
+    name = name.replace("___", ".")  # ModelScope's folders: `Qwen2___5-Coder-1___5B`
     return _in_table(name) or _counted(name) or _of_pipeline(name) or _from_name(name)
 
 
@@ -155,6 +159,7 @@ def _from_name(name: str) -> ModelFacts | None:
         size = float(experts[1]) * float(experts[2]) * _EXPERT_SHARE
     else:
         sizes = [(float(m[1].replace("_", ".")), m[2].lower()) for m in _SIZE.finditer(bare)]
+        sizes += [(float(f"{m[1]}.{m[2]}"), "b") for m in _POINT_SIZE.finditer(bare)]
         if not sizes:
             return None
         number, unit = sizes[0]
@@ -167,12 +172,17 @@ def _from_name(name: str) -> ModelFacts | None:
                       "name", f"shape taken from {near.name}", float(active[1]) if active else 0.0)  # fmt: skip
 
 
+@functools.lru_cache(maxsize=2048)
+def _families(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _FAMILIES.findall(name))
+
+
 def _nearest_shape(name: str, size: float) -> ModelFacts:
     """Return the known language model nearest in size; one of the same family where its size is within a quarter."""
-    families = {word.lower() for word in _FAMILIES.findall(name)}
+    families = _families(name)
 
     def distance(facts: ModelFacts) -> tuple[bool, float, str]:
-        is_kin = bool(families & {word.lower() for word in _FAMILIES.findall(facts.name)})
+        is_kin = bool(families & _families(facts.name))
         off = abs(facts.parameters_b - size)
         return not (is_kin and off <= size / 4), off, facts.name
 

@@ -7,7 +7,10 @@ Bytes per token and layer at 16 bit, h the hidden size, f the MLP's inner width,
   ``LlamaRMSNorm`` computes it);
 - less 4 h (1 - k/a) with grouped queries; twice as much at 32 bit;
 - less 2 f where the MLP is frozen and has no adapters: its last product saves no input, which only its weight's gradient needs;
-- 5 a s more per token where attention is not fused.
+- 5 a s more per token where attention is not fused;
+- 1.75 times all of it in a graph of TensorFlow 1, which puts GELU, norms and dropout together of plain operations and keeps what
+  each gives: the largest batches that BERT's README tells for 12 GB (12 x 384 to 6 x 512 tokens, base) and XLNet's for 16 GB
+  (56 x 128 to 24 x 256) leave 1.6 to 2.1 times the bytes of a layer per token.
 
 With gradient checkpointing a layer keeps its input, 2 h, and one layer is recomputed at a time (Chen et al. 2016).
 """
@@ -19,6 +22,7 @@ from gpu_lol_action.estimation.vram_question import GB, Method, VramQuestion
 from gpu_lol_action.estimation.vram_shape import LayerShape, layer_shape
 from gpu_lol_action.estimation.vram_weights import over, term
 
+COMPOSED, COMPOSED_SHARE = "tensorflow1", 1.75
 CHECKPOINT_BYTES = 2  # a layer's input per token and hidden unit
 LOGIT_BYTES = 12  # 16-bit logits and their gradient, the 32-bit copy, and the 32-bit softmax that the loss keeps
 CHUNKED_LOGIT_SHARE = 1 / 8  # a chunked loss holds one chunk of eight at a time (torchtune's default)
@@ -44,6 +48,7 @@ def layer_bytes(shape: LayerShape, question: VramQuestion) -> float:
         amount -= 2 * shape.inner
     if question.is_attention_eager:
         amount += 5 * shape.heads * question.sequence_length
+    amount *= COMPOSED_SHARE if question.runtime == COMPOSED else 1.0
     return 2 * amount if question.is_float32 else amount
 
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gpu_lol_action.domain.confirmation import Confirmation
-from gpu_lol_action.domain.environment import Requester
-from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Command, PullRequest, Repository
-from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
-from gpu_lol_action.handlers.ports_lookups import Market
-from gpu_lol_action.handlers.ports_smoke import Issues, Labels, MeasuredRuns, ReportFiles, SmokeBook
-from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
 if TYPE_CHECKING:
+    from gpu_lol_action.domain.confirmation import Confirmation
+    from gpu_lol_action.domain.environment import Requester
+    from gpu_lol_action.domain.policy import Policy
+    from gpu_lol_action.domain.request import Command, PullRequest, Repository
+    from gpu_lol_action.errors import Door
     from gpu_lol_action.handlers.doctor import Instruments
+    from gpu_lol_action.handlers.ports import Clock, Cloud, Forge, Ledger, Progress, Shell, Vault
+    from gpu_lol_action.handlers.ports_lookups import Market
+    from gpu_lol_action.handlers.ports_smoke import Issues, Labels, MeasuredRuns, ReportFiles, SmokeBook
+    from gpu_lol_action.handlers.ports_surfaces import Surfaces
 
     # The template engine is not loaded before something is said.
     from gpu_lol_action.render.views import ReplyTo

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from gpu_lol_action.domain.card_sizes import least_usable_gib
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.errors import OperatorError, TransientError, UserError
 from gpu_lol_action.handlers.context import Context, Order
@@ -213,7 +214,7 @@ def _probe(journal: Journal, plan: UpPlan, site: _Site) -> ProbeReading:
     request = ProbeRequest(
         accelerator=record.accelerator or "",
         gpu_count=record.accelerator_count,
-        vram_required_gib=plan.ladder.requirement.memory_gib_per_gpu or None,
+        vram_required_gib=least_usable_gib(plan.ladder.requirement.memory_gib_per_gpu) or None,
         disk_gb=hardware.disk_gb,
         requirements=plan.spec.dependencies.requirements,
         folder=site.code.folder,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.analysis.llm_guard import Refused, read_advice, write_advice
 from gpu_lol_action.domain.kept_answers import KeptAnswers, digest_of
 from gpu_lol_action.domain.lookup import Question, Unanswered
 from gpu_lol_action.errors import GpuLolError
-from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.context import Context
-from gpu_lol_action.handlers.ports_lookups import LanguageModel
+
+if TYPE_CHECKING:
+    from gpu_lol_action.handlers.askable import Lookups
+    from gpu_lol_action.handlers.context import Context
+    from gpu_lol_action.handlers.ports_lookups import LanguageModel
 
 NONE_THEN = Unanswered("it gave none of use when the proposal was made")
 

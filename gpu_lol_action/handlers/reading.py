@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.change import Side, compare
 from gpu_lol_action.analysis.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.lagging import carried
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.change import Change, RunNeed
 from gpu_lol_action.domain.corrected_spec import correct_spec
 from gpu_lol_action.domain.corrections import Corrections
@@ -221,8 +222,8 @@ def _priced(change: Change, head: Reading, policy: Policy, lookups: Lookups) -> 
 def _cheapest(need: RunNeed, spec: EnvironmentSpec, policy: Policy, lookups: Lookups) -> Candidate | None:
     if not need.gpu_count:
         return None
-    hardware = replace(spec.hardware, gpu_type=None, alternatives=(), gpu_count=need.gpu_count,
-                       vram_required_gb=need.required_gib)  # fmt: skip
+    anew = replace(spec.hardware, gpu_type=None, alternatives=(), gpu_count=need.gpu_count)
+    hardware = asking_for(anew, need.required_gib)
     kind = spec.meta if spec.needs_gpu else replace(spec.meta, workload_type=WorkloadType.INTERACTIVE)
     return price(replace(spec, hardware=hardware, meta=kind), policy, lookups=lookups).best
 

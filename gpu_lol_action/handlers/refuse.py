@@ -109,7 +109,7 @@ def nothing_fits(ladder: Ladder) -> Deny:
     card = f" on {need.accelerator}" if need.accelerator else ""
     return Deny(
         "nothing_fits",
-        f"no machine that may be rented offers {need.gpu_count} × {need.memory_gib_per_gpu:.0f} GiB{card}",
+        f"no machine that may be rented offers {need.gpu_count} × {need.memory_gib_per_gpu:.0f} GB{card}",
         said,
         "/gpu-lol analyze",
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
+from gpu_lol_action.domain.card_sizes import LEAST_SHARE, size_class_gb
 from gpu_lol_action.domain.environment import cost_usd
 from gpu_lol_action.domain.gpus import (
     Accelerator,
@@ -66,6 +67,8 @@ def requirement_from(
     hardware = spec.hardware
     wanted = Requirement(
         memory_gib_per_gpu=float(hardware.vram_required_gb or UNKNOWN_MEMORY_GIB) if spec.needs_gpu else 0.0,
+        is_memory_as_sold=spec.needs_gpu,
+        least_usable_gib=float(hardware.needed_gib or 0) if spec.needs_gpu and not hardware.gpu_type else 0.0,
         gpu_count=hardware.gpu_count if spec.needs_gpu else 0,
         accelerator=hardware.gpu_type if spec.needs_gpu else None,
         clouds=policy.clouds,
@@ -110,8 +113,9 @@ def with_options(wanted: Requirement, command: Command) -> Requirement | Unknown
             return found
         count = command.gpu_count or found.count or max(wanted.gpu_count, 1)
         wanted = replace(
-            wanted, accelerator=found.accelerator.name, gpu_count=count, memory_gib_per_gpu=0.0, alternatives=()
-        )
+            wanted, accelerator=found.accelerator.name, gpu_count=count, memory_gib_per_gpu=0.0, least_usable_gib=0.0,
+            alternatives=(),
+        )  # fmt: skip
     elif command.gpu_count is not None:
         wanted = replace(wanted, gpu_count=command.gpu_count)
     if command.cloud is not None:
@@ -214,18 +218,20 @@ def _count_refusal(offer: Offer, wanted: Requirement) -> str:
 
 
 def _memory_refusal(offer: Offer, wanted: Requirement) -> str:
-    need = wanted.memory_gib_per_gpu
-    if offer.memory_gib_per_gpu >= need:
-        return ""
-    card = find_accelerator(offer.accelerator)
-    # gpu-lol's files say 24 for a 24 GB card: a card that the file itself names is held to its marketed size. Where a cloud
-    # merges cards under a name, the offer's own size says which one it is.
-    is_that_card = card is not None and offer.memory_gib_per_gpu >= 0.9 * min(need, card.memory_gib)
-    if card and is_that_card and need <= card.marketed_gb and (wanted.is_memory_as_sold or _is_named(offer, wanted)):
-        return ""
-    if wanted.is_memory_as_sold and card:
-        return f"{card.marketed_gb:g} GB, {need:g} needed"
-    return f"{offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} needed"
+    has, need = offer.memory_gib_per_gpu, wanted.memory_gib_per_gpu
+    if wanted.is_memory_as_sold and not wanted.least_usable_gib:
+        return f"{_sold_gb(offer):g} GB, {need:g} needed" if _sold_gb(offer) < need else ""
+    least = wanted.least_usable_gib or need
+    return f"{has:.1f} GiB usable, {least:.0f} needed" if has < least else ""
+
+
+def _sold_gb(offer: Offer) -> float:
+    """Return the size that the offered card is sold with; of cards that a cloud merges under a name, the offer's own size tells it."""
+    has, card = offer.memory_gib_per_gpu, find_accelerator(offer.accelerator)
+    likely = size_class_gb(has)
+    if card is not None and LEAST_SHARE * card.marketed_gb <= has <= card.marketed_gb:
+        return card.marketed_gb
+    return likely if has >= LEAST_SHARE * likely else has
 
 
 def _host_refusal(offer: Offer, wanted: Requirement) -> str:
@@ -267,16 +273,9 @@ def _has_spot(offer: Offer) -> bool:
 def _candidate(offer: Offer, request: RankRequest) -> Candidate:
     wanted = request.requirement
     price = _price(offer, wanted)
-    spare = offer.memory_gib_per_gpu - wanted.memory_gib_per_gpu
-    need = wanted.memory_gib_per_gpu
-    if wanted.is_memory_as_sold:
-        why = f"{offer.memory_gib_per_gpu:.1f} GiB usable"
-    elif need and spare >= 0:
-        why = f"{offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} needed"
-    elif need:
-        why = f"named in the file; {offer.memory_gib_per_gpu:.1f} GiB usable, {need:.0f} asked for"
-    else:
-        why = "as asked for"
+    asked, least = wanted.memory_gib_per_gpu, wanted.least_usable_gib
+    words = f"{asked:g} GB asked for" if wanted.is_memory_as_sold and not least else f"{least or asked:.0f} needed"
+    why = f"{offer.memory_gib_per_gpu:.1f} GiB usable, {words}" if asked else "as asked for"
     card = find_accelerator(offer.accelerator)
     if card is not None and wanted.precision.startswith("bf16") and not card.has_bf16:
         why += f"; {card.architecture} has no bf16, in which the code computes"

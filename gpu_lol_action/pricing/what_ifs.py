@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
+from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.offer import Candidate, Ladder, OfferTable, PriceSource
 from gpu_lol_action.domain.policy import Policy
@@ -43,13 +44,8 @@ def select_what_ifs(
 def _best(
     alternative: Alternative, spec: EnvironmentSpec, policy: Policy, source: PriceSource, offers: OfferTable
 ) -> Candidate | None:
-    hardware = replace(
-        spec.hardware,
-        gpu_type=None,
-        alternatives=(),
-        gpu_count=alternative.gpu_count,
-        vram_required_gb=alternative.required_gib,
-    )
+    anew = replace(spec.hardware, gpu_type=None, alternatives=(), gpu_count=alternative.gpu_count)
+    hardware = asking_for(anew, alternative.required_gib)
     requirement = requirement_from(replace(spec, hardware=hardware), policy)
     if isinstance(requirement, UnknownAccelerator):  # no card is named, so this is for the type checker
         return None

@@ -100,11 +100,12 @@ def _memory(analysis: Analysis) -> str:
     if not analysis.spec.needs_gpu or asked is None:
         return ""
     by = f", as {analysis.spec_path} says" if analysis.spec_path and analysis.spec != analysis.proposed else ""
-    text = f"{asked} GiB per GPU{visible(by)}"
-    if analysis.breakdown is not None:
-        low, high = analysis.breakdown.low_gib, analysis.breakdown.high_gib
-        text += f" ({analysis.breakdown.expected_gib:.1f} expected, {formats.gib_range(low, high)} possible)"
-    return text
+    text = f"{asked} GB per GPU{visible(by)}"
+    if analysis.breakdown is None:
+        return text
+    low, high = analysis.breakdown.low_gib, analysis.breakdown.high_gib
+    needed = f"{analysis.spec.hardware.needed_gib} GiB needed, " if analysis.spec.hardware.needed_gib else ""
+    return f"{text} ({needed}{analysis.breakdown.expected_gib:.1f} expected, {formats.gib_range(low, high)} possible)"
 
 
 def _compared(analysis: Analysis, view: ProposalView, screen: Screen) -> str:

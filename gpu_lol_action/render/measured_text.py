@@ -38,10 +38,10 @@ def advice_line(advice: SpecAdvice | None) -> str:
     """Return which value the repository's file should have; nothing where it is right. Nobody changes it but people."""
     if advice is None:
         return ""
-    is_less = advice.asked_gib < advice.most_gib
+    is_less = advice.asked_gb < advice.most_gib
     than = f"{'less' if is_less else 'far more'} than the {formats.gib(advice.most_gib)} that were measured"
-    value = f"`hardware.vram_required_gb: {advice.value_gib}` {'is what it needs' if is_less else 'would do'}"
-    return f"`.gpu-lol.yaml` asks for {advice.asked_gib} GB, {than}; {value}."
+    value = f"`hardware.vram_required_gb: {advice.value_gb}` {'is what it needs' if is_less else 'would do'}"
+    return f"`.gpu-lol.yaml` asks for {advice.asked_gb} GB, {than}; {value}."
 
 
 def _card(gpu: GpuUse) -> str:

@@ -111,7 +111,7 @@ def profile_view(profile: Profile, place: CodePlace) -> ProfileView:
     """Return one row of what else can be started."""
     needs = Safe("no GPU")
     if profile.gpu_count:
-        size = f"{profile.vram_required_gb} GiB" if profile.vram_required_gb else "unknown memory"
+        size = f"{profile.vram_required_gb} GB" if profile.vram_required_gb else "unknown memory"
         needs = Safe(f"{profile.gpu_count} × {size}")
     command = _VARIABLES.sub("", profile.command)
     return ProfileView(profile.name, command, Safe(profile.workload.value), needs, place.link(profile.evidence))

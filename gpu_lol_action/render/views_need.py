@@ -76,13 +76,14 @@ def _is_memory_claimed(analysis: Analysis) -> bool:
 
 def required_text(ladder: Ladder) -> Safe:
     """Return the requirement in words: count and memory of each."""
-    count, size = ladder.requirement.gpu_count, formats.gib(ladder.requirement.memory_gib_per_gpu)
+    wanted = ladder.requirement
+    count, size = wanted.gpu_count, Safe(f"{wanted.memory_gib_per_gpu:g} {'GB' if wanted.is_memory_as_sold else 'GiB'}")
     return Safe(f"{formats.plural(count, 'GPU')} with {size}{' each' if count > 1 else ''}")
 
 
 def size_text(size: int | None) -> Safe:
-    """Return a stated size of memory; unknown where there is none."""
-    return Safe("unknown") if size is None else Safe(f"{size} GiB")
+    """Return a size of memory as cards are sold; unknown where there is none."""
+    return Safe("unknown") if size is None else Safe(f"{size} GB")
 
 
 def largest_term(breakdown: MemoryBreakdown | None) -> str:

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.errors import OperatorError
-from gpu_lol_action.handlers.ports import Cloud, Shell
-from gpu_lol_action.handlers.ports_lookups import Market
+
+if TYPE_CHECKING:
+    from gpu_lol_action.handlers.ports import Cloud, Shell
+    from gpu_lol_action.handlers.ports_lookups import Market
 
 KEY_VERSION = 1
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
-from gpu_lol_action.domain.request import (
-    Command,
-)
 from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.ports_lookups import LanguageModel, ModelHub
 
 if TYPE_CHECKING:
+    from gpu_lol_action.domain.request import (
+        Command,
+    )
+    from gpu_lol_action.handlers.ports_lookups import LanguageModel, ModelHub
     from gpu_lol_action.handlers.prices import LivePrices
 
 LIVE, BUNDLED = "live", "bundled"

@@ -8,17 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
-from gpu_lol_action.domain.request import (
-    Command,
-    Outcome,
-)
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.context import Context, Settings
-from gpu_lol_action.handlers.ports import Progress, Vault
-from gpu_lol_action.render.screen import Screen
 from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
     Hands,
@@ -31,6 +26,14 @@ from gpu_lol_action.wiring.hands import (
     terminal_token,
 )
 from gpu_lol_action.wiring.lookups import terminal_lookups, terminal_prices
+
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.request import (
+        Command,
+        Outcome,
+    )
+    from gpu_lol_action.handlers.ports import Progress, Vault
+    from gpu_lol_action.render.screen import Screen
 
 
 @contextmanager

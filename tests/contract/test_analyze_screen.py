@@ -70,7 +70,7 @@ def test_a_terminal_without_utf8_gets_ascii() -> None:
 def test_what_programs_read_is_utf8_whatever_the_locale() -> None:
     answers = {piped(str(EXAMPLE), "--format", "json", PYTHONIOENCODING=name) for name in ("ascii", "latin-1", "utf-8")}
     assert len(answers) == 1
-    assert json.loads(answers.pop())["schema_version"] == 1
+    assert json.loads(answers.pop())["schema_version"] == 2
 
 
 def test_verbose_shows_more() -> None:

@@ -211,6 +211,6 @@ def test_up_after_the_proposal_asks_the_language_model_nothing_and_says_the_same
         answer = stage.hub.comments(PULL, by=stage.hub.bot.login)[-1].body
     assert asked == 2
     assert len(far.llm.seen) == asked
-    (needed,) = {f"{size} needed" for size in (45, 75) if f"{size} needed" in body}
+    (needed,) = {f"{size} GB asked for" for size in (45, 75) if f"{size} GB asked for" in body}
     assert needed in answer
     assert KEY not in answer

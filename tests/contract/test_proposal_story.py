@@ -381,12 +381,12 @@ def test_set_corrects_the_proposal_is_remembered_and_is_taken_back(lab: Lab) -> 
     corrections = (Correction("vram", 70), Correction("image", "acme/cuda:1"))
     assert handle_set(lab.context(is_change=False), lab.order(line, corrections=corrections)).reason_code == "corrected"
     (corrected,) = lab.texts
-    assert "**70 GiB**" in corrected
+    assert "**70 GB**" in corrected
     assert "`vram=70` by ada" in corrected
     assert "vram_required_gb: 70" in corrected
     assert "base_image: acme/cuda:1" in corrected
     assert lab.propose(push(lab, "32B")) == "proposed"
-    assert "**70 GiB**" in lab.texts[0], "it holds for later commits"
+    assert "**70 GB**" in lab.texts[0], "it holds for later commits"
     back = (Correction("vram", None), Correction("image", None))
     handle_set(lab.context(is_change=False), lab.order("/gpu-lol set vram=auto image=auto", corrections=back))
     assert "Corrected" not in lab.texts[0]
@@ -453,7 +453,7 @@ def test_each_commit_has_one_check_run_that_is_updated(lab: Lab) -> None:
     assert first["output"]["annotations_count"] == 1
     handle_set(lab.context(is_change=False), lab.order("/gpu-lol set vram=70", corrections=(Correction("vram", 70),)))
     assert len(lab.checks) == 1
-    assert "70 GiB" in lab.checks[0]["output"]["summary"]
+    assert "70 GB" in lab.checks[0]["output"]["summary"]
     lab.propose(push(lab, "7B"))
     assert len(lab.checks) == 2
     assert lab.hub.problems() == []

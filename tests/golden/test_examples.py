@@ -25,9 +25,9 @@ NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
 # What examples/README.md promises: workload, cards, card, and bounds of the memory in GiB.
 PROMISED = {
     "cpu-only-sklearn": ("cpu-only", 0, None, (0, 0)),
-    "gpt-pretrain-multi-gpu": ("training", 8, "A100-80GB", (35, 50)),
+    "gpt-pretrain-multi-gpu": ("training", 8, "RTXA6000", (40, 48)),
     "hostile": ("training", 1, None, (20, 180)),
-    "llama-inference-vllm": ("inference", 1, "RTXA5000", (19, 23)),
+    "llama-inference-vllm": ("inference", 1, "RTXA5000", (24, 24)),
     "qwen-lora-sft": ("training", 1, "A40", (30, 45)),
     "vit-training": ("training", 1, "RTX2000-Ada", (4, 12)),
     "with-spec-file": ("training", 1, "RTX4090", (22, 22)),

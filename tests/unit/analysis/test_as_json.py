@@ -81,7 +81,7 @@ def test_schema_knows_no_key_that_nothing_writes(checkout: Build) -> None:
 
 def test_flat_keys_stand_at_the_top_level(checkout: Build) -> None:
     found = analysis_json(analyze(checkout(TRAINING)))
-    assert found["schema_version"] == 1
+    assert found["schema_version"] == 2
     assert set(FLAT) <= set(found)
     assert found["workload_type"] == "training"
 

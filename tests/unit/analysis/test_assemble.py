@@ -58,7 +58,7 @@ def test_a_longer_sequence_needs_more_and_says_where(checkout: Build) -> None:
     assert long.breakdown.expected_gib > short.breakdown.expected_gib + 10
     activations = next(term for term in long.breakdown.terms if term.name == "activations")
     assert str(activations.evidence) == "config.yml:3"
-    assert value(long, "hardware.vram_required_gb") == str(long.spec.hardware.vram_required_gb)
+    assert value(long, "hardware.vram_required_gb") == str(long.spec.hardware.needed_gib)
 
 
 def test_each_saving_needs_less(checkout: Build) -> None:
@@ -120,24 +120,24 @@ def test_gpu_count_follows_from_what_starts_the_run(checkout: Build, files: dict
 def test_a_model_too_large_for_one_card_is_divided(checkout: Build) -> None:
     found = analyze(checkout({"train.py": TRAIN.format(model="meta-llama/Llama-3.1-8B")}))
     assert found.spec.hardware.gpu_count > 1
-    assert (found.spec.hardware.vram_required_gb or 0) <= 79
+    assert (found.spec.hardware.needed_gib or 99) <= 79
 
 
 def test_activations_that_dividing_does_not_shrink_ask_for_one_larger_card(checkout: Build) -> None:
     config = SFT.format(adapter="lora", length=6144, saving="false")
     found = analyze(checkout({"config.yml": config}))
     assert found.spec.hardware.gpu_count == 1
-    assert 80 < (found.spec.hardware.vram_required_gb or 0) < 139
+    assert 80 < (found.spec.hardware.needed_gib or 0) < 139
 
 
 def test_documentation_speaks_where_no_model_is_known(checkout: Build) -> None:
     program = "import torch\nloss.cuda().backward()\n"
     assert analyze(checkout({"train.py": program})).spec.hardware.vram_required_gb == 12
     said = analyze(checkout({"train.py": program, "README.md": "Training requires at least 22GB of GPU memory.\n"}))
-    assert said.spec.hardware.vram_required_gb == 22
+    assert (said.spec.hardware.vram_required_gb, said.spec.hardware.needed_gib) == (24, 22)
     assert any("documentation" in gap for gap in said.not_understood)
     card = analyze(checkout({"train.py": program, "README.md": "We trained on a single RTX 3090.\n"}))
-    assert card.spec.hardware.vram_required_gb == 23
+    assert (card.spec.hardware.vram_required_gb, card.spec.hardware.needed_gib) == (24, 23)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_file_with_room_or_with_the_same_word_is_no_difference(checkout: Build
 def test_a_stated_card_bounds_an_unstated_memory(checkout: Build) -> None:
     tree = checkout({"config.yml": SFT.format(adapter="lora", length=8192, saving="false")})
     found = analyze(tree, "hardware: {gpu_type: A40}\n")
-    assert found.spec.hardware.vram_required_gb == 45
+    assert found.spec.hardware.vram_required_gb == 48
     assert [item.key for item in found.differences] == ["hardware.gpu_type"]
     asked = analyze(checkout({"a.py": "import click\n"}), "hardware: {gpu_type: A40}\n")
     assert asked.spec.needs_gpu
@@ -202,10 +202,11 @@ def test_a_stated_card_bounds_an_unstated_memory(checkout: Build) -> None:
 
 def test_json_has_the_keys_that_users_read(checkout: Build) -> None:
     found = analysis_json(analyze(checkout({"config.yml": SFT.format(adapter="lora", length=1024, saving="true")})))
-    assert list(found)[:7] == [
+    assert list(found)[:8] == [
         "schema_version",
         "workload_type",
         "vram_required_gb",
+        "needed_gib",
         "gpu_count",
         "gpu_type",
         "requirements",

@@ -189,3 +189,31 @@ def test_settings_of_a_json_file_name_the_first_line_of_their_key() -> None:
         ("a", 0),
         ("x.hidden_size", 2),
     }
+
+
+def test_what_two_commits_share_is_one_source_and_what_differs_is_two(tmp_path: Path) -> None:
+    cell = {"cell_type": "code", "source": ["import torch\n"], "outputs": []}
+    files = {
+        "train.py": "import torch\n",
+        "notes.ipynb": json.dumps({"cells": [cell], "nbformat": 4}),
+        "README.md": "hello\n",
+        "changed.py": "import jax\n",
+        "changed.md": "one\n",
+    }
+    before = read_checkout(write(tmp_path / "before", files))
+    after = read_checkout(
+        write(tmp_path / "after", files | {"changed.py": "import jax \n", "changed.md": "two\n"}), before
+    )
+    shared = {source.path for source in after.sources if source is before.find(source.path)}
+    assert shared == {"train.py", "notes.ipynb", "README.md"}
+    assert [after.by_path[path].text for path in ("changed.py", "changed.md")] == ["import jax \n", "two\n"]
+
+
+def test_a_file_is_read_whole_where_the_disk_gives_it_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"x{number} = {number}\n" for number in range(20_000))
+    read = os.read
+    monkeypatch.setattr(os, "read", lambda handle, size: read(handle, min(size, 1000)))
+    (source,) = read_checkout(write(tmp_path, {"a.py": text})).sources
+    assert source.text == text

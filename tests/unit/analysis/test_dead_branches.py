@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_lol_action.analysis import dead_branches
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.dead_branches import dead_lines, decided
 from gpu_lol_action.analysis.surest import value_of_best
@@ -86,3 +87,10 @@ def test_weights_that_only_an_option_quantizes(checkout: Build, command: str, bi
 def test_the_shape_of_the_branch_that_the_command_takes(checkout: Build, command: str, layers: str) -> None:
     tree = checkout({"train.py": CARDS, "README.md": f"```\npython train.py{command}\n```\n"})
     assert value_of_best(analyze(tree).findings, "model.layers") == layers
+
+
+def test_a_programs_branches_are_found_once_for_all_runs(checkout: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,) = checkout({"train.py": CARDS}).sources
+    first = dead_lines(source, VALUES)
+    monkeypatch.setattr(dead_branches, "_CONDITION", None)  # asked again, it would fail
+    assert first == dead_lines(source, VALUES) != dead_lines(source, {"model_card": "small"})

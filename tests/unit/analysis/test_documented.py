@@ -327,3 +327,8 @@ def test_entry_of_news_speaks_for_another_model(checkout):
     assert ("documented.memory_gb", "48", LOW) in said
     assert ("documented.memory_gb", "8", HIGH) in said
     assert [value for field, value, _ in said if field == "documented.gpu_count"] == ["2"]
+
+
+def test_each_instance_has_a_word_by_which_its_line_is_found() -> None:
+    for pattern, _, _ in declared_hardware._INSTANCES:
+        assert any(part in pattern for part in declared_hardware._PARTS_OF_INSTANCES), pattern

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze, detect_all
+from gpu_lol_action.analysis.memory_need import memory_need
+from gpu_lol_action.domain.spec import WorkloadType
 
 TRAINS = "from transformers import AutoModelForCausalLM, Trainer\n"
 
@@ -103,7 +105,7 @@ def test_placeholder_that_the_command_names_is_meant(checkout):
     )
     tree = checkout({"train.py": code, "run.sh": "python train.py --model_name_or_path facebook/opt-125m\n"})
     assert values(tree, "model.id") == ["facebook/opt-125m"]
-    assert need(tree).vram_required_gb < 16
+    assert need(tree).needed_gib < 16
 
 
 def test_configuration_beside_the_program_names_the_model_before_its_class_does(checkout):
@@ -146,7 +148,7 @@ def test_optimizer_that_the_program_builds_counts(checkout):
         {"train.py": code + "opt = LOMO(m, lr=1e-3)\nargs = Arguments(batch_size=1, bf16=True)\nm.loss.backward()\n"}
     )
     assert values(tree, "training.optimizer") == ["LOMO"]
-    assert need(tree).vram_required_gb < 40
+    assert need(tree).needed_gib < 40
 
 
 def test_program_that_can_build_several_optimizers_names_none(checkout):
@@ -189,7 +191,8 @@ def test_hqq_tells_the_bits_of_most_weights(checkout):
     [
         ("p.add_argument('--local_crops_number', type=int, default=8)", ["3.47"]),
         ("p.add_argument('--local_crops_number', type=int, default=0)", ["2"]),
-        ("p.add_argument('--n-views', type=int, default=2)", ["2"]),
+        ("p.add_argument('--n-views', type=int, default=2)\nlogits = info_nce_loss(features)", ["2"]),
+        ("p.add_argument('--n-views', type=int, default=2)\nimage = render(cameras)", []),
         ("loader = TwoCropsTransform(augmentation)", ["2"]),
         ("p.add_argument('--crops', type=int, default=5)", []),
     ],
@@ -275,3 +278,15 @@ def test_what_the_documentation_says_comes_before_the_room_for_an_assumed_model(
     silent = need(checkout({"serve.py": code})).vram_required_gb
     told = need(checkout({"serve.py": code, "README.md": "It needs 14 GB of GPU memory.\n"})).vram_required_gb
     assert told < silent
+
+
+@pytest.mark.parametrize(("command", "sharding"), [("python train.py", "none"), ("torchrun --nproc_per_node 4 train.py", "zero-3")])  # fmt: skip
+def test_a_stray_configuration_divides_nothing_of_a_run_on_one_card(checkout, command, sharding):
+    code = TRAINS + "m = AutoModelForCausalLM.from_pretrained('gpt2')\nTrainer(model=m, args=args).train()\n"
+    tree = checkout({
+        "train.py": code,
+        "run.sh": command + "\n",
+        "configs/deepspeed.yaml": "deepspeed_config:\n  zero_stage: 3\n",
+    })  # fmt: skip
+    question = memory_need(detect_all(tree), WorkloadType.TRAINING, {}).question
+    assert (question.sharding.value, question.gpu_count) == (sharding, 1 if sharding == "none" else 4)

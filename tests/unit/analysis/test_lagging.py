@@ -8,6 +8,7 @@ from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.analysis.lagging import carried
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.card_sizes import sold_gb
 
 PROGRAM = """
 from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
@@ -47,7 +48,7 @@ def test_a_change_that_the_documentation_does_not_know_shows_whole(tmp_path: Pat
     found = carried(head, base)
     assert required(found) / required(base) == pytest.approx(computed(head) / computed(base), rel=0.05)
     assert abs(required(found) - required(base)) > abs(required(head) - required(base))
-    assert found.spec.hardware.vram_required_gb == found.proposed.hardware.vram_required_gb == required(found)
+    assert found.spec.hardware.vram_required_gb == found.proposed.hardware.vram_required_gb == sold_gb(required(found))
     need = next(item for item in found.findings if item.field == "hardware.vram_required_gb")
     assert need.value == str(int(required(found)))
     assert "before this change" in need.why
@@ -77,4 +78,4 @@ def test_a_file_that_asks_for_less_than_is_carried_over_stays_and_is_told(tmp_pa
     assert found.spec.hardware.vram_required_gb == 30
     assert required(found) > 40
     told = [(each.in_file, each.in_code) for each in found.differences if each.key == "hardware.vram_required_gb"]
-    assert told == [("30 GB", f"{int(required(found))} GB")]
+    assert told == [("30 GB", f"{sold_gb(required(found))} GB")]

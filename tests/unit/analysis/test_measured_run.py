@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.calibrated import calibrated
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.measured_run import Estimated, estimated_for
 from gpu_lol_action.domain.analysis import Analysis, Override
+from gpu_lol_action.domain.card_sizes import sold_gb
 from gpu_lol_action.domain.measured import MeasuredRun
 
 PROGRAM = """
@@ -95,8 +96,9 @@ def test_what_was_measured_becomes_the_need_with_its_evidence(checkout: Build) -
     peak = analysis.breakdown.expected_gib * 0.9
     found = calibrated(analysis, [run_of(analysis, peak)], None)
     assert found.breakdown is not None
-    required = found.spec.hardware.vram_required_gb
-    assert required == found.proposed.hardware.vram_required_gb == found.breakdown.required_gib
+    required = found.spec.hardware.needed_gib
+    assert required == found.proposed.hardware.needed_gib == found.breakdown.required_gib
+    assert found.spec.hardware.vram_required_gb == sold_gb(required)
     (need,) = [each for each in found.findings if each.field == "hardware.vram_required_gb"]
     assert need.value == str(required)
     assert "(\u221210 %; NVIDIA A100, `run` at aaaaaaa on 2026-11-20)" in need.why
@@ -118,7 +120,7 @@ def test_files_own_word_stands_and_is_doubted_where_it_is_far_off(checkout: Buil
     analysis = analyze(tree, text)
     found = calibrated(analysis, [run_of(analysis, 58.0)], text)
     assert found.spec.hardware.vram_required_gb == asks
-    assert found.proposed.hardware.vram_required_gb == 70
+    assert (found.proposed.hardware.vram_required_gb, found.proposed.hardware.needed_gib) == (80, 70)
     keys = {each.key: each for each in found.differences}
     assert ("hardware.vram_required_gb" in keys) is is_doubted
     if is_doubted:

@@ -46,7 +46,7 @@ def test_the_detector_is_the_model_and_the_named_network_its_backbone(checkout: 
     assert analysis.breakdown is not None
     assert analysis.breakdown.terms[0].basis.startswith("retinanet_resnet50_fpn")
     assert values(analysis, "media.image_size") == ["800x1333"]
-    assert analysis.spec.hardware.vram_required_gb == 7
+    assert analysis.spec.hardware.needed_gib == 7
 
 
 def test_a_deeper_backbone_makes_a_larger_detector(checkout: Build) -> None:

@@ -105,7 +105,7 @@ def test_a_registry_is_asked_by_the_configuration(checkout: Build) -> None:
     ],
 )  # fmt: skip
 def test_need_is_near_what_was_published(checkout: Build, files: Mapping[str, str], low: int, high: int) -> None:
-    need = analyze(checkout({"requirements.txt": "torch\n", **files})).spec.hardware.vram_required_gb
+    need = analyze(checkout({"requirements.txt": "torch\n", **files})).spec.hardware.needed_gib
     assert need is not None
     assert low <= need <= high
 
@@ -120,7 +120,7 @@ def test_a_detector_of_ultralytics_is_trained_at_the_size_of_its_call(checkout: 
     program = "from ultralytics import YOLO\nmodel = YOLO('yolov8x.pt')\nmodel.train(data='coco.yaml', imgsz=1280, batch=16)\n"
     done = analyze(checkout({"train.py": program, "requirements.txt": "ultralytics\n"}))
     assert done.spec.meta.workload_type is WorkloadType.TRAINING
-    assert 40 < (done.spec.hardware.vram_required_gb or 0) < 80  # 640 pixels and 16 pictures take 14 to 16 GB
+    assert 40 < (done.spec.hardware.needed_gib or 0) < 80  # 640 pixels and 16 pictures take 14 to 16 GB
 
 
 def test_the_program_s_name_tells_generations_of_stable_diffusion_apart(checkout: Build) -> None:

@@ -10,7 +10,7 @@ import pytest
 from gpu_lol_action.analysis import packages
 from gpu_lol_action.analysis.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.conda_files import conda_requirement
-from gpu_lol_action.analysis.package_files import applies
+from gpu_lol_action.analysis.package_files import applies, placed
 from gpu_lol_action.analysis.poetry_versions import pip_version
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -250,3 +250,19 @@ def test_a_magic_with_joined_switches_names_a_list(checkout: Build) -> None:
 def test_templates_place_for_a_version_is_no_version(checkout):
     tree = checkout({"requirements.txt": "kedro[jupyter]~={{ cookiecutter.kedro_version }}\nkedro-viz>=6.7\n"})
     assert found(tree) == ["kedro[jupyter]", "kedro-viz>=6.7"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("setup(\n    install_requires=['torch>=2', 'peft'],\n)\n", 2),
+        ("# torch\nx = 1  # 'torch'\ny = ['pytorch', 'torch-x', 'https://a/torch']\nz = ['torch']\n", 4),
+        ("torchvision\ntorch==2.1\n", 2),
+        ("x = 'tor' + 'ch'\n", 0),
+        ("a='#'; torch\n" * 3 + " torch", 4),
+        ("torch" * 60_000 + "\n torch", 2),  # on one line, each place must not be looked at from the line's begin
+    ],
+)
+def test_a_requirement_stands_on_the_first_line_that_names_it_by_itself(checkout: Build, text: str, line: int) -> None:
+    (source,) = checkout({"setup.py": text}).sources
+    assert placed(source, "torch>=2", "", is_library=True).evidence.line == line

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.runs import primary_run
-from gpu_lol_action.analysis.settings import look_up, scope_of
-from gpu_lol_action.domain.finding import Confidence
+from gpu_lol_action.analysis.settings import Found, Scope, look_up, look_up_number, scope_of
+from gpu_lol_action.domain.finding import Confidence, Evidence
 
 Build = Callable[[Mapping[str, str]], Checkout]
 HYDRA = "import hydra\nimport torch\n@hydra.main(config_path='../conf', config_name='base')\ndef main(c):\n    loss.cuda().backward()\nif __name__ == '__main__':\n    main()\n"
@@ -56,3 +57,17 @@ def test_configurations_that_name_each_other_end(checkout: Build) -> None:
         }
     )
     assert found(tree, "y") == ("2", "b.yaml:3", Confidence.HIGH)
+
+
+def test_settings_under_keys_come_tier_by_tier_and_in_each_by_the_order_of_the_keys() -> None:
+    def setting(key: str, text: str) -> Setting:
+        return Setting(key, key, text, Evidence("a.yaml", 1))
+
+    near = (setting("b", "none"), setting("a", "x"), setting("c", "7"))
+    far = (setting("a", "5"), setting("b", "6"))
+    scope = Scope(((Confidence.HIGH, near), (Confidence.LOW, far)))
+    assert [found.text for found in scope.under(("a", "b"))] == ["x", "none", "5", "6"]
+    assert list(scope.under(("d",))) == []
+    assert look_up(scope, ("b",)) == Found(far[1], Confidence.LOW)
+    assert look_up_number(scope, ("b", "a"), 1, 5) == Found(far[0], Confidence.LOW)
+    assert scope == Scope(scope.tiers)

@@ -10,7 +10,7 @@ import pytest
 
 from gpu_lol_action.analysis.network_programs import _outline_of
 from gpu_lol_action.analysis.python_code import PythonCode
-from gpu_lol_action.analysis.texts import may_define, may_give, text_of
+from gpu_lol_action.analysis.texts import import_lines, may_define, may_give, text_of
 
 GIVES = [
     "learning_rate = 1e-4\n",
@@ -140,3 +140,25 @@ def test_bytes_are_looked_into_as_their_text_is() -> None:
     for content in (text.encode(), text.encode("latin-1")):
         assert may_define(content, "Net") is may_define(text_of(content), "Net")
         assert may_give(content, "lr") is may_give(text_of(content), "lr")
+
+
+def test_lines_of_imports_hold_every_module_that_is_imported() -> None:
+    draw = random.Random(1)  # noqa: S311  no secret is drawn
+    pieces = ["import ", "from ", "a", "b.c", ".", " as ", ", ", "(", ")", "\n", "\\\n", "    ", "if x: ", "; ", "# import ", '"""', "try:\n    ",
+              "\nexcept ImportError: pass\n", "x = 1"]  # fmt: skip
+    imported = short = 0
+    for _ in range(4000):
+        start = draw.choice(
+            ["import cog", "from cog import ", "from \\\n cog import x", "x = 1\nif x: import cog", "\timport"]
+        )
+        text = start + "".join(draw.choice(pieces) for _ in range(draw.randint(0, 6))) + "\nx = 'cog'\n"
+        if "cog" in PythonCode(text).imported():
+            imported += 1
+            short += "x = 'cog'" not in import_lines(text)
+            assert "cog" in import_lines(text), text
+    assert imported > short > 100
+
+
+def test_lines_of_imports_are_not_the_rest() -> None:
+    assert import_lines("import os\nx = 1\nfrom a import (\n    b,\n)\n") == "import os\nfrom a import ("
+    assert import_lines("") == ""

@@ -142,11 +142,11 @@ def test_documentations_word_is_only_raised() -> None:
 @pytest.mark.parametrize(
     ("asked", "advice"),
     [
-        (40, SpecAdvice(40, 22, 19.8)),
+        (40, SpecAdvice(40, 24, 19.8)),
         (33, None),
         (22, None),
         (20, None),
-        (19, SpecAdvice(19, 22, 19.8)),
+        (19, SpecAdvice(19, 24, 19.8)),
         (None, None),
     ],
 )
@@ -157,5 +157,5 @@ def test_what_a_file_should_ask(asked: int | None, advice: SpecAdvice | None) ->
 def test_full_card_says_too_little_and_never_too_much() -> None:
     full = [measured(21.9, card_gib=22.5)]
     assert advise(80, 18.0, full) is None
-    assert advise(16, 18.0, full) == SpecAdvice(16, 22, 21.9)
+    assert advise(16, 18.0, full) == SpecAdvice(16, 24, 21.9)
     assert advise(80, 18.0, [measured(5.0)]) is None

@@ -103,7 +103,7 @@ def test_what_nothing_fits_says_why_and_is_no_success() -> None:
 def test_without_a_requirement_it_is_about_the_code_here(tmp_path: Path) -> None:
     (tmp_path / ".gpu-lol.yaml").write_text("hardware: {gpu_count: 2, vram_required_gb: 40}\n")
     outcome = told("", folder=str(tmp_path))
-    assert "this code: 2 × 40 GiB" in outcome.text
+    assert "this code: 2 × 40 GB" in outcome.text
     assert "2 × A40" in outcome.text
 
 
@@ -175,7 +175,7 @@ def test_in_a_pull_request_it_is_about_its_code_and_its_policys_clouds(bench: Be
     (bench.forge.folder / ".gpu-lol.yaml").write_text("hardware: {gpu_count: 1, vram_required_gb: 40}\n")
     policy = replace(Policy(), clouds=("lambda",))
     text = handle_offers(bench.context, bench.order("/gpu-lol offers", policy=policy)).text
-    assert "this code: 1 × 40 GiB" in text
+    assert "this code: 1 × 40 GB" in text
     assert "RunPod" not in text
 
 

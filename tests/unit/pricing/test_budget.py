@@ -79,9 +79,9 @@ def test_compare_to_base_names_the_decisive_finding() -> None:
     assert (found.memory_before_gib, found.memory_after_gib) == (20, 46)
     assert found.before is not None
     assert found.after is not None
-    assert (found.before.offer.accelerator, found.after.offer.accelerator) == ("RTXA5000", "RTXA6000")
-    assert found.usd_per_hour == Decimal("0.26")
-    assert found.percent == Decimal(96)
+    assert (found.before.offer.accelerator, found.after.offer.accelerator) == ("RTXA4500", "A40")
+    assert found.usd_per_hour == Decimal("0.19")
+    assert found.percent == Decimal(76)
     assert [(c.field, c.before, c.after, str(c.finding.evidence)) for c in found.causes] == [
         ("training.sequence_length", "1024", "4096", "train.py:88")
     ]
@@ -89,7 +89,7 @@ def test_compare_to_base_names_the_decisive_finding() -> None:
 
 
 def test_compare_to_base_without_change() -> None:
-    found = compare_to_base(analysis(20, "1024"), analysis(21, "1024"))
+    found = compare_to_base(analysis(21, "1024"), analysis(22, "1024"))
     assert not found.is_change
     assert found.causes == ()
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.gpus import UnknownAccelerator, accelerators
 from gpu_lol_action.domain.offer import Lack, Ladder, Offer, OfferTable, Requirement
 from gpu_lol_action.domain.policy import Policy
@@ -70,10 +71,36 @@ def test_a_named_card_is_found_under_each_clouds_name() -> None:
     ]
 
 
-def test_a_named_card_is_held_to_its_marketed_size() -> None:
-    assert ladder(need(24, accelerator="RTX4090")).best is not None  # gpu-lol's files say 24 for a 24 GB card
-    assert ladder(need(25, accelerator="RTX4090")).best is None
-    assert ladder(need(24)).best != ladder(need(24, accelerator="RTX4090")).best
+@pytest.mark.parametrize(("asked", "fits"), [(24, True), (22, True), (25, False)])
+def test_a_spec_counts_in_sizes_as_cards_are_sold(asked: int, fits: bool) -> None:
+    wanted = requirement_from(EnvironmentSpec(Hardware("RTX4090", 1, asked)), Policy())
+    assert isinstance(wanted, Requirement)
+    assert (ladder(replace(wanted, base_image=IMAGE)).best is not None) is fits
+
+
+def test_what_was_computed_chooses_among_cards_of_one_size() -> None:
+    hardware = asking_for(Hardware(), 46)
+    assert (hardware.vram_required_gb, hardware.needed_gib) == (48, 46)
+    wanted = requirement_from(EnvironmentSpec(hardware), Policy())
+    assert isinstance(wanted, Requirement)
+    found = ladder(replace(wanted, base_image=IMAGE))
+    assert reason(found, "runpod", "A40:1") == "45.0 GiB usable, 46 needed"
+    assert found.best is not None
+    assert (found.best.offer.label, found.best.why) == ("RTXA6000:1", "47.5 GiB usable, 46 needed")
+    stated = requirement_from(EnvironmentSpec(Hardware(vram_required_gb=48)), Policy())
+    assert isinstance(stated, Requirement)
+    said = ladder(replace(stated, base_image=IMAGE))
+    assert said.best is not None
+    assert (said.best.offer.label, said.best.why) == ("A40:1", "45.0 GiB usable, 48 GB asked for")
+    assert reason(said, "runpod", "RTXA5000:1") == "24 GB, 48 needed"
+
+
+def test_of_cards_that_a_cloud_merges_the_offers_own_size_counts() -> None:
+    merged = replace(bundled_offers()["vast"][0], accelerator="A100", memory_gib_per_gpu=79.2)
+    small = replace(merged, memory_gib_per_gpu=39.6)
+    wanted = need(80, clouds=("vast",), is_memory_as_sold=True)
+    assert ladder(wanted, {"vast": (merged,)}).best is not None
+    assert ladder(wanted, {"vast": (small,)}).best is None
 
 
 def test_alternatives_are_taken_too() -> None:
@@ -207,11 +234,13 @@ def test_no_gpu_asked_for_gives_an_empty_ladder() -> None:
 def test_requirement_follows_spec_then_command() -> None:
     spec = EnvironmentSpec(Hardware("A40", 2, 40, disk_gb=80, cpus=8), Software(IMAGE))
     plain = requirement_from(spec, Policy())
-    assert plain == Requirement(40.0, 2, "A40", BOTH, min_disk_gb=80, cpus=8, base_image=IMAGE)
+    assert plain == Requirement(40.0, 2, "A40", BOTH, min_disk_gb=80, cpus=8, base_image=IMAGE, is_memory_as_sold=True)
     asked = requirement_from(
         spec, Policy(), Command("up", "", gpu="h100:4", cloud="lambda", image="x/y:z", use_spot=True)
     )
-    assert asked == Requirement(0.0, 4, "H100", ("lambda",), use_spot=True, min_disk_gb=80, cpus=8, base_image="x/y:z")
+    assert asked == Requirement(
+        0.0, 4, "H100", ("lambda",), use_spot=True, min_disk_gb=80, cpus=8, base_image="x/y:z", is_memory_as_sold=True
+    )
     assert isinstance(requirement_from(spec, Policy(), Command("up", "", gpu="H1000")), UnknownAccelerator)
     assert requirement_from(EnvironmentSpec(meta=Meta(workload_type=WorkloadType.CPU_ONLY)), Policy()).gpu_count == 0  # type: ignore[union-attr]  # a spec alone is never unknown
 

@@ -104,7 +104,7 @@ def test_assumed_and_not_understood_stand_apart() -> None:
 
 def test_other_runs_are_a_short_table() -> None:
     text = text_of(analysis())
-    assert re.search(r"eval +1 × 18 GiB +python eval\.py --split test +inference +README\.md:60", text)
+    assert re.search(r"eval +1 × 18 GB +python eval\.py --split test +inference +README\.md:60", text)
     assert re.search(r"prepare +no GPU +python prepare\.py +cpu-only +README\.md:9", text)
 
 

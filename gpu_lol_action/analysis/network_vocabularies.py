@@ -1,0 +1,42 @@
+"""How many words a network knows where only its data tell: a vocabulary is built from texts that are not there to be read."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from gpu_lol_action.analysis.network_values import UNKNOWN, Value
+
+WORDS = 32_000
+"""Entries of a vocabulary that nothing says: Llama 2's, and what subword tokenizers are mostly trained to."""
+_SIZE = re.compile(
+    r"(?:\w+_)?voc(?:ab(?:ulary)?)?s?_?(?:\w+_)?(?:size|len|length|num|dim)s?|(?:num|n|len)_?(?:\w+_)?(?:vocab(?:ulary)?|words?)(?:_size)?"
+    r"|ntokens?|get_vocab_size|(?:n_)?vocab_n",
+    re.IGNORECASE,
+)
+_HOLDER = re.compile(
+    r"(?:\w+_)?(?:vocab(?:ulary)?|tokeni[sz]er|dictionary|itos|stoi|(?:word|token|char)(?:2|_to_)(?:id|ix|idx|index)|word_index|word_map)s?"
+    r"(?:_(?:src|tgt|trg|en|de|in|out))?",
+    re.IGNORECASE,
+)
+
+
+def named_size(name: str, value: Value) -> Value:
+    """Return the usual size of a vocabulary where the name says that it is one and nothing says how large; else the value."""
+    is_open = value is UNKNOWN or (isinstance(value, int) and value == -1)  # "defined later by the tokenizer"
+    return WORDS if is_open and len(name) < 64 and _SIZE.fullmatch(name) else value
+
+
+def called_size(node: ast.Call, value: Value) -> Value:
+    """Return the same of a call: the length of what holds words (``len(tokenizer)``), or what tells it."""
+    if value is not UNKNOWN:
+        return value
+    if isinstance(node.func, ast.Attribute):
+        return named_size(node.func.attr, value)
+    is_length = isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1
+    held = _last_name(node.args[0]) if is_length else ""
+    return WORDS if held and _HOLDER.fullmatch(held) else value
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
