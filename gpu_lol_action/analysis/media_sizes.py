@@ -17,6 +17,7 @@ _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "i
 _HEIGHTS = (
     "train_h",
     "crop_h",
+    "crop_y",
     "crop_height",
     "input_h",
     "input_height",
@@ -31,6 +32,7 @@ _HEIGHTS = (
 _WIDTHS = (
     "train_w",
     "crop_w",
+    "crop_x",
     "crop_width",
     "input_w",
     "input_width",

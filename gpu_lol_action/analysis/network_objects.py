@@ -228,7 +228,8 @@ def _of_named(machine: Machine, owner: Named, name: str) -> Value:
 
 def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
     if name in owner.attributes:
-        return owner.attributes[name]
+        value = owner.attributes[name]
+        return value if value is not UNKNOWN else space_of(machine, name)
     line = line_of(machine, owner.home) if owner.home is not None else []
     function = method_of(owner, name, line)
     if function is not None:

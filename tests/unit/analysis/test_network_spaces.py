@@ -36,6 +36,12 @@ def found(checkout: Build, code: str) -> dict[str, str]:
         "env = gym.make('Humanoid-v4')\nnet = Actor(env.observation_space.shape[0], env.action_space.shape[0])",
         "envs = gym.vector.SyncVectorEnv([make])\nnet = Actor(np.array(envs.single_observation_space.shape).prod(), int(np.prod(envs.single_action_space.shape)))",
         "env = suite.load('humanoid', 'run')\nnet = Actor(env.observation_spec().shape[0], env.action_spec().shape[0])",
+        (
+            "class Base:\n    def __init__(self, observation_space, action_space):\n        self.observation_space = observation_space\n"
+            "        self.action_space = action_space\n\nclass Envs(Base):\n    def __init__(self, remotes):\n"
+            "        first, second = remotes[0].recv()\n        Base.__init__(self, first, second)\n\nenvs = Envs(start())\n"
+            "net = Actor(envs.observation_space.shape[0], envs.action_space.shape[0])"
+        ),
         "class Wrapper:\n    def __init__(self, env):\n        self.env = env\n\nenv = Wrapper(gym.make('Ant-v4'))\nnet = Actor(env.observation_space.shape[0], env.action_space.shape[-1])",
     ],
 )
