@@ -49,16 +49,14 @@ _KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densene
 _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",
                          "SegResNet", "DynUNet", "UNETR", "SwinUNETR", "BasicUNet"})  # fmt: skip
 _VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
+_CONTROLLED = ("ControlNetModel", "ControlNetXSAdapter", "FluxControlNetModel", "SD3ControlNetModel")
 _PARTS = (
-    (
-        r"controlnet",
-        "controlnet",
-        ("ControlNetModel", "ControlNetXSAdapter", "FluxControlNetModel", "SD3ControlNetModel"),
-    ),
+    (r"controlnet", "controlnet", _CONTROLLED),
     (r"t2i.?adapter", "t2i-adapter", ("T2IAdapter",)),
     (r"textual.?inversion", "textual inversion", ()),
 )
 _CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
+LEAST_NETWORK = 16  # weights: fewer are of a filter or a loss
 MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
 
 
@@ -284,7 +282,8 @@ def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:
 
 
 def _own_findings(network: OwnNetwork) -> list[Finding]:
-    confidence = Confidence.HIGH if network.unknown * 5 <= network.layers else Confidence.LOW
+    is_read = network.unknown * 5 <= network.layers and network.parameters >= LEAST_NETWORK
+    confidence = Confidence.HIGH if is_read else Confidence.LOW
     missing = f"; {network.unknown} layers could not be sized" if network.unknown else ""
     why = f"`{network.name}` has {network.layers} layers with {network.parameters:,} parameters{missing}"
     values = [

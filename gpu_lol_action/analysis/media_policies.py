@@ -44,7 +44,8 @@ def usual_policy(sources: Sequence[Source]) -> tuple[Finding, ...]:
 
 
 _GRAPHS = frozenset({"torch_geometric", "dgl", "torch_sparse", "torch_cluster"})
-_OF_GRAPHS = re.compile(r"\b(?:Sp)?(?:GCN|GAT|GraphSAGE|GraphConvolution|GraphAttentionLayer)\b")
+_OF_GRAPHS = re.compile(r"\b(?:Sp)?(?:GCN|GAT|GraphSAGE)\b|\b[A-Z]?\w*Graph(?:Conv|Attention|Neural|Net)\w*")
+_GRAPH_CLASS = re.compile(r"^class \w*(?:GCN|GAT|Graph(?:Conv|Attention|Neural|Net))\w*\(", re.MULTILINE)
 GRAPH_SOURCES = 6
 """The run's nearest programs, which say whether it is about graphs."""
 GRAPH = 50_000_000
@@ -53,16 +54,25 @@ GRAPH = 50_000_000
 
 def usual_graphs(sources: Sequence[Source]) -> tuple[Finding, ...]:
     """Return what a program of graphs comes to whose sizes only its data tell; nothing for all others."""
-    for source in sources:
+    for place, source in enumerate(sources):
         code = source.code
-        if code is not None and (
-            code.imported() & _GRAPHS or ("torch" in code.imported() and _OF_GRAPHS.search(source.text))
-        ):
+        # What is imported from further off may be one model of many.
+        is_named = place == 0 and _names_graphs(source)
+        if code is not None and (is_named or code.imported() & _GRAPHS):
             where = Evidence(source.path)
             why = f"the data tell a graph's size; {GRAPH:,} numbers were assumed, more than most have"
             values = (("own_network", "graph network"), ("own_parameters", str(GRAPH)), ("own_outputs", "1"))
             return tuple(Finding(f"media.{field}", value, why, Confidence.MEDIUM, where) for field, value in values)
     return ()
+
+
+def _names_graphs(source: Source) -> bool:
+    """Whether a program of PyTorch imports or defines a network of graphs by its name."""
+    code = source.code
+    if code is None or "torch" not in code.imported():
+        return False
+    taken = " ".join(name for item in code.imports for name in item.names)
+    return _OF_GRAPHS.search(taken) is not None or _GRAPH_CLASS.search(source.text) is not None
 
 
 def _findings(policy: str, why: str, where: Evidence, confidence: Confidence) -> tuple[Finding, ...]:

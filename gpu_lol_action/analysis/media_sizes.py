@@ -12,11 +12,12 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, l
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
-         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size", "sample_size",
+         "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size",
          "spatial_size")  # fmt: skip
 _HEIGHTS = (
     "train_h",
     "crop_h",
+    "crop_y",
     "crop_height",
     "input_h",
     "input_height",
@@ -31,6 +32,7 @@ _HEIGHTS = (
 _WIDTHS = (
     "train_w",
     "crop_w",
+    "crop_x",
     "crop_width",
     "input_w",
     "input_width",
@@ -84,7 +86,7 @@ _TRANSFORMS = (
 _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar10": 32, "cifar100": 32, "svhn": 32, "usps": 16, "omniglot": 105,
              "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
 _SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
-LEAST, MOST = 8, 8192
+LEAST, MOST = 16, 8192
 
 
 def size_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
@@ -127,7 +129,8 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     pair = _pair(scope)
     if pair is not None:
         yield _finding("media.image_size", pair[0], pair[1])
-    side = _nearest(scope, _SIDE)
+    # Of a denoiser it is the size of its latents.
+    side = _nearest(scope, (*_SIDE, "sample_size") if look_up(scope, ("sample_duration",)) else _SIDE)
     if side is not None:
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from _bare_side(scope)

@@ -114,6 +114,8 @@ def _sorted(asked: Asked) -> Value:
 
 def _dict(asked: Asked) -> Value:
     start = asked.places[0] if asked.places else {}
+    if not isinstance(start, (list, dict)) and not asked.named:
+        return UNKNOWN
     pairs = {each[0]: each[1] for each in start if isinstance(each, list) and len(each) == 2 and isinstance(each[0], (str, int))} if isinstance(start, list) else start  # fmt: skip
     return {**(pairs if isinstance(pairs, dict) else {}), **asked.named}
 

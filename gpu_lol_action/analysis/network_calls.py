@@ -21,7 +21,8 @@ from gpu_lol_action.analysis.network_objects import (
 )
 from gpu_lol_action.analysis.network_plain import call_plain_method
 from gpu_lol_action.analysis.network_records import KIND, record_of, replaced
-from gpu_lol_action.analysis.network_spaces import SPACE
+from gpu_lol_action.analysis.network_spaces import SPACE, drawn_from
+from gpu_lol_action.analysis.network_strangers import is_layers
 from gpu_lol_action.analysis.network_tensors import call_tensor_function
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -55,6 +56,8 @@ def call(machine: Machine, target: Value, places: Sequence[Value], named: Mappin
         return _call_method(machine, target, places, named)
     if isinstance(target, Named):
         return call_named(machine, target, places, named)
+    # A layer whose kind only running the program would tell (`kind(input_size=8, hidden_size=8)`).
+    machine.strangers += 2 * (machine.building > 0 and not machine.running and is_layers(named))
     return unknown_call(machine, places, named)
 
 
@@ -123,6 +126,8 @@ def _call_method(machine: Machine, target: Method, places: Sequence[Value], name
         return call_plain_method(machine, owner, target.name, places)
     if isinstance(owner, Tensor):
         return call_tensor_function(machine, target.name, [owner, *places], named)
+    if isinstance(owner, Instance) and owner.kind == SPACE and target.name == "sample":
+        return drawn_from(owner)
     if isinstance(owner, Instance) and target.name == "_replace":
         return replaced(owner, named)
     if isinstance(owner, Instance):

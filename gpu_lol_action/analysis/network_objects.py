@@ -212,24 +212,26 @@ def _of_plain(machine: Machine, owner: Value, name: str) -> Value:
         return owner[name == "indices"]  # of a maximum along a side
     is_value = isinstance(owner, _PLAIN) and not hasattr(owner, name) and name not in _OF_ARRAYS
     # What is asked for what no text or list has is a part of a configuration, of which only a word is known.
-    option = _of_unknown(machine, name) if is_value else UNKNOWN
-    return option if option is not UNKNOWN else Method(owner, name)
+    return _of_unknown(machine, name) if is_value else Method(owner, name)
 
 
 def _of_named(machine: Machine, owner: Named, name: str) -> Value:
-    if owner.last in {"FLAGS", "args", "cfg", "opt", "config", "conf", "hparams"}:
+    if owner.last in {"FLAGS", "args", "cfg", "opt"}:
         return machine.option(name)
     if owner.name == "string" and name.startswith("ascii_"):
         return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
     home = machine.module(owner.name)
     if home is not None and name in home.values:
         return machine.evaluate(Frame(home), ast.Name(name))
+    if home is None and owner.last in {"config", "conf", "hparams"}:
+        return machine.option(name)  # of a module that is named as the program runs
     return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
 
 
 def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
     if name in owner.attributes:
-        return owner.attributes[name]
+        value = owner.attributes[name]
+        return value if value is not UNKNOWN else space_of(machine, name)
     line = line_of(machine, owner.home) if owner.home is not None else []
     function = method_of(owner, name, line)
     if function is not None:

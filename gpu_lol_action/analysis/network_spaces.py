@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
-from gpu_lol_action.analysis.network_values import UNKNOWN, Instance, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Instance, Tensor, Value
 
 SPACE = "Space"
 STATE, ACTIONS, CHOICES = 376, 17, 18
@@ -30,6 +31,12 @@ def space_of(machine: Machine, name: str) -> Value:
         limits = [1.0] * ACTIONS
         return Instance(None, SPACE, attributes={"shape": [ACTIONS], "n": CHOICES, "low": limits, "high": limits})
     return UNKNOWN
+
+
+def drawn_from(space: Instance) -> Tensor:
+    """Return what a space gives when it is drawn from."""
+    shape = tuple(float(side) for side in space.attributes["shape"])
+    return Tensor(numel_of(shape), shape)
 
 
 def _sees_pictures(machine: Machine) -> bool:

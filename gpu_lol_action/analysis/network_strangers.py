@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 
 # Libraries of numbers, data and settings: what their classes hold are no layers.
 _WITHOUT_LAYERS = frozenset({
@@ -29,6 +30,15 @@ _PLAIN_BASES = re.compile(r"(?:Module|Base\w*|Mixin|Backbone|Head|Encoder|Block|
 def is_strange_network(name: str) -> bool:
     """Whether a class that one inherits from is a whole network of a library (``torchvision.models.resnet.ResNet``)."""
     return bool(_OF_NETWORKS.match(name)) and not _PLAIN_BASES.search(name) and name.rpartition(".")[2][:1].isupper()
+
+
+_OF_LAYERS = frozenset({"in_channels", "out_channels", "in_features", "out_features", "input_size", "hidden_size", "embed_dim", "d_model", "num_features",
+                        "kernel_size", "inplanes", "planes", "hidden_dim", "num_heads"})  # fmt: skip
+
+
+def is_layers(named: Mapping[str, object]) -> bool:
+    """Whether a call's arguments are a layer's, by their names."""
+    return not _OF_LAYERS.isdisjoint(named)
 
 
 def is_stranger(name: str) -> bool:

@@ -19,7 +19,7 @@ _VARIANT = re.compile(r"config[_-]\w+\.json$")  # `config.json` alone is a saved
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:
     """Return the run's configuration files and those that they name, the nearest to the command first."""
-    found = list(dict.fromkeys((*run.configs, *_named_by_options(checkout, run))))
+    found = list(dict.fromkeys((*_chosen(checkout, run), *run.configs, *_named_by_options(checkout, run))))
     for source in found:  # grows while it is walked: what is named may name others
         if len(found) >= MAX_CONFIGS:
             break
@@ -35,6 +35,20 @@ def _named_by_options(checkout: Checkout, run: Run) -> Iterator[Source]:
             continue
         named = (checkout.find_named(f"{name}{end}") for end in (".json", ".yaml", ".yml"))
         yield from [s for s in named if s is not None and re.search(r"config|model", s.folder)][:1]
+
+
+def _chosen(checkout: Checkout, run: Run) -> Iterator[Source]:
+    """Yield the files of groups that a command chooses by their names, as Hydra has it: ``+experiment=small``."""
+    folders = {source.folder for source in run.configs} | ({run.script.folder} if run.script is not None else set())
+    tops = dict.fromkeys([*sorted(folders), "", "conf", "config", "configs"])
+    for key, value in run.options.items():
+        group = key.lstrip("+")
+        if not re.fullmatch(r"[A-Za-z_][\w/]*", group) or not re.fullmatch(r"[\w/-]+", value):
+            continue
+        paths = (f"{top}/{group}/{value}.yaml".lstrip("/") for top in tops)
+        named = next((source for path in paths if (source := checkout.find(path)) is not None), None)
+        if named is not None and named not in run.configs:
+            yield named
 
 
 def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:

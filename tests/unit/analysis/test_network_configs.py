@@ -155,3 +155,21 @@ def test_what_a_configuration_in_python_names_is_built_with_its_bases(
     )
     assert known["media.own_network"] == "Detector"
     assert known["media.own_parameters"] == str(width * 28 + width * 5 + 5)
+
+
+def test_a_group_that_a_command_adds_says_more_than_the_defaults(checkout: Build) -> None:
+    train = TRAIN.replace("cfg.agent)", "cfg.agent)\n        self.kind = cfg.kind")
+    known = found(
+        checkout(
+            {
+                "README.md": "```\npython train.py +experiment=large\n```\n",
+                "train.py": train,
+                "cfgs/config.yaml": CONFIG,
+                "cfgs/experiment/large.yaml": "batch_size: 512\nwidth: 64\n",
+                "agents/dqn.py": AGENT,
+                "nets/mlp.py": NET,
+            }
+        )
+    )
+    assert known["training.batch_size"] == "512"
+    assert known["media.own_parameters"] == str((8 * 16 + 16 + 16 * 4 + 4) + (376 * 64 + 64 + 64 + 1))

@@ -185,3 +185,18 @@ def test_a_class_of_ones_own_is_built_by_a_mixin_that_loads_it(checkout: Build) 
     held += "\nfrom huggingface_hub import PyTorchModelHubMixin\n\nclass Net(Base, PyTorchModelHubMixin):\n    pass\n"
     train = "import torch\nfrom net import Net\n\nnet = Net.from_pretrained('me/net').cuda()\n" + STEP
     assert found(checkout({"train.py": train, "net.py": held}))["media.own_parameters"] == str(8 * 16 + 16)
+
+
+def test_a_configuration_in_python_is_named_without_its_ending(checkout: Build) -> None:
+    train = (
+        "import argparse\nimport importlib\nimport torch\nfrom net import Net\n\nparser = argparse.ArgumentParser()\nparser.add_argument('config')\n"
+        "args = parser.parse_args()\ncfg = importlib.import_module('configs.base').config\nnet = Net(cfg.inner).cuda()\n"
+    )
+    files = {
+        "README.md": "```\npython train.py configs/small\n```\n",
+        "train.py": train + STEP,
+        "net.py": mlp("Net", 16),
+        "configs/small.py": "from easydict import EasyDict as edict\n\nconfig = edict()\nconfig.inner = 8\nconfig.batch_size = 64\n",
+    }
+    known = found(checkout(files))
+    assert (known["media.own_parameters"], known["training.batch_size"]) == (str(8 * 16 + 16), "64")

@@ -280,3 +280,8 @@ def test_parts_of_libraries_that_nothing_is_known_of_are_counted(checkout: Build
         "self.net = nn.Conv2d(3, 8, 1)\nself.mixers = nn.ModuleList([Mamba(d_model=8) for _ in range(4)])"
     )
     assert network(checkout, code).unknown == 2
+
+
+def test_layers_whose_kind_only_the_run_tells_are_missed_and_said_so(checkout: Build) -> None:
+    code = class_of("kind = kinds()\nself.net = nn.Conv2d(3, 8, 1)\nself.rnn = kind(input_size=8, hidden_size=8)")
+    assert network(checkout, code).unknown == 1

@@ -52,3 +52,16 @@ def test_a_forecaster_is_the_model_of_the_named_file_and_is_given_all_variables(
     known = {finding.field: finding.value for finding in reversed(analysis.findings)}
     assert known["media.own_parameters"] == str(96 * 512 + 512)
     assert known["media.own_outputs"] == str(862 * 512)
+
+
+def test_sensors_of_a_graph_over_time_stand_side_by_side(checkout: Build) -> None:
+    code = (
+        "import argparse\nimport torch\nfrom torch import nn\n\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--num_nodes', type=int, default=137)\nparser.add_argument('--seq_in_len', type=int, default=168)\n"
+        "parser.add_argument('--in_dim', type=int, default=1)\nargs = parser.parse_args()\n\n"
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.start = nn.Conv2d(1, 16, kernel_size=(1, 1))\n\n"
+        "    def forward(self, input, idx=None):\n        return self.start(input)\n\nnet = Net().cuda()\n"
+        "opt = torch.optim.Adam(net.parameters())\nloss.backward()\n"
+    )
+    known = {finding.field: finding.value for finding in reversed(analyze(checkout({"train.py": code})).findings)}
+    assert known["media.own_outputs"] == str(16 * 137 * 168)

@@ -36,6 +36,12 @@ def found(checkout: Build, code: str) -> dict[str, str]:
         "env = gym.make('Humanoid-v4')\nnet = Actor(env.observation_space.shape[0], env.action_space.shape[0])",
         "envs = gym.vector.SyncVectorEnv([make])\nnet = Actor(np.array(envs.single_observation_space.shape).prod(), int(np.prod(envs.single_action_space.shape)))",
         "env = suite.load('humanoid', 'run')\nnet = Actor(env.observation_spec().shape[0], env.action_spec().shape[0])",
+        (
+            "class Base:\n    def __init__(self, observation_space, action_space):\n        self.observation_space = observation_space\n"
+            "        self.action_space = action_space\n\nclass Envs(Base):\n    def __init__(self, remotes):\n"
+            "        first, second = remotes[0].recv()\n        Base.__init__(self, first, second)\n\nenvs = Envs(start())\n"
+            "net = Actor(envs.observation_space.shape[0], envs.action_space.shape[0])"
+        ),
         "class Wrapper:\n    def __init__(self, env):\n        self.env = env\n\nenv = Wrapper(gym.make('Ant-v4'))\nnet = Actor(env.observation_space.shape[0], env.action_space.shape[-1])",
     ],
 )
@@ -43,6 +49,21 @@ def test_an_agent_is_built_for_the_spaces_of_its_environment(checkout: Build, bu
     known = found(checkout, f"{ACTOR}\n{built}\n")
     assert known["media.own_parameters"] == str(376 * 256 + 256 + 256 * 17 + 17)
     assert int(known["needs"]) < 4
+
+
+def test_an_agent_of_flax_is_built_from_what_spaces_give(checkout: Build) -> None:
+    code = (
+        "import flax.linen as fnn\nfrom absl import app, flags\nFLAGS = flags.FLAGS\nflags.DEFINE_string('config', 'configs/sac.py', 'File')\n"
+        "class Policy(fnn.Module):\n    hidden: int\n    actions: int\n\n    @fnn.compact\n    def __call__(self, x):\n"
+        "        return fnn.Dense(self.actions)(fnn.Dense(self.hidden)(x))\n\n"
+        "class Learner:\n    def __init__(self, seed, observations, actions, hidden=64):\n"
+        "        self.net = Policy(hidden, actions.shape[-1])\n\n"
+        "def main(_):\n    kwargs = dict(FLAGS.config)\n    algo = kwargs.pop('algo')\n    env = gym.make('Ant-v4')\n    if algo == 'sac':\n"
+        "        agent = Learner(0, env.observation_space.sample()[np.newaxis], env.action_space.sample()[np.newaxis], **kwargs)\n"
+        "    else:\n        raise NotImplementedError\n\nnet = app.run(main)\n"
+    )
+    # What goes in is only known as it runs: as much as comes out of the first layer.
+    assert found(checkout, code)["media.own_parameters"] == str(64 * 64 + 64 + 64 * 17 + 17)
 
 
 def test_pictures_are_seen_by_those_who_play_from_the_screen(checkout: Build) -> None:
