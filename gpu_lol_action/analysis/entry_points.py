@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, by_verb, by_words
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.handed_on import hands_on
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
@@ -27,9 +28,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 # Options that only a program that trains has.
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
-_TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
-_DEEP = ("torch", "tensorflow", "jax")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
 
@@ -123,28 +122,12 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
     behavior, call = behavior_of(source.code)
     if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
         behavior = program_behavior(checkout, source)
-    if behavior is Behavior.NEITHER and is_entry and _hands_on(checkout, source):
+    if behavior is Behavior.NEITHER and is_entry and hands_on(checkout, source):
         behavior = Behavior.TRAINS
     if behavior is Behavior.NEITHER:
         return None
     where = Evidence(source.path, call.line if call else 0)
     return Run(behavior, where, None, source, own_configs(checkout, source))
-
-
-def _hands_on(checkout: Checkout, source: Source) -> bool:
-    """Whether a program that is named for training leaves that to a library which is not here (``train_from_yaml(path)``).
-
-    Or to a class that only its configuration names (``hydra.utils.instantiate(cfg.agent)``).
-    """
-    if source.code is None or not TRAINING_TARGET.search(f"/{source.name}"):
-        return False
-    if "hydra" in source.code.imported() and source.code.calls_named("instantiate"):
-        return bool(source.code.imported() & GPU_MODULES)
-    taken = [
-        name for item in source.code.imports if module_source(checkout, item.module) is None for name in item.names
-    ]
-    called = {call.name for call in source.code.calls if _TRAINS_ELSEWHERE.fullmatch(call.name)}
-    return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)
 
 
 @remembered
@@ -180,7 +163,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         behavior = Behavior.INFERS if is_page else behavior
     elif command.is_tool or command.is_launcher:
         behavior = by_words(command)
-    if behavior is Behavior.NEITHER and script is not None and _hands_on(checkout, script):
+    if behavior is Behavior.NEITHER and script is not None and hands_on(checkout, script):
         behavior = Behavior.TRAINS
     # MPI starts simulations as well; the other launchers start one process per GPU.
     if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):

@@ -1,0 +1,29 @@
+"""Programs that are named for training and leave it to others: a library that is not here, or a class that a configuration names."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import GPU_MODULES
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
+from gpu_lol_action.analysis.import_graph import module_source
+
+_TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
+_DEEP = ("torch", "tensorflow", "jax")
+
+
+def hands_on(checkout: Checkout, source: Source) -> bool:
+    """Whether a program that is named for training leaves that to a library which is not here (``train_from_yaml(path)``).
+
+    Or to a class that only its configuration names (``hydra.utils.instantiate(cfg.agent)``).
+    """
+    if source.code is None or not TRAINING_TARGET.search(f"/{source.name}"):
+        return False
+    if "hydra" in source.code.imported() and source.code.calls_named("instantiate"):
+        return bool(source.code.imported() & GPU_MODULES)
+    taken = [
+        name for item in source.code.imports if module_source(checkout, item.module) is None for name in item.names
+    ]
+    called = {call.name for call in source.code.calls if _TRAINS_ELSEWHERE.fullmatch(call.name)}
+    return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)
