@@ -21,8 +21,11 @@ _MEMORY = (
         rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
         re.IGNORECASE,
     ),
-    # "consumer GPUs (24GB+)"
-    re.compile(rf"\bGPUs?\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
+    # "consumer GPUs (24GB+)", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each"
+    re.compile(
+        rf"\bGPUs?\s?(?:\(|(?:with|having)\s+(?:at\s+least\s+)?)\s?[~≥>]?\s?{_SIZE}\+?(?:\s+(?:of\s+)?(?:VRAM|memory)\b|\s+each\b|\s?\))",
+        re.IGNORECASE,
+    ),
     re.compile(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
     # "a GPU with a significant amount of memory (24GB)"
     re.compile(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),

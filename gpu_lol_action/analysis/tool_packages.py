@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.entry_points import Run
@@ -27,6 +27,19 @@ def tool_packages(run: Run | None, known: AbstractSet[str], own: AbstractSet[str
         if package not in known and package not in own:
             finding = Finding("dependencies.requirements", package, why, Confidence.MEDIUM, where)
             found.setdefault(package, finding)
+    return list(found.values())
+
+
+def starting_packages(runs: Iterable[Run], known: AbstractSet[str], own: AbstractSet[str]) -> list[Finding]:
+    """Return the packages whose tools start the runs beside the first: whoever starts one finds them installed."""
+    found: dict[str, Finding] = {}
+    for run in runs:
+        package = _TOOLS.get(run.command.tool, "") if run.command is not None and run.command.is_launcher else ""
+        if package and package not in known and package not in own and run.command is not None:
+            why = f"`{run.command.tool}` starts another run and no list names it"
+            found.setdefault(
+                package, Finding("dependencies.requirements", package, why, Confidence.MEDIUM, run.evidence)
+            )
     return list(found.values())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis import declared_hardware, documented
+from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
 from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
@@ -339,3 +340,17 @@ def test_entry_of_news_speaks_for_another_model(checkout):
 def test_each_instance_has_a_word_by_which_its_line_is_found() -> None:
     for pattern, _, _ in declared_hardware._INSTANCES:
         assert any(part in pattern for part in declared_hardware._PARTS_OF_INSTANCES), pattern
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("We tested with 8 GPUs (80GB of VRAM).", "80"),
+        ("We train with 16 GPUs with 40 GB each.", "40"),
+        ("It runs on one GPU with 16GB memory.", "16"),
+        ("It runs on one GPU with 16 layers and 2GB files.", None),
+    ],
+)
+def test_what_gpus_are_said_to_have_is_an_amount(text, size):
+    found = [f.value for f in statements_of(text, "", Evidence("README.md", 1)) if f.field.endswith("memory_gb")]
+    assert found == ([size] if size else [])

@@ -33,3 +33,13 @@ def test_listed_and_own_packages_are_not_added(checkout):
         "litgpt/__init__.py": "",
     }
     assert "litgpt" not in requirements(checkout(own))
+
+
+def test_what_starts_another_run_is_installed_too(checkout):
+    program = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\nloss = net(x).sum()\nloss.backward()\n"
+    tree = checkout({
+        "requirements.txt": "torch\n",
+        "README.md": "```\npython plain.py\n```\n\n```\ndeepspeed spread.py --deepspeed\n```\n",
+        "plain.py": program, "spread.py": program,
+    })  # fmt: skip
+    assert requirements(tree) == ["torch", "deepspeed"]
