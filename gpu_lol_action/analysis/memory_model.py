@@ -18,6 +18,8 @@ EXPLAINS = 4
 WORD_PIECES = 50_304  # GPT-2's vocabulary, padded: where a program does not say its own
 CHARACTERS = 256  # what models of a few hundred kilobytes learn is spelled, not read in word pieces
 NARROW = 128
+LEAST_ADAPTED_B = 0.05
+"""Billions of parameters of the smallest models that adapters are published for (distilled encoders have 66 M)."""
 _LIBRARY_FILE = re.compile(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
@@ -40,6 +42,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     if (own := whole_network(findings, named, known)) is not None:
         return own
     shape = _shape(findings)
+    if shape is not None and _is_beside_adapters(findings, shape):
+        shape = None
     layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
     is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
@@ -108,6 +112,13 @@ def _is_of_library(findings: tuple[Finding, ...]) -> bool:
     if layers is None or family is None or layers.confidence is Confidence.HIGH:
         return False
     return _LIBRARY_FILE.search(layers.evidence.path) is not None
+
+
+def _is_beside_adapters(findings: tuple[Finding, ...], shape: ModelFacts) -> bool:
+    """Whether a small shape is of a part beside the loaded model that gets the adapters: nobody adapts a few million weights."""
+    method = best(findings, "training.method")
+    is_adapted = method is not None and method.value in {"lora", "qlora"}
+    return is_adapted and shape.parameters_b < LEAST_ADAPTED_B and best(findings, "model.family") is not None
 
 
 def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:

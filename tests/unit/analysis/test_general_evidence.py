@@ -290,3 +290,14 @@ def test_a_stray_configuration_divides_nothing_of_a_run_on_one_card(checkout, co
     })  # fmt: skip
     question = memory_need(detect_all(tree), WorkloadType.TRAINING, {}).question
     assert (question.sharding.value, question.gpu_count) == (sharding, 1 if sharding == "none" else 4)
+
+
+def test_adapters_are_not_put_on_a_decoder_beside_the_model(checkout):
+    code = (
+        "from transformers import LlamaForCausalLM, Trainer\nfrom peft import LoraConfig, get_peft_model\nfrom decoder import build\n"
+        "m = LlamaForCausalLM.from_pretrained(args.version)\nm = get_peft_model(m, LoraConfig(r=8))\nTrainer(model=m, args=args).train()\n"
+    )
+    beside = "def build():\n    return Decoder(depth=2, embedding_dim=256, num_heads=8, mlp_dim=2048)\n"
+    model = memory_need(detect_all(checkout({"train.py": code, "decoder.py": beside})), WorkloadType.TRAINING, {}).model
+    assert model is not None
+    assert model.parameters_b > 6
