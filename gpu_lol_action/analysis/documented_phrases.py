@@ -85,7 +85,8 @@ _QUANTIZED = re.compile(
 
 
 _NOT_QUANTIZED = re.compile(r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*", re.IGNORECASE)
-_COMPARED = _MEMORY[-1]
+_COMPARED, _SIZED = _MEMORY[-1], _MEMORY[3]
+_NAMED_BEFORE = re.compile(rf"{_CARD}[\s-]*$", re.IGNORECASE)
 _COMPARED_WORDS = re.compile(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
 _CARD_MEMORY = re.compile(
     r"VRAM|GPU[- ]memory|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|显存", re.IGNORECASE
@@ -156,6 +157,8 @@ def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
             asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4] or pattern in _MEMORY[-3:]
             if size > ONE_CARD and _OF_ALL_CARDS.search(line):
                 continue
+            if pattern is _SIZED and not match[0].endswith(")") and _NAMED_BEFORE.search(line[: match.start()]):
+                continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
             if asks and 1 <= size <= 400 and size not in seen:
                 seen.add(size)
                 is_demanded = bool(_DEMANDS.search(around)) and pattern is not _COMPARED

@@ -349,6 +349,7 @@ def test_each_instance_has_a_word_by_which_its_line_is_found() -> None:
         ("We train with 16 GPUs with 40 GB each.", "40"),
         ("It runs on one GPU with 16GB memory.", "16"),
         ("It runs on one GPU with 16 layers and 2GB files.", None),
+        ("It ran on one A40 GPU (48GB VRAM) for a night.", None),
     ],
 )
 def test_what_gpus_are_said_to_have_is_an_amount(text, size):
