@@ -30,14 +30,19 @@ def listed_numbers(sources: Sequence[Source]) -> Mapping[str, str]:
     return found
 
 
+def document_of(source: Source) -> Any:
+    """Return what a JSON or YAML file holds; None where it is too large, broken, or of another form."""
+    if source.form not in {Form.JSON, Form.YAML} or len(source.text) > MAX_CONFIG_BYTES:
+        return None
+    try:
+        return json.loads(source.text) if source.form is Form.JSON else read_nested(source.text)
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
+        return None
+
+
 @remembered
 def _lists_of(source: Source) -> dict[str, str]:
-    if source.form not in {Form.JSON, Form.YAML} or len(source.text) > MAX_CONFIG_BYTES:
-        return {}
-    try:
-        document = json.loads(source.text) if source.form is Form.JSON else read_nested(source.text)
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
-        return {}
+    document = document_of(source)
     found: dict[str, str] = {}
     pending: deque[Any] = deque([document])
     while pending and len(found) < MAX_LISTS:

@@ -6,15 +6,12 @@ files that name each other the nearest to the command says what it says, and its
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.configuration import MAX_CONFIG_BYTES, fold_key
-from gpu_lol_action.analysis.configured_lists import read_nested
+from gpu_lol_action.analysis.configuration import fold_key
+from gpu_lol_action.analysis.configured_lists import document_of
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import module_source
 from gpu_lol_action.analysis.network_machine import Frame, Machine
@@ -82,12 +79,7 @@ def _named_classes(source: Source) -> tuple[str, ...]:
 
 @remembered
 def _document(source: Source) -> dict[str, Any]:
-    if source.form not in {Form.JSON, Form.YAML} or len(source.text) > MAX_CONFIG_BYTES:
-        return {}
-    try:
-        document = json.loads(source.text) if source.form is Form.JSON else read_nested(source.text)
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
-        return {}
+    document = document_of(source)
     return document if isinstance(document, dict) else {}
 
 
