@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.domain.offer import Candidate, Ladder
+from gpu_lol_action.domain.offer import Candidate, Ladder, Requirement
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import EMPTY, accelerator_label, short_sha
@@ -77,8 +77,13 @@ def _is_memory_claimed(analysis: Analysis) -> bool:
 def required_text(ladder: Ladder) -> Safe:
     """Return the requirement in words: count and memory of each."""
     wanted = ladder.requirement
-    count, size = wanted.gpu_count, Safe(f"{wanted.memory_gib_per_gpu:g} {'GB' if wanted.is_memory_as_sold else 'GiB'}")
+    count, size = wanted.gpu_count, memory_asked(wanted)
     return Safe(f"{formats.plural(count, 'GPU')} with {size}{' each' if count > 1 else ''}")
+
+
+def memory_asked(wanted: Requirement) -> Safe:
+    """Return the memory that is asked of each card, in the unit in which it is compared."""
+    return Safe(f"{wanted.memory_gib_per_gpu:g} {'GB' if wanted.is_memory_as_sold else 'GiB'}")
 
 
 def size_text(size: int | None) -> Safe:

@@ -15,6 +15,7 @@ from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import BillingView, accelerator_label
 from gpu_lol_action.render.views_evidence import near_misses
+from gpu_lol_action.render.views_need import memory_asked
 from gpu_lol_action.render.views_price import ValueView, asked_text, value_view
 
 MAX_ROWS = 12
@@ -127,7 +128,7 @@ def _size(wanted: Requirement) -> str:
         return wanted.accelerator
     if not wanted.memory_gib_per_gpu:
         return "any card"
-    return f"{wanted.memory_gib_per_gpu:g} {'GB' if wanted.is_memory_as_sold else 'GiB'}"
+    return memory_asked(wanted)
 
 
 def _row(candidate: Candidate, stock: StockAnswers | None) -> OfferRow:
