@@ -42,4 +42,4 @@ def test_own_model_on_a_mesh_lies_over_its_devices(checkout: Build) -> None:
 def test_a_model_that_is_named_needs_no_document(checkout: Build) -> None:
     run = "from transformers import AutoModelForCausalLM as A\nif __name__ == '__main__':\n    A.from_pretrained('openai-community/gpt2').cuda().generate(x)\n"
     tree = checkout({"README.md": "# M\nIt has 70B parameters.\n", "run.py": run})
-    assert (analyze(tree).spec.hardware.vram_required_gb or 0) < 8
+    assert (analyze(tree).spec.hardware.needed_gib or 0) < 8
