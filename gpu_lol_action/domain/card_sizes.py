@@ -42,14 +42,15 @@ def least_usable_gib(size_gb: float) -> float:
     return round(size_gb * LEAST_SHARE, 1)
 
 
-def asking_for(hardware: Hardware, needed_gib: int | None) -> Hardware:
+def asking_for(hardware: Hardware, needed_gib: int | None, least_gb: int = 0) -> Hardware:
     """Return the machine with a need of so many GiB per GPU, in the size as sold; None: nothing says how many.
 
-    What rounding put over the size's best card is taken off again, so that this card is not refused for it.
+    ``least_gb`` is the smallest size that is asked for, however little is needed. What rounding put over the size's best card
+    is taken off again, so that this card is not refused for it.
     """
     if needed_gib is None:
         return replace(hardware, vram_required_gb=None, needed_gib=None)
-    size = sold_gb(needed_gib)
+    size = max(sold_gb(needed_gib), least_gb)
     return replace(
         hardware, vram_required_gb=size, needed_gib=min(needed_gib, math.floor(_offered_gib().get(size, needed_gib)))
     )
