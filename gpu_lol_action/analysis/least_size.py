@@ -10,11 +10,11 @@ from __future__ import annotations
 from gpu_lol_action.analysis.memory_need import MemoryNeed
 from gpu_lol_action.domain.spec import WorkloadType
 
-TRAINING_GB, OTHER_GB = 12, 8
+TRAINING_GB = 12
 
 
 def least_gb(need: MemoryNeed, workload: WorkloadType) -> int:
-    """Return the smallest size to ask for, in GB as sold; 0 where the documentation says how little is enough.
+    """Return the smallest size to ask for, in GB as sold; 0 where any size will do, or the documentation says how little is enough.
 
     A default and a documented figure that stands alone are taken as they are.
     """
@@ -23,4 +23,4 @@ def least_gb(need: MemoryNeed, workload: WorkloadType) -> int:
     weighed = need.breakdown.weighed
     if weighed is not None and weighed.field.endswith("memory_gb"):
         return 0
-    return TRAINING_GB if workload is WorkloadType.TRAINING else OTHER_GB
+    return TRAINING_GB if workload is WorkloadType.TRAINING else 0
