@@ -34,12 +34,12 @@ _TRAINING_CALLS = frozenset({
     "backward", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward", "train_step", "value_and_grad",
     "training_step", "apply_gradients", "train_and_evaluate", "fit_generator", "train_detector", "train_model",
     "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train",
-    "zero_grad",
+    "zero_grad", "create_supervised_trainer", "pretrain_recipe", "finetune_recipe",
 })  # fmt: skip
 _TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",
                              "fairseq_cli.train", "trlx.train", "tf.gradients"})  # fmt: skip
 _PLACES = frozenset({"model", "config", "config_params", "dist_init_required"})
-_OPTIMIZERS = re.compile(r"(?:torch\.optim|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
+_OPTIMIZERS = re.compile(r"(?:torch\.optim|transformers|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
                          r"(?:\w*Optimizer|Adam\w*|adam\w*|SGD|sgd|RMSprop|rmsprop|Adafactor|adafactor|Lion|lion|LAMB|lamb)")  # fmt: skip
 _TRAINER = re.compile(
     r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config|LightningCLI)"
@@ -50,9 +50,12 @@ _TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "lea
                    *(f"{kind}Config" for kind in ("SFT", "DPO", "GRPO", "PPO", "ORPO", "KTO", "Reward", "RLOO")))  # fmt: skip
 _OPTIMIZER_WORDS = ("*Optimizer", "Adam", "AdamW", "Adamax", "Adam8bit", "AdamW8bit", "Adamw", "adam", "adamw", "SGD", "sgd", "RMSprop",
                     "rmsprop", "Adafactor", "adafactor", "Lion", "lion", "LAMB", "lamb")  # fmt: skip
+# The main function of a module that is named for training.
+_STARTING_WORDS = ("cli_main", "main", "trainer")
+_STARTS_TRAINING = re.compile(r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main")
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
-     "flax", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric"}
+     "flax", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain"}
 )  # fmt: skip
 # Owners of a plain ``train()`` that trains: a trainer, an estimator, an engine's runner. ``model.train()`` only sets a mode.
 _TRAIN_OWNERS = re.compile(r"trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$")
@@ -89,14 +92,31 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
         return Behavior.NEITHER, None
     said = (call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported))
     training = next((call for call in said if not _only_places(code, call) and not _only_guides(code, call)), None)
+    training = training or _of_other_code(code)
     # An optimizer is only made to train, but the step itself says it better.
-    optimizers = (call for call in code.calls_named(*_OPTIMIZER_WORDS) if _OPTIMIZERS.fullmatch(call.name))
+    optimizers = (c for c in code.calls_named(*_OPTIMIZER_WORDS) if _OPTIMIZERS.fullmatch(_full_name(code, c)))
     training = training or next(optimizers, None)
     if training is not None:
         return Behavior.TRAINS, training
     inference = next((call for call in code.calls_named(*_INFERENCE_WORDS) if _is_inference_call(call)), None)
     inference = inference or next((call for call in code.calls_named(*_LOADS) if "oken" not in call.name), None)
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
+
+
+def _full_name(code: PythonCode, call: Call) -> str:
+    """Return a call's name with the module that its first word is taken from (``from torch.optim import SGD``)."""
+    first = call.name.partition(".")[0]
+    module = next((item.module for item in code.imports if first in item.names), "")
+    return f"{module}.{call.name}" if module else call.name
+
+
+def _of_other_code(code: PythonCode) -> Call | None:
+    """Return the call that starts another project's training: its main function, or what it calls its trainer."""
+    for word in _STARTING_WORDS:
+        for call in code.calls_named(word):
+            if call.name == "trainer" or _STARTS_TRAINING.fullmatch(_full_name(code, call)):
+                return call
+    return None
 
 
 def _only_places(code: PythonCode, call: Call) -> bool:
@@ -137,7 +157,11 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
 
 def _is_network(owner: str, imported: frozenset[str]) -> bool:
     """Whether a name beside scikit-learn, whose estimators are fitted too, stands for a network or its trainer."""
-    return "trainer" in owner or bool(imported & {"tensorflow", "keras"} and re.search(r"model|net|learner", owner))
+    return (
+        "trainer" in owner
+        or "brain" in owner
+        or bool(imported & {"tensorflow", "keras"} and re.search(r"model|net|learner", owner))
+    )
 
 
 def _is_inference_call(call: Call) -> bool:

@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -36,14 +37,14 @@ _OVER_ALL_MACHINES = frozenset({"num_processes"})
 # What spreads over all GPUs that it sees, or over those that a launcher gives it.
 _SPREADS = frozenset({
     "init_process_group", "DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard",
-    "Accelerator", "device_count", "init_distributed", "init_distributed_mode", "init_device_mesh",
+    "Accelerator", "device_count", "init_distributed", "init_distributed_mode", "init_device_mesh", "GPipe",
 })  # fmt: skip
 # What takes all GPUs of the machine without being told.
 _TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "spawn",
                         "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
 _CARDS = ("train_gpu", "train_gpus", "gpu_list", "cuda_ids", "device_list")
-# What cuts a model into stages, one per process (accelerate, torch.distributed.pipelining).
+# What cuts a model into stages, one per process.
 _SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
 _PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
@@ -83,13 +84,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or _asserted(checkout, run)
     )
     said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)
-    said = (
-        said
-        or _shown_on(checkout, run)
-        or _of_others(checkout, run)
-        or _prepared(checkout, run)
-        or _submitted(checkout, run)
-    )
+    said = said or _shown_on(checkout, run) or _of_others(checkout, run)
+    said = said or _prepared(checkout, run) or _submitted(checkout, run) or _placed(run)
     return [*said, *found]
 
 
@@ -106,11 +102,8 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that the run's options, configuration or program set."""
     scope = scope_of(checkout, run)
     number = look_up_number(scope, _KEYS, 1, 64)
-    if (
-        number is not None
-        and number.setting.key == "num_processes"
-        and number.evidence.path.endswith((".py", ".ipynb"))
-    ):
+    is_in_code = number is not None and number.evidence.path.endswith((".py", ".ipynb"))
+    if number is not None and is_in_code and number.setting.key == "num_processes":
         number = look_up_number(scope, _KEYS[1:], 1, 64)  # in a program it counts processes of any kind
     if number is None or number.confidence is Confidence.LOW:
         return []
@@ -281,6 +274,15 @@ def _submitted(checkout: Checkout, run: Run) -> list[Finding]:
                 why = f"`{default.name}` is {count} in what hands the program to a cluster"
                 return [Finding(_FIELD, str(count), why, Confidence.LOW, Evidence(source.path, default.line))]
     return []
+
+
+def _placed(run: Run) -> list[Finding]:
+    """Return the number of cards on which the program itself puts the parts of its model."""
+    found = placed_over(run.script) if run.script is not None else None
+    if found is None or run.script is None:
+        return []
+    why = f"the program puts parts of its work on {found[0]} cards by their numbers"
+    return [Finding(_FIELD, str(found[0]), why, Confidence.LOW, Evidence(run.script.path, found[1]))]
 
 
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:
