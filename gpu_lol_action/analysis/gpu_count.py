@@ -28,6 +28,7 @@ _FIELD = "hardware.gpu_count"
 USUAL_NODE = 8  # cards of a machine that several of are asked for
 _KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
          "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
+_SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).
 _MESHES = ("local_mesh_config", "mesh_shape", "ici_mesh_shape", "device_mesh_shape", "mesh_dims")
 # Options that list GPUs by their number: `--device 0,1,2,3`.
@@ -95,13 +96,15 @@ def _hosted(checkout: Checkout, run: Run) -> list[Finding]:
     if wish is None or wish.count is None:
         return []
     count, where = wish.count
-    return [Finding(_FIELD, str(count), counted(count), Confidence.MEDIUM, where)]
+    return [Finding(_FIELD, str(count), counted(wish, count), Confidence.MEDIUM, where)]
 
 
 def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that the run's options, configuration or program set."""
     scope = scope_of(checkout, run)
     number = look_up_number(scope, _KEYS, 1, 64)
+    served = look_up_number(scope, _SERVED, 1, 64) if run.behavior is Behavior.INFERS else None
+    number = served if served is not None and served.confidence is Confidence.HIGH else number
     is_in_code = number is not None and number.evidence.path.endswith((".py", ".ipynb"))
     if number is not None and is_in_code and number.setting.key == "num_processes":
         number = look_up_number(scope, _KEYS[1:], 1, 64)  # in a program it counts processes of any kind
