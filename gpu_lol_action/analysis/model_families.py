@@ -31,6 +31,11 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"ltx_?(?:video|pipeline|transformer)", "Lightricks/LTX-Video"),
     (r"wan_?(?:pipeline|transformer|t2v|i2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
     (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
+    # Classes of small writers, which end as the large ones do.
+    (r"m?bart_?for", "facebook/bart-large"),
+    (r"gpt_?neo_?for", "EleutherAI/gpt-neo-1.3B"),
+    (r"gptj|gpt_j", "EleutherAI/gpt-j-6b"),
+    (r"mamba_?(?:lm|for)", "state-spaces/mamba-2.8b-hf"),
     (r"mixtral", "mistralai/Mixtral-8x7B-v0.1"),
     (r"mistral", "mistralai/Mistral-7B-v0.1"),
     (r"llava|minigpt|visual_?instruct", "llava-hf/llava-1.5-7b-hf"),
