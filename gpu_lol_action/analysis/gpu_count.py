@@ -62,8 +62,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return counts per machine, the surest first; none where nothing says any (then one is assumed)."""
     if run is None:
         return []
-    command = run.command
-    found: list[Finding] = []
+    command, found = run.command, list[Finding]()
     if command is not None and command.nodes > 1:
         why = f"`{run.shown}` is started on {command.nodes} machines"
         found.append(Finding("hardware.num_nodes", str(command.nodes), why, Confidence.HIGH, run.evidence))
@@ -112,7 +111,7 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
         and number.evidence.path.endswith((".py", ".ipynb"))
     ):
         number = look_up_number(scope, _KEYS[1:], 1, 64)  # in a program it counts processes of any kind
-    if number is None or number.confidence is Confidence.LOW:
+    if number is None or number.confidence is Confidence.LOW or _is_of_helper(run, number.evidence):
         return []
     count = as_number(number.text) or 1
     machines = look_up_number(scope, ("num_machines", "nnodes", "num_nodes"), 2, 64)
@@ -120,6 +119,11 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
         count = max(1, count // (as_number(machines.text) or 1))
     why = f"`{number.setting.key}` is {number.text}"
     return [Finding(_FIELD, str(count), why, Confidence.MEDIUM, number.evidence)]
+
+
+def _is_of_helper(run: Run, where: Evidence) -> bool:
+    """Whether a number only stands in a module that the program imports: what its loaders are given, not what is started."""
+    return run.script is not None and where.path.endswith(".py") and where.path != run.script.path
 
 
 def _listed(run: Run) -> list[Finding]:
@@ -172,8 +176,7 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        text = source.text
-        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
+        found = _ASSERTED.search(text := source.text) if "world_size" in source.text.lower() else None
         if found is not None and 1 <= int(found[1]) <= 64:
             where = Evidence(source.path, text.count("\n", 0, found.start(1)) + 1)
             return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
