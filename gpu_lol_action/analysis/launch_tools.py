@@ -141,7 +141,7 @@ def is_program(name: str) -> bool:
         or name in COUNT_FLAGS
         or name in INTERFACES
         or name in WEB_SERVERS
-        or name in {"fabric", *_SHELLS}
+        or name in {"fabric", "torchpack", *_SHELLS}
     )
 
 
@@ -188,6 +188,8 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     if first in {"lightning", "fabric"}:
         places = [word for word in rest if word not in {"run", "model"}]
         return ("lightning", places) if "run" in rest[:1] else (None, [])
+    if first == "torchpack":  # MPI behind a word of its own
+        return _inner("mpirun", rest[1:]) if rest[:1] == ["dist-run"] else (None, [])
     if first == "colossalai":
         return (first, rest[1:]) if rest[:1] == ["run"] else (None, [])
     if first in COUNT_FLAGS or first in TOOLS or first in INTERFACES or first in WEB_SERVERS:

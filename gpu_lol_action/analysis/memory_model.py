@@ -43,7 +43,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     if (own := whole_network(findings, named, known)) is not None:
         return own
     shape = _shape(findings)
-    if shape is not None and _is_beside_adapters(findings, shape):
+    if shape is not None and (_is_beside_adapters(findings, shape) or _is_of_a_part(findings)):
         shape = None
     layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
@@ -122,6 +122,18 @@ def _is_beside_adapters(findings: tuple[Finding, ...], shape: ModelFacts) -> boo
     method = best(findings, "training.method")
     is_adapted = method is not None and method.value in {"lora", "qlora"}
     return is_adapted and shape.parameters_b < LEAST_ADAPTED_B and best(findings, "model.family") is not None
+
+
+def _is_of_a_part(findings: tuple[Finding, ...]) -> bool:
+    """Whether layers and widths are those of a part: no vocabulary is told, and the network that the program builds is another.
+
+    A program that builds a network of its own which could not be sized is not known by the numbers of some module of it (an
+    encoder of sounds, a predictor of pitch).
+    """
+    own, layers = best(findings, "media.own_network"), best(findings, "model.layers")
+    is_open = own is not None and own.confidence is Confidence.LOW and layers is not None
+    is_told = best(findings, "model.vocabulary") is not None or best(findings, "model.family") is not None
+    return is_open and not is_told and layers is not None and layers.confidence is not Confidence.HIGH
 
 
 def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
