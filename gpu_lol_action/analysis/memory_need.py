@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.headroom import spread_for_family, with_room
-from gpu_lol_action.analysis.least_asked import DEFAULT_GIB, least_asked
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
@@ -36,6 +35,8 @@ from gpu_lol_action.estimation.vram import (
     estimate_vram,
 )
 
+# Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
+DEFAULT_GIB = 12
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
 
@@ -115,8 +116,9 @@ def memory_need(
         breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
                             low_gib=min(breakdown.low_gib, agreed_gib), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
-    else:
-        breakdown = _of_the_sum_alone(breakdown, question, count, is_assumed=is_assumed)
+    elif is_assumed:
+        breakdown = with_room(breakdown, question)
+        breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
     # Divided only because one card is too small: another configuration starts from one card again.
@@ -124,20 +126,6 @@ def memory_need(
     return MemoryNeed(
         required, count, breakdown, model, need, (*_gaps(findings, question), *relaxed), alone, bool(relaxed)
     )
-
-
-def _of_the_sum_alone(
-    breakdown: MemoryBreakdown, question: VramQuestion, count: int, *, is_assumed: bool
-) -> MemoryBreakdown:
-    """Return what is asked for where no statement agrees with the sum: with room where it is of a guess, and no less than is sensible."""
-    if is_assumed:
-        breakdown = with_room(breakdown, question)
-        breakdown = replace(breakdown, required_gib=need_of(breakdown))
-    least, reason = least_asked(count, is_assumed=is_assumed, trains=question.method.trains)
-    if breakdown.required_gib >= least:
-        return breakdown
-    high = max(breakdown.high_gib, float(least))
-    return replace(breakdown, required_gib=float(least), high_gib=high, notes=(*breakdown.notes, reason))
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:
@@ -192,10 +180,9 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
         named = first.finding.value if first.is_card else f"{gib} GB"
         return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {named} was taken",))
     where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
-    least = max(DEFAULT_GIB, least_asked(count, is_assumed=True, trains=True)[0])
-    why = f"no model of a known size was recognized; {least} GiB is the default for a model of one's own"
-    finding = Finding("hardware.vram_required_gb", str(least), why, Confidence.LOW, where)
-    return MemoryNeed(least, count, None, None, finding, (f"{gap}; {least} GiB were assumed",))
+    why = f"no model of a known size was recognized; {DEFAULT_GIB} GiB is the default for a model of one's own"
+    finding = Finding("hardware.vram_required_gb", str(DEFAULT_GIB), why, Confidence.LOW, where)
+    return MemoryNeed(DEFAULT_GIB, count, None, None, finding, (f"{gap}; {DEFAULT_GIB} GiB were assumed",))
 
 
 def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
