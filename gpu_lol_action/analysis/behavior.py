@@ -47,7 +47,7 @@ _TRAINER = re.compile(
     r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config|LightningCLI)"
 )
 # The last words of all calls that may train, for a first look at a program's text.
-_TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "learn", "train", "minimize",
+_TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "learn", "train", "training", "minimize",
                    *sorted(_TRAINING_CALLS), *sorted(name.rpartition(".")[2] for name in _TRAINING_NAMES),
                    *(f"{kind}Config" for kind in ("SFT", "DPO", "GRPO", "PPO", "ORPO", "KTO", "Reward", "RLOO")))  # fmt: skip
 _OPTIMIZER_WORDS = ("*Optimizer", "Adam", "AdamW", "Adamax", "Adam8bit", "AdamW8bit", "Adamw", "adam", "adamw", "SGD", "sgd", "RMSprop",
@@ -62,6 +62,8 @@ _NO_NETWORK = re.compile(
 )
 # Owners of a plain ``train()`` that trains: a trainer, an estimator, an engine's runner. ``model.train()`` only sets a mode.
 _TRAIN_OWNERS = re.compile(r"trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$")
+# How long agents learn, as libraries of reinforcement learning call it.
+_LEARNS_FOR = ("total_timesteps", "num_learning_iterations", "total_steps", "num_env_steps")
 _INFERENCE_CALLS = frozenset({
     "generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict", "text_completion",
     "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
@@ -148,10 +150,13 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
         return call.last != "zero_grad" or call.owner != "zero_grad"  # an optimizer's wrapper only hands it on
     if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and "tensorflow" in imported):
         return True
+    if call.last == "training" and "tensorflow" in imported:  # the tutorials' `mnist.training(loss, learning_rate)`
+        return len(call.arguments) > 1
     if call.last in {"fit", "learn", "train"} and call.name.count("."):
         owner = call.name.rpartition(".")[0].lower()
         if call.last == "learn":
-            return bool(imported & {"stable_baselines3", "sb3_contrib"})
+            is_agents = bool(imported & {"stable_baselines3", "sb3_contrib"})
+            return is_agents or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]) or call.keyword(*_LEARNS_FOR))
         if call.last == "fit":
             is_deep = bool(imported & _FIT_OWNERS) and not _NO_NETWORK.search(owner.rpartition(".")[2])
             return is_deep and ("sklearn" not in imported or _is_network(owner, imported))

@@ -42,7 +42,8 @@ _ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approx
                    r"occup\w*|fits?|less than|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约|占用", re.IGNORECASE)  # fmt: skip
 _DEMANDS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
 _MAIN_MEMORY = re.compile(
-    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b",
+    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b"
+    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
     re.IGNORECASE,
 )
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"

@@ -34,7 +34,7 @@ from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_states import bits_of
 
 _MODEL_KEY = re.compile(
-    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|name_or_path))?|name_or_path"
+    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|size|variant|name_or_path))?|name_or_path"
 )
 # A section on the model with a word for which one it is: `model.name`, `llm.path`.
 _MODEL_PATH = re.compile(
