@@ -24,7 +24,9 @@ _TELLING = frozenset({
 # Functions that build something for tests: their numbers are nobody's run.
 _FOR_TRIALS = re.compile(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
 _LOADER = re.compile(r"(?:Data|_|^)[Ll]oader$")
-_JUDGED = re.compile(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt)(?:_?(?:data_?)?(?:set|source|ds))?$")
+_JUDGED = re.compile(
+    r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$"
+)
 _NUMBERS = frozenset({"dtype", "torch_dtype"})
 _NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
 

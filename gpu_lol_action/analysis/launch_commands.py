@@ -43,6 +43,9 @@ _CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
 _ASKS_FOR_HELP = frozenset({"--help", "-h", "--version"})  # then it prints and ends
 _OWN_FOLDER = re.compile(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
+_ASKED_FOR = re.compile(
+    r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)"
+)  # `HF_TOKEN=$(cat …) vllm serve`: blanks that part no words
 _PER_NODE = re.compile(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
 _DATA = re.compile(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
@@ -128,7 +131,7 @@ def parse_command(
     text: str, variables: Mapping[str, str], source: Source, line: int, scripts: Mapping[str, str] = NOTHING
 ) -> LaunchCommand | None:
     """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
-    put = substitute(_OWN_FOLDER.sub(source.folder or ".", text), variables)
+    put = substitute(_ASKED_FOR.sub(r"\1", _OWN_FOLDER.sub(source.folder or ".", text)), variables)
     own, runner, words = without_runners(put_entry_points(split_words(put)))
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))

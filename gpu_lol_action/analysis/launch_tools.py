@@ -248,7 +248,8 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
         # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
-        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or (bool(options) and not places)
+        # With a few options it is one even where a reader's own path stands first (``tool "$DATA" --arch x --lr 1``).
+        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or len(options) > 2 * bool(places)
         return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:

@@ -97,7 +97,9 @@ def latent_findings(checkout: Checkout, scope: Scope, run: Run) -> list[Finding]
     elif (network := _counted(checkout, latent)) is not None:
         found += _own(network, latent, shown)
     if latent.frames:
-        found.append(Finding("media.frames", str(latent.frames), "a clip's length is configured", Confidence.HIGH, where))
+        found.append(
+            Finding("media.frames", str(latent.frames), "a clip's length is configured", Confidence.HIGH, where)
+        )
     if latent.pixels:
         found.append(
             Finding("media.image_size", str(latent.pixels), "latents' size is configured", Confidence.HIGH, where)

@@ -22,6 +22,7 @@ NARROW = 128
 LEAST_ADAPTED_B = 0.05
 """Billions of parameters of the smallest models that adapters are published for (distilled encoders have 66 M)."""
 _LIBRARY_FILE = re.compile(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
+_ANY = "`AutoModelForCausalLM"
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 
@@ -76,7 +77,7 @@ def _of_other_programs(findings: tuple[Finding, ...]) -> str | None:
     """Return the only language model that other programs load, where the run's own says no more than that it loads one."""
     family, only = best(findings, "model.family"), _only_one(findings)
     model = find_model(only) if only is not None else None
-    is_any = family is not None and family.why.startswith("`AutoModelForCausalLM")
+    is_any = family is not None and family.why.startswith(_ANY)
     return only if is_any and model is not None and model.kind.startswith("llm") else None
 
 
@@ -100,6 +101,8 @@ def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
         return True
     if model.kind.startswith("llm") and usual.kind in _TEXT_ENCODERS:
         return False  # what writes is beside nothing that reads
+    if model.kind.startswith("llm") and family.why.startswith(_ANY):
+        return False  # a class that loads whatever it is told says no size
     far = EXPLAINS if model.kind == usual.kind else 1.5
     return usual.parameters_b > far * model.parameters_b
 

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.reconcile import (
     Statement,
     at_the_command,
     headline,
+    large_enough,
     on_the_same_count,
     reconcile,
     statements,
@@ -96,7 +97,6 @@ def memory_need(
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
-    gaps = (*_gaps(findings, question), *relaxed)
     is_managed = best(findings, "memory.managed") is not None
     said = statements(
         findings,
@@ -107,7 +107,8 @@ def memory_need(
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
-    said = at_the_command(said, best(findings, "entry_point"))
+    weights = 0 if is_rough else sum(term.gib for term in breakdown.terms if term.name == "weights")
+    said = at_the_command(large_enough(said, weights), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_assumed else _card_of_model(model, where)))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
@@ -123,7 +124,9 @@ def memory_need(
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
     # Divided only because one card is too small: another configuration starts from one card again.
     alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
-    return MemoryNeed(required, count, breakdown, model, need, gaps, alone, bool(relaxed))
+    return MemoryNeed(
+        required, count, breakdown, model, need, (*_gaps(findings, question), *relaxed), alone, bool(relaxed)
+    )
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:

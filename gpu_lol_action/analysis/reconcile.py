@@ -31,6 +31,7 @@ VOTES_FOR_COUNT = 20
 ABOUT_AS_OFTEN = 1.5
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
 FURTHEST_CARD_FROM_ROUGH = 24.0
+_TWO_SIZES, _TWIN = "A100", "A100-80GB"
 ROWS_OF_A_TABLE = 4  # amounts of one document from which on the one in the middle says more than the nearest
 FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 
@@ -87,6 +88,17 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
         return Statement(accelerators()[finding.value].memory_gib, True, weight, rank, finding)
     weight = WEIGHT_OF_MEMORY if finding.confidence is not Confidence.LOW else WEIGHT_OF_REMARK
     return Statement(float(finding.value), False, weight, rank, finding)
+
+
+def large_enough(stated: Iterable[Statement], weights_gib: float) -> tuple[Statement, ...]:
+    """Return the statements, a card that cannot hold the weights alone put as the larger one of its name (A100: 40 or 80 GB)."""
+    table = accelerators()
+    return tuple(
+        replace(s, memory_gib=table[_TWIN].memory_gib)
+        if s.is_card and s.finding.value == _TWO_SIZES and s.memory_gib < weights_gib <= table[_TWIN].memory_gib
+        else s
+        for s in stated
+    )
 
 
 def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], count: int) -> tuple[Statement, ...]:

@@ -51,7 +51,11 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
 def offload_of(scope: Scope) -> Finding | None:
     """Return what is kept in main memory: FSDP's and DeepSpeed's parameters, or DeepSpeed's optimizer state alone."""
     switch = look_up(scope, _OFFLOADS_PARAMETERS)
-    if is_on(switch) and switch is not None:
+    fsdp = look_up(scope, ("fsdp",))
+    # Transformers' `--fsdp "full_shard auto_wrap"` says itself whether it offloads; its trainer only could.
+    is_told = fsdp is not None and "shard" in fsdp.text and "offload" not in fsdp.text
+    is_told = is_told and switch is not None and fsdp is not None and fsdp.confidence > switch.confidence
+    if is_on(switch) and switch is not None and not is_told:
         why = f"`{switch.setting.key}` is on"
         return Finding("training.offload", "parameters", why, switch.confidence, switch.evidence)
     kept: dict[str, Finding] = {}

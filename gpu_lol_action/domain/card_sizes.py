@@ -15,8 +15,8 @@ from dataclasses import replace
 from gpu_lol_action.domain.gpus import WHOLE_CARD_RESERVE, accelerators
 from gpu_lol_action.domain.spec import Hardware
 
-SIZES_GB = (6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 80, 96, 141, 180, 288)
-"""Sizes that NVIDIA's cards are sold with, without those that one of these nearly is (11, 94); less than 6 nobody asks for."""
+SIZES_GB = (8, 10, 12, 16, 20, 24, 32, 40, 48, 80, 96, 141, 180, 288)
+"""Sizes that NVIDIA's cards are sold with, without those that one of these nearly is (11, 94); no cloud rents less than 8."""
 
 LEAST_SHARE = 0.92
 """Of the size as sold: every NVIDIA card of the table offers at least as much (P4 7.4 of 8, B300 268.6 of 288)."""

@@ -26,6 +26,7 @@ def sizes(tree: Checkout) -> list[str]:
         ("The model has 350M parameters.", ["0.35"]),
         ("It is better than models of 70B parameters.", []),
         ("Trained on 300B tokens.", []),
+        ("News: the 671B parameter model is out.", []),  # no single machine's
     ],
 )
 def test_number_of_parameters_that_a_sentence_states(checkout: Build, sentence: str, expected: list[str]) -> None:
