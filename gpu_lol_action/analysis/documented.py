@@ -165,7 +165,7 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
-        for phrase in memory_phrases(sentence):
+        for phrase in memory_phrases(sentence, heading):
             size = phrase.size_gb
             why = f"the documentation {'asks for' if phrase.is_demanded else 'speaks of'} {size:g} GB of GPU memory"
             confidence = Confidence.HIGH if phrase.is_demanded else Confidence.MEDIUM

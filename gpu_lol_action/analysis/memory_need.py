@@ -77,7 +77,8 @@ def memory_need(
     model = model_of(findings, known)
     if model is None:
         trains = workload is WorkloadType.TRAINING
-        return _without_model(findings, statements(findings, trains=trains), stated or 1)
+        said = statements(findings, trains=trains)
+        return _without_model(findings, said if trains else _of_inference(said), stated or 1)
     asked = question_of(findings, workload, model)
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
@@ -174,8 +175,18 @@ def _holding_the_weights(
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:
     """Whether everything that is stated is far over the sum: what was recognized (an encoder) is not the whole model."""
-    sizes = [s.memory_gib for s in said if s.weight > WEIGHT_OF_NAMED_CARD]
+    sizes = [s.memory_gib for s in said if s.weight > WEIGHT_OF_NAMED_CARD and not _is_ordered(s)]
     return bool(sizes) and min(sizes) > EXPLAINS * breakdown.expected_gib
+
+
+def _of_inference(said: Sequence[Statement]) -> list[Statement]:
+    """Return what speaks of a run that infers with a model that is not known: not the cards that trained it, nor one that is only named (for its speed)."""
+    return [s for s in said if s.rank < 2 and (not s.is_card or s.weight > WEIGHT_OF_NAMED_CARD)]
+
+
+def _is_ordered(statement: Statement) -> bool:
+    """Whether a card is what a script orders from a scheduler: what there is, not what is needed."""
+    return statement.is_card and statement.finding.evidence.path.endswith((".sh", ".slurm", ".sbatch"))
 
 
 def _card_of_model(model: ModelFacts, where: Evidence) -> list[Statement]:
