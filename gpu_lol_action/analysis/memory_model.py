@@ -41,7 +41,9 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     hinted = None
     if named is not None and named.confidence is Confidence.LOW:
         named, hinted = None, _only_one(findings) if trains and not builds else None
-    if (own := whole_network(findings, named, known)) is not None and (named is not None or not _is_told_larger(findings, own)):
+    if (own := whole_network(findings, named, known)) is not None and (
+        named is not None or not _is_told_larger(findings, own)
+    ):
         return own
     shape = _shape(findings)
     if shape is not None and (_is_beside_adapters(findings, shape) or _is_of_a_part(findings)):
@@ -140,7 +142,9 @@ def _is_of_a_part(findings: tuple[Finding, ...]) -> bool:
     own, layers = best(findings, "media.own_network"), best(findings, "model.layers")
     is_open = own is not None and own.confidence is Confidence.LOW and layers is not None
     family = best(findings, "model.family")
-    is_told = best(findings, "model.vocabulary") is not None or (family is not None and family.confidence > Confidence.LOW)
+    is_told = best(findings, "model.vocabulary") is not None or (
+        family is not None and family.confidence > Confidence.LOW
+    )
     return is_open and not is_told and layers is not None and layers.confidence is not Confidence.HIGH
 
 
