@@ -36,6 +36,8 @@ from gpu_lol_action.estimation.vram import (
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
+# Who starts a process on each of several cards has a machine of them, and such machines begin with 16 GB (V100, T4).
+SEVERAL, DEFAULT_OF_SEVERAL_GIB = 4, 16
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
 
@@ -165,6 +167,17 @@ def _card_of_model(model: ModelFacts, where: Evidence) -> list[Statement]:
     return [Statement(model.published_gb, False, WEIGHT_OVER_ROUGH, 0, finding)]
 
 
+def default_gib(count: int) -> int:
+    """Return what is assumed of a model of one's own on so many cards, in GiB."""
+    return DEFAULT_OF_SEVERAL_GIB if count >= SEVERAL else DEFAULT_GIB
+
+
+def _between(assumed_gib: int, card_gib: float) -> int:
+    """Return whole GiB between what is assumed and a large card that is only named: who has one runs small things on it, too."""
+    shared = float(assumed_gib) ** (1 - WEIGHT_OF_NAMED_CARD) * card_gib**WEIGHT_OF_NAMED_CARD
+    return math.ceil(float(shared))
+
+
 def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], count: int) -> MemoryNeed:
     """Return what documentation says, or the default, where no model was recognized."""
     unsized = best(findings, "model.unsized_id")
@@ -172,14 +185,20 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     first = headline(said)
     if first is not None:
         gib = math.floor(first.memory_gib) if first.is_card else math.ceil(first.memory_gib)
+        named = first.finding.value if first.is_card else f"{gib} GB"
+        taken = f"the documentation's {named} was taken"
+        if first.is_card and first.weight <= WEIGHT_OF_NAMED_CARD:
+            gib = min(gib, _between(default_gib(count), first.memory_gib))
+            taken = f"{gib} GiB were assumed beside the documentation's {named}"
         why = f"{first.finding.why}, and {gap}"
         finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, first.finding.evidence)
-        named = first.finding.value if first.is_card else f"{gib} GB"
-        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {named} was taken",))
+        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; {taken}",))
     where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
-    why = f"no model of a known size was recognized; {DEFAULT_GIB} GiB is the default for a model of one's own"
-    finding = Finding("hardware.vram_required_gb", str(DEFAULT_GIB), why, Confidence.LOW, where)
-    return MemoryNeed(DEFAULT_GIB, count, None, None, finding, (f"{gap}; {DEFAULT_GIB} GiB were assumed",))
+    assumed = default_gib(count)
+    whose = f"a model of one's own on {count} cards" if count >= SEVERAL else "a model of one's own"
+    why = f"no model of a known size was recognized; {assumed} GiB is the default for {whose}"
+    finding = Finding("hardware.vram_required_gb", str(assumed), why, Confidence.LOW, where)
+    return MemoryNeed(assumed, count, None, None, finding, (f"{gap}; {assumed} GiB were assumed",))
 
 
 def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
