@@ -25,6 +25,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 MAX_LINES = 4000
 MAX_LINE_CHARACTERS = 4000
+_HEADING = re.compile(r"\s{0,3}(?:#{1,6}\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
 MAX_DOCUMENTS = 10
 _NOT_HARDWARE = re.compile(
     r"change|history|release|contribut|conduct|license|licence|security|citation|faq|notes?\b", re.IGNORECASE
@@ -133,8 +134,8 @@ def _headings(lines: list[str]) -> list[str]:
     for line in lines:
         if is_fence(line):
             is_code = not is_code
-        elif not is_code and (match := re.match(r"\s{0,3}#{1,6}\s+(.{1,200})", line)):
-            heading = match[1]
+        elif not is_code and (match := _HEADING.match(line)):
+            heading = match[1] or match[2]
         found.append(heading)
     return found
 
@@ -164,7 +165,7 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
-        for phrase in memory_phrases(sentence):
+        for phrase in memory_phrases(sentence, heading):
             size = phrase.size_gb
             why = f"the documentation {'asks for' if phrase.is_demanded else 'speaks of'} {size:g} GB of GPU memory"
             confidence = Confidence.HIGH if phrase.is_demanded else Confidence.MEDIUM

@@ -45,10 +45,13 @@ _MEMORY = (
     ),
 )
 _ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|only|consum\w*|takes?|"
-                   r"occup\w*|fits?|less than|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约|占用", re.IGNORECASE)  # fmt: skip
+                   r"occup\w*|fits?|less than|as little as|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约|占用", re.IGNORECASE)  # fmt: skip
 _DEMANDS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
+_ITEM = re.compile(r"\s*[-*•]\s")
+_REQUIREMENTS = re.compile(r"\brequirements?\b", re.IGNORECASE)
 _MAIN_MEMORY = re.compile(
-    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b",
+    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b"
+    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
     re.IGNORECASE,
 )
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
@@ -146,11 +149,12 @@ def purpose(text: str) -> str:
     return "inference" if infers and not trains else ""
 
 
-def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
-    """Yield the amounts of GPU memory that a sentence asks for.
+def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
+    """Yield the amounts of GPU memory that a sentence asks for, or an item of a list of requirements.
 
     None where it speaks of main memory or disks, or of no more than a card's size.
     """
+    is_listed = bool(_ITEM.match(line)) and bool(_REQUIREMENTS.search(heading))
     if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
         return
     seen: set[float] = set()
@@ -165,9 +169,9 @@ def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
                 continue
             if pattern is _SIZED and not match[0].endswith(")") and _NAMED_BEFORE.search(line[: match.start()]):
                 continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
-            if asks and 1 <= size <= 400 and size not in seen:
+            if (asks or is_listed) and 1 <= size <= 400 and size not in seen:
                 seen.add(size)
-                is_demanded = bool(_DEMANDS.search(around)) and pattern is not _COMPARED
+                is_demanded = (is_listed or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
                 yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
 
 

@@ -23,12 +23,16 @@ def hands_on(checkout: Checkout, source: Source) -> bool:
     """
     if source.code is None or not TRAINING_TARGET.search(f"/{source.name}"):
         return False
-    if "hydra" in source.code.imported() and source.code.calls_named("instantiate"):
-        return bool(source.code.imported() & GPU_MODULES)
+    if "hydra" in source.code.imported() and source.code.calls_named("instantiate", "get_class"):
+        closure = import_closure(checkout, source)
+        return any(each.code is not None and each.code.imported() & GPU_MODULES for each in closure)
     if _starts_another(checkout, source):
         return True
     taken = [
-        name for item in source.code.imports if module_source(checkout, item.module) is None for name in item.names
+        name
+        for item in source.code.imports
+        if module_source(checkout, item.module) is None and item.module.split(".")[0] != "sklearn"
+        for name in item.names
     ]
     called = {call.name for call in source.code.calls if _TRAINS_ELSEWHERE.fullmatch(call.name)}
     return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)

@@ -23,6 +23,8 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("It takes 11.5G GPU memory for 7B and about 23G GPU memory for 13B", [(11.5, False), (23, False)]),
         ("模型推理至少需要 13GB 显存", [(13, True)]),
         ("needs 64 GB of system memory", []),
+        ("use the CPU if your system has less than 32GB of unified memory", []),
+        ("on a MacBook it needs 16 GB of memory", []),
         ("needs 64 GB of RAM and a 100 GB disk", []),
         ("an A100 80GB GPU", []),
         ("reduces the memory by 3 GB of VRAM", []),
