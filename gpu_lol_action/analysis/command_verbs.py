@@ -17,12 +17,33 @@ SERVING_TARGET = re.compile(
 )
 
 
+_MODES = ("mode", "exec_mode", "run_mode", "phase", "action", "job_type")
+"""Options that say which of its works a program is to do."""
+_JUDGES = re.compile(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
+
+
+def only_judges(command: LaunchCommand) -> bool:
+    """Whether a command tells its program to do nothing but measure what was trained (``main.py --mode eval``)."""
+    return any(_JUDGES.fullmatch(command.options.get(name, "").lower()) for name in _MODES)
+
+
 def by_verb(command: LaunchCommand) -> Behavior | None:
-    """Return what the sub-command of a program with several says (``tool train``); None where there is none."""
+    """Return what the sub-command or mode of a program with several says (``tool train``); None where there is none."""
     verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
-    if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
+    mode = next((command.options[name].lower() for name in _MODES if name in command.options), "")
+    if re.fullmatch(r"predict\w*|infer(?:ence)?|generate|generation|sampl(?:e|ing)|demo", mode):
+        return Behavior.INFERS
+    if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb) or re.fullmatch(r"(?:pre)?train(?:ing|_and_eval\w*)?", mode):
         return Behavior.TRAINS
     return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
+
+
+def by_name(command: LaunchCommand) -> Behavior:
+    """Return what the name of a program says that is not here; NEITHER where it says nothing."""
+    name = command.target.rsplit("/", 1)[-1]
+    if TRAINING_TARGET.search(name) or "_train" in name:
+        return Behavior.TRAINS
+    return Behavior.INFERS if SERVING_TARGET.search(name.removesuffix(".py")) else Behavior.NEITHER
 
 
 def by_words(command: LaunchCommand) -> Behavior:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, by_verb, by_words
+from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, by_name, by_verb, by_words
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.handed_on import hands_on
@@ -164,6 +164,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
             behavior = Behavior.TRAINS  # one program for all, and the script around it says what for
     elif command.is_tool or command.is_launcher or (script is None and is_fetched(command)):
         behavior = by_words(command)
+    elif script is None and command.tool == "python" and command.target.endswith(".py"):
+        behavior = by_name(command)
     # MPI starts simulations as well; the other launchers start one process per GPU.
     if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):
         trains = script is None or TRAINING_TARGET.search(script.path)
@@ -286,15 +288,5 @@ def _behavior(source: Source, *, uses_gpu: bool = False) -> Behavior:
     return behavior_of(source.code, uses_gpu=uses_gpu)[0] if source.code is not None else Behavior.NEITHER
 
 
-__all__ = [
-    "Run",
-    "configured_runs",
-    "detect",
-    "documented_runs",
-    "import_closure",
-    "is_started",
-    "local_imports",
-    "looked_up",
-    "program_runs",
-    "programs",
-]
+__all__ = ["Run", "configured_runs", "detect", "documented_runs", "import_closure", "is_started", "local_imports", "looked_up",
+           "program_runs", "programs"]  # fmt: skip

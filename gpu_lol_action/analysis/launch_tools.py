@@ -25,7 +25,7 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES = frozenset({"accelerate", "horovodrun", "mpirun"})
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
-                   "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "nemo",
+                   "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
                    "ns-train", "megatron-lm", "oumi", "unsloth", "openrlhf"})  # fmt: skip
 # A tool whose name is also a language's and a storage client's: only these words of it train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"})}
@@ -247,8 +247,7 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
     if tool in TOOLS:
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
-        # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
-        # With a few options it is one even where a reader's own path stands first (``tool "$DATA" --arch x --lr 1``).
+        # In prose a tool's name stands alone; a command goes on with a word, a file, or a few options behind a reader's own path.
         is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or len(options) > 2 * bool(places)
         return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)

@@ -19,6 +19,7 @@ FAR_LARGER = 8
 WORD_PIECES = 50_304  # GPT-2's vocabulary, padded: where a program does not say its own
 CHARACTERS = 256  # what models of a few hundred kilobytes learn is spelled, not read in word pieces
 NARROW = 128
+FEWEST_BLOCKS = 4
 LEAST_ADAPTED_B = 0.05
 """Billions of parameters of the smallest models that adapters are published for (distilled encoders have 66 M)."""
 _LIBRARY_FILE = re.compile(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
@@ -170,6 +171,8 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
     if not numbers["model.layers"] or not numbers["model.hidden_size"]:
         return None
     if not numbers["model.vocabulary"] and best(findings, "media.image_size") is not None:
+        if numbers["model.layers"] < FEWEST_BLOCKS and not numbers["model.attention_heads"]:
+            return None  # a recurrent part's layers
         facts = shape_model("own vision transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                             vocabulary=0, heads=numbers["model.attention_heads"])  # fmt: skip
         return replace(facts, kind="vision")

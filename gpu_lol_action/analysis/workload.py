@@ -101,7 +101,9 @@ def _only_embeds(checkout: Checkout) -> bool:
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
-    run = None if run is not None and is_shown(run.script) else run  # what is shown may be one use of many
+    # What is shown may be one use of many; in a folder of documents alone it is all there is.
+    is_one_of_many = run is not None and is_shown(run.script) and bool(checkout.of(Form.PYTHON, Form.NOTEBOOK))
+    run = None if is_one_of_many else run
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
     # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs; no
