@@ -11,6 +11,9 @@ from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
+_MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type")
+_TRAINING_MODE = re.compile(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
+_SERVING_MODE = re.compile(r"infer(?:ence)?|predict|prediction|serve|generate|sample|transcribe|chat|demo")
 SERVING_TARGET = re.compile(
     r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
     r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
@@ -18,7 +21,12 @@ SERVING_TARGET = re.compile(
 
 
 def by_verb(command: LaunchCommand) -> Behavior | None:
-    """Return what the sub-command of a program with several says (``tool train``); None where there is none."""
+    """Return what the sub-command of a program with several says (``tool train``, ``--mode train``); None where there is none."""
+    said = next((command.options[name].lower() for name in _MODES if name in command.options), "")
+    if _TRAINING_MODE.fullmatch(said):
+        return Behavior.TRAINS
+    if _SERVING_MODE.fullmatch(said):
+        return Behavior.INFERS
     verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
     if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
         return Behavior.TRAINS
