@@ -17,6 +17,7 @@ from gpu_lol_action.analysis import (
     media,
     models,
     models_beside,
+    named_hardware,
     packages,
     serving_engine,
     training,
@@ -60,6 +61,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     documented.detect,
     documented_sizes.detect,
     declared_hardware.detect,
+    named_hardware.detect,
 )
 TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
 

@@ -34,12 +34,12 @@ _TRAINING_CALLS = frozenset({
     "backward", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward", "train_step", "value_and_grad",
     "training_step", "apply_gradients", "train_and_evaluate", "fit_generator", "train_detector", "train_model",
     "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train",
-    "zero_grad", "run_training",
+    "zero_grad", "create_supervised_trainer", "pretrain_recipe", "finetune_recipe", "run_training",
 })  # fmt: skip
 _TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",
                              "fairseq_cli.train", "trlx.train", "tf.gradients"})  # fmt: skip
 _PLACES = frozenset({"model", "config", "config_params", "dist_init_required"})
-_OPTIMIZERS = re.compile(r"(?:torch\.optim|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
+_OPTIMIZERS = re.compile(r"(?:torch\.optim|transformers|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
                          r"(?:\w*Optimizer|Adam\w*|adam\w*|SGD|sgd|RMSprop|rmsprop|Adafactor|adafactor|Lion|lion|LAMB|lamb)")  # fmt: skip
 _MORE_OPTIMIZERS = ("Adagrad", "Adadelta", "RAdam", "NAdam", "LBFGS", "DiffGrad", "AdamP")
 _OPTIMIZER_CALL = re.compile(rf"(?:torch\.optim|optim)\.(?:Adam\w*|SGD|RMSprop|{'|'.join(_MORE_OPTIMIZERS)})")
@@ -52,9 +52,12 @@ _TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "lea
                    *(f"{kind}Config" for kind in ("SFT", "DPO", "GRPO", "PPO", "ORPO", "KTO", "Reward", "RLOO")))  # fmt: skip
 _OPTIMIZER_WORDS = ("*Optimizer", "Adam", "AdamW", "Adamax", "Adam8bit", "AdamW8bit", "Adamw", "adam", "adamw", "SGD", "sgd", "RMSprop",
                     "rmsprop", "Adafactor", "adafactor", "Lion", "lion", "LAMB", "lamb")  # fmt: skip
+# The main function of a module that is named for training.
+_STARTING_WORDS = ("cli_main", "main", "trainer")
+_STARTS_TRAINING = re.compile(r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main")
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
-     "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric"}
+     "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain"}
 )  # fmt: skip
 # What is fitted and learns nothing on a GPU: an index, a vectorizer, a scaler (``vector_index.fit(vectors, documents)``).
 _NO_NETWORK = re.compile(
@@ -95,12 +98,12 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
         return Behavior.NEITHER, None
     said = (call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported))
     training = next((call for call in said if not _only_places(code, call) and not _only_guides(code, call)), None)
+    training = training or _of_other_code(code)
     # An optimizer is only made to train, but the step itself says it better.
     if training is None and "jax" in imported:
-        training = next((call for call in code.calls_named("grad") if call.name == "grad" and _is_of_jax(code)), None)
-    is_drawn = training is None and _optimizes_a_picture(code)
-    words = () if is_drawn else _OPTIMIZER_WORDS
-    optimizers = (call for call in code.calls_named(*words) if _OPTIMIZERS.fullmatch(call.name)) if words else iter(())
+        training = next((call for call in code.calls_named("grad") if _full_name(code, call) == "jax.grad"), None)
+    words = () if training is not None or _optimizes_a_picture(code) else _OPTIMIZER_WORDS
+    optimizers = (c for c in (code.calls_named(*words) if words else ()) if _OPTIMIZERS.fullmatch(_full_name(code, c)))
     training = training or next(optimizers, None)
     if training is not None:
         return Behavior.TRAINS, training
@@ -109,9 +112,20 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
 
 
-def _is_of_jax(code: PythonCode) -> bool:
-    """Whether ``grad`` is JAX's (``from jax import grad, jit``)."""
-    return any(item.module == "jax" and "grad" in item.names for item in code.imports)
+def _full_name(code: PythonCode, call: Call) -> str:
+    """Return a call's name with the module that its first word is taken from (``from torch.optim import SGD``)."""
+    first = call.name.partition(".")[0]
+    module = next((item.module for item in code.imports if first in item.names), "")
+    return f"{module}.{call.name}" if module else call.name
+
+
+def _of_other_code(code: PythonCode) -> Call | None:
+    """Return the call that starts another project's training: its main function, or what it calls its trainer."""
+    for word in _STARTING_WORDS:
+        for call in code.calls_named(word):
+            if call.name == "trainer" or _STARTS_TRAINING.fullmatch(_full_name(code, call)):
+                return call
+    return None
 
 
 def _only_places(code: PythonCode, call: Call) -> bool:
@@ -167,7 +181,11 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
 
 def _is_network(owner: str, imported: frozenset[str]) -> bool:
     """Whether a name beside scikit-learn, whose estimators are fitted too, stands for a network or its trainer."""
-    return "trainer" in owner or bool(imported & {"tensorflow", "keras"} and re.search(r"model|net|learner", owner))
+    return (
+        "trainer" in owner
+        or "brain" in owner
+        or bool(imported & {"tensorflow", "keras"} and re.search(r"model|net|learner", owner))
+    )
 
 
 def _is_inference_call(call: Call) -> bool:

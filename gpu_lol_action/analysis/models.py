@@ -55,7 +55,7 @@ _TOWER = re.compile(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder
 # Files of encoders alone: parts that lie beside a model.
 _ENCODERS = re.compile(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
-_OWN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
+_OWN_NAME = re.compile(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 
 

@@ -46,3 +46,25 @@ def test_a_file_that_asks_for_what_is_needed_is_not_doubted(checkout: Build, ask
     tree = checkout({"main.py": INFER, "README.md": "```\npython main.py\n```\n"})
     found = analyze(tree, f"hardware: {{vram_required_gb: {asked}}}\n")
     assert ("hardware.vram_required_gb" in {each.key for each in found.differences}) is is_doubted
+
+
+LABELS = """import torch
+from transformers import AutoModelForSequenceClassification
+if __name__ == '__main__':
+    model = AutoModelForSequenceClassification.from_pretrained('google-bert/bert-base-uncased').cuda()
+    batch_size, max_length = 4, 64
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("processes", "size"), [(1, 12), (2, 12), (4, 16), (8, 16)])
+def test_machines_with_many_cards_have_cards_of_16(checkout: Build, processes: int, size: int) -> None:
+    readme = f"# Labels\n```bash\ntorchrun --nproc_per_node {processes} train.py\n```\n"
+    hardware = analyze(checkout({"train.py": LABELS, "README.md": readme})).spec.hardware
+    assert (hardware.gpu_count, hardware.vram_required_gb) == (processes, size)
+
+
+def test_what_documentation_says_of_many_cards_wins(checkout: Build) -> None:
+    readme = "# Labels\n```bash\ntorchrun --nproc_per_node 4 train.py\n```\nTraining takes 4 GB of GPU memory on each card.\n"
+    assert analyze(checkout({"train.py": LABELS, "README.md": readme})).spec.hardware.vram_required_gb == 8
