@@ -11,15 +11,15 @@ from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
+_MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type")
+"""Options that say which of its works a program is to do."""
+_TRAINING_MODE = re.compile(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
+_SERVING_MODE = re.compile(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
+_JUDGES = re.compile(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 SERVING_TARGET = re.compile(
     r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
     r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
-
-
-_MODES = ("mode", "exec_mode", "run_mode", "phase", "action", "job_type")
-"""Options that say which of its works a program is to do."""
-_JUDGES = re.compile(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 
 
 def only_judges(command: LaunchCommand) -> bool:
@@ -28,22 +28,16 @@ def only_judges(command: LaunchCommand) -> bool:
 
 
 def by_verb(command: LaunchCommand) -> Behavior | None:
-    """Return what the sub-command or mode of a program with several says (``tool train``); None where there is none."""
+    """Return what the sub-command of a program with several says (``tool train``, ``--mode train``); None where there is none."""
+    said = next((command.options[name].lower() for name in _MODES if name in command.options), "")
     verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
-    mode = next((command.options[name].lower() for name in _MODES if name in command.options), "")
-    if re.fullmatch(r"predict\w*|infer(?:ence)?|generate|generation|sampl(?:e|ing)|demo", mode):
+    if _TRAINING_MODE.fullmatch(said):
+        return Behavior.TRAINS
+    if _SERVING_MODE.fullmatch(said):
         return Behavior.INFERS
-    if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb) or re.fullmatch(r"(?:pre)?train(?:ing|_and_eval\w*)?", mode):
+    if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
         return Behavior.TRAINS
     return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
-
-
-def by_name(command: LaunchCommand) -> Behavior:
-    """Return what the name of a program says that is not here; NEITHER where it says nothing."""
-    name = command.target.rsplit("/", 1)[-1]
-    if TRAINING_TARGET.search(name) or "_train" in name:
-        return Behavior.TRAINS
-    return Behavior.INFERS if SERVING_TARGET.search(name.removesuffix(".py")) else Behavior.NEITHER
 
 
 def by_words(command: LaunchCommand) -> Behavior:

@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
+from gpu_lol_action.analysis.short_options import spelled_out
 from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -173,7 +174,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if behavior is Behavior.NEITHER:
         return None
     configs = configs or own_configs(checkout, script)
-    return Run(behavior, command.evidence, command, script, configs, command.options)
+    return Run(behavior, command.evidence, command, script, configs, spelled_out(checkout, script, command.options))
 
 
 def _is_named_for_training(command: LaunchCommand) -> bool:

@@ -161,7 +161,8 @@ def parse_command(
         return None
     options, places = split_options(rest)
     target = module or target_of(tool, options, places)
-    if target is None:
+    is_named = list(places) == ["serve"] and not options and source.form is Form.MARKDOWN
+    if target is None or is_named:  # a tool's name with its verb, in a sentence: a server is told what to serve
         return None
     known = {**variables, **own}
     request = asked or request_of_words(runner)

@@ -23,7 +23,7 @@ SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_p
                "data_parallel_size", "dp", "dp_size")  # fmt: skip
 NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 # Launchers whose count is of all machines together.
-COUNTS_ALL_MACHINES = frozenset({"accelerate", "horovodrun", "mpirun"})
+COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
                    "ns-train", "megatron-lm", "oumi", "unsloth", "openrlhf"})  # fmt: skip
@@ -274,6 +274,8 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
         count = as_count(options.get(flag))
         if count:
             machines = next((as_count(options.get(name)) for name in NODE_FLAGS if name in options), None) or 1
+            if tool == "mpirun" and count // machines > MOST_CARDS:
+                return None  # MPI starts workers on cores as well
             return max(1, count // machines) if tool in COUNTS_ALL_MACHINES else count
     if tool == "deepspeed" and (found := re.search(r":([\d,]+)$", options.get("include", ""))):
         return len(found[1].split(","))

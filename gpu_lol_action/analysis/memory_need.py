@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,6 +38,8 @@ from gpu_lol_action.estimation.vram import (
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
+# Handwritten digits and the like (28 pixels a side): what their networks keep is small, whatever they are.
+SMALL_PICTURE, SMALL_GIB = 28, 6
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
 
@@ -219,9 +222,15 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
         finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, first.finding.evidence)
         return MemoryNeed(gib, count, None, None, finding, (f"{gap}; {taken}",))
     where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
-    why = f"no model of a known size was recognized; {DEFAULT_GIB} GiB is the default for a model of one's own"
-    finding = Finding("hardware.vram_required_gb", str(DEFAULT_GIB), why, Confidence.LOW, where)
-    return MemoryNeed(DEFAULT_GIB, count, None, None, finding, (f"{gap}; {DEFAULT_GIB} GiB were assumed",))
+    pictures = best(findings, "media.image_size")
+    is_small = (
+        pictures is not None and max(map(int, re.findall(r"\d{1,6}", pictures.value)), default=0) <= SMALL_PICTURE
+    )
+    default = SMALL_GIB if is_small else DEFAULT_GIB
+    whose = f"a model of pictures of {pictures.value} pixels" if is_small and pictures else "a model of one's own"
+    why = f"no model of a known size was recognized; {default} GiB is the default for {whose}"
+    finding = Finding("hardware.vram_required_gb", str(default), why, Confidence.LOW, where)
+    return MemoryNeed(default, count, None, None, finding, (f"{gap}; {default} GiB were assumed",))
 
 
 def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:

@@ -46,6 +46,10 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     if engine is not None:
         default = context_length(model.name) or LONGEST_REQUEST
     length = int(value_of_best(findings, "training.sequence_length") or default)
+    if engine is not None and (model.source == "name" or not model.has_shape):
+        length = min(
+            length, LONGEST_REQUEST
+        )  # how much a token of it takes is a guess, and of long contexts a wild one
     if model.kind in {"vision", "vision-text"}:
         length = default  # a number of tokens in code is a text's, not an image's
     sharding = _sharding(findings)

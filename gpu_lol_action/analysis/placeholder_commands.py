@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.paths import Form
 
@@ -23,7 +24,10 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
 
 
 def is_fetched(command: LaunchCommand) -> bool:
-    """Whether a host's task first fetches the project whose program it starts: then that is its work."""
+    """Whether a host's task first fetches the project whose program it starts, or a scheduler's script one that its image holds."""
+    if command.source.form is Form.SHELL:
+        is_job = "#SBATCH" in command.source.text and command.target.startswith("/")
+        return is_job and TRAINING_TARGET.search(command.target) is not None
     return command.source.form is Form.YAML and "git clone" in command.source.text
 
 

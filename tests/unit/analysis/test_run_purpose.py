@@ -125,3 +125,71 @@ def test_what_tells_another_module_to_learn_trains_though_it_loads_too(checkout:
     )
     files = {"coach.py": coach, "net.py": NET}
     assert behavior(checkout({**files, "main.py": main.format(word="learn")})) is Behavior.TRAINS
+
+
+def test_short_options_are_known_by_their_long_names(checkout: Build) -> None:
+    program = (
+        "import argparse\nimport torch\n\nif __name__ == '__main__':\n    p = argparse.ArgumentParser()\n"
+        "    p.add_argument('-b', '--batch-size', type=int, default=2048)\n    p.add_argument('-e', '--epochs', default=1)\n"
+        "    p.add_argument('-x')\n    loss.backward()\n"
+    )
+    run = primary_run(
+        checkout({"train.py": program, "README.md": "# x\n\n```\npython train.py -b 256 -x 3 -e 2 --epochs 5\n```\n"})
+    )
+    assert run is not None
+    assert run.options == {"batch_size": "256", "x": "3", "e": "2", "epochs": "5"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--exec-mode train --task 01", Behavior.TRAINS),
+        ("--mode=predict", Behavior.INFERS),
+        ("--task 01", Behavior.INFERS),
+    ],
+)
+def test_a_mode_says_what_a_program_for_several_does(checkout: Build, options: str, expected: Behavior) -> None:
+    program = NET + "\nif __name__ == '__main__':\n    load('x').predict(1)\n"
+    assert (
+        behavior(checkout({"main.py": program, "README.md": f"# x\n\n```\npython main.py {options}\n```\n"}))
+        is expected
+    )
+
+
+def test_playing_is_a_step_beside_learning(checkout: Build) -> None:
+    play = NET + "\nif __name__ == '__main__':\n    load('x').predict(1)\n"
+    train = NET + "\nif __name__ == '__main__':\n    loss.backward()\n"
+    files = {"chapter/01_train.py": train, "chapter/02_play.py": play, "chapter/record.sh": "python 02_play.py -m x\n"}
+    assert behavior(checkout(files)) is Behavior.TRAINS
+
+
+@pytest.mark.parametrize(("processes", "count"), [(8, 8), (19, 1)])
+def test_mpi_starts_workers_on_cores_as_well(checkout: Build, processes: int, count: int) -> None:
+    train = NET + "\nif __name__ == '__main__':\n    loss.backward()\n"
+    analysis = analyze(
+        checkout({"run.py": train, "README.md": f"# x\n\n```\nmpirun -np {processes} python run.py\n```\n"})
+    )
+    assert analysis.spec.hardware.gpu_count == count
+
+
+def test_a_servers_name_in_a_sentence_is_no_command(checkout: Build) -> None:
+    text = "# x\n\nWe use `vllm serve` here.\n\n```\nvllm serve Qwen/Qwen2.5-7B-Instruct\n```\n"
+    run = primary_run(checkout({"README.md": text}))
+    assert run is not None
+    assert run.command is not None
+    assert run.command.words == ("serve", "Qwen/Qwen2.5-7B-Instruct")
+
+
+def test_a_job_starts_what_its_image_holds(checkout: Build) -> None:
+    job = "#!/bin/bash\n#SBATCH --gres=gpu:8\nsrun --container-image x.sqsh python3 /workspace/esm/pretrain.py --config a\n"
+    prepare = "import pandas\npandas.read_csv('x')\n"
+    analysis = analyze(checkout({"1.pretrain.slurm": job, "prepare.py": prepare}))
+    assert analysis.spec.meta.workload_type.value == "training"
+    assert analysis.spec.hardware.gpu_count == 8
+
+
+def test_an_unknown_model_of_small_pictures_is_small(checkout: Build) -> None:
+    train = "import torch\nfrom torchvision import datasets\ndata = datasets.{data}('x')\nmodel = define(trial)\nloss.backward()\nx.cuda()\n"
+    small = analyze(checkout({"train.py": train.format(data="MNIST")}))
+    assert small.spec.hardware.vram_required_gb == 8
+    assert analyze(checkout({"train.py": train.format(data="ImageNet")})).spec.hardware.vram_required_gb != 8

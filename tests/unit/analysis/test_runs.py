@@ -54,7 +54,7 @@ def first(tree: Checkout) -> tuple[str, str]:
         # A family of programs by a variable.
         ({"go.sh": "for T in sft; do\naccelerate launch src/lab/$T.py\ndone\n", "src/lab/sft.py": TRAIN, "src/lab/view.py": LAUNCHES_NOTHING}, "accelerate $T.py"),
         # Code at the root without a guard is started; what others import is not.
-        ({"helper.py": "import torch\nloss.backward()\n", "play.py": "import torch\nimport helper\nmodel.cuda().generate(x)\n"}, "play.py"),
+        ({"helper.py": "import torch\nloss.backward()\n", "work.py": "import torch\nimport helper\nmodel.cuda().generate(x)\n"}, "work.py"),
         # A program that hands another to a cluster is the one that is started.
         ({"main_train.py": TRAIN, "submit_train.py": "import submitit\nimport main_train\nif __name__ == '__main__':\n    main_train.main()\n"}, "submit_train.py"),
         # Sub-commands, and packages whose name means nothing.
