@@ -40,6 +40,14 @@ def by_verb(command: LaunchCommand) -> Behavior | None:
     return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
 
 
+def by_name(command: LaunchCommand) -> Behavior:
+    """Return what the name of a program says that is not here; NEITHER where it says nothing."""
+    name = command.target.rsplit("/", 1)[-1]
+    if TRAINING_TARGET.search(name) or "_train" in name:
+        return Behavior.TRAINS
+    return Behavior.INFERS if SERVING_TARGET.search(name.removesuffix(".py")) else Behavior.NEITHER
+
+
 def by_words(command: LaunchCommand) -> Behavior:
     """Return what a command does whose program is not here, told from its words."""
     words = f"{command.target} {' '.join(command.words[:2])}"

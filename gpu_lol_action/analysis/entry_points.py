@@ -17,11 +17,11 @@ from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_comman
 from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.library_copies import without_copies
+from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
-from gpu_lol_action.analysis.short_options import spelled_out
 from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -32,6 +32,7 @@ _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epoch
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 _BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
+MAX_PARSERS = 8
 MAX_PLACES = 4  # variables in the name of a configuration
 
 
@@ -174,7 +175,9 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if behavior is Behavior.NEITHER:
         return None
     configs = configs or own_configs(checkout, script)
-    return Run(behavior, command.evidence, command, script, configs, spelled_out(checkout, script, command.options))
+    parsers = import_closure(checkout, script)[:MAX_PARSERS] if script is not None else ()
+    options = by_long_names(command.options, parsers)
+    return Run(behavior, command.evidence, command, script, configs, options)
 
 
 def _is_named_for_training(command: LaunchCommand) -> bool:

@@ -209,7 +209,7 @@ def _shown_on(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the number of cards that documentation demands of a run that infers with layers spread over all that it sees."""
     if run.behavior is not Behavior.INFERS or (where := _placed_over_all(checkout, run)) is None:
         return []
-    found = documented.detect(checkout, run)
+    found = [f for f in documented.detect(checkout, run) if not f.field.startswith("documented.training.")]
     asked = {f.evidence for f in found if f.field.endswith(".card") and f.confidence >= Confidence.MEDIUM}
     asked |= {f.evidence for f in found if f.field.endswith("memory_gb") and f.confidence is Confidence.HIGH}
     for said in found:

@@ -75,7 +75,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         known = unique.setdefault(finding.value, finding)
         if finding.confidence > known.confidence:
             unique[finding.value] = finding
-    is_named = any(finding.confidence is Confidence.HIGH for finding in unique.values())
+    # An id whose size nothing tells leaves its class as the only hint.
+    is_named = any(f.confidence is Confidence.HIGH and f.field == "model.id" for f in unique.values())
     guessed = [] if is_named else guess_family(checkout, run)
     return [*unique.values(), *_quantized(unique.values()), *guessed, *shape_of_run(checkout, run)]
 

@@ -70,10 +70,21 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
 
 def four_bit_switch(scope: Scope) -> Found | None:
     """Return the switch that loads weights at 4 bit, on or off: one that is off wins over code that could (`q_lora`)."""
-    named, four = look_up(scope, _QLORA), look_up(scope, _FOUR_BIT)
+    named, four = look_up(scope, _QLORA), _not_only_offered(scope, look_up(scope, _FOUR_BIT))
     if named is None or (is_on(named) and is_on(four)):
         return four
     return four if four is not None and four.confidence > named.confidence else named
+
+
+def _not_only_offered(scope: Scope, found: Found | None) -> Found | None:
+    """Return a switch, or the parameter of the same loader that turns it on and is off (``def load(path, load_4bit=False)``)."""
+    if found is None or not is_on(found) or found.confidence is Confidence.HIGH:
+        return found
+    bits = "8bit" if "8bit" in found.setting.key else "4bit"
+    offers = [
+        each for each in scope.under((f"load_{bits}", f"use_{bits}")) if each.evidence.path == found.evidence.path
+    ]
+    return next((each for each in offers if each.setting.is_parameter and not is_on(each)), found)
 
 
 def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -141,7 +152,10 @@ def _is_handed_on(checkout: Checkout, run: Run, where: Evidence) -> bool:
 
 def weight_bits_of(scope: Scope) -> Finding | None:
     """Return how many bits the weights have, where they are quantized at load."""
-    for found, width in ((four_bit_switch(scope), "4"), (look_up(scope, _EIGHT_BIT), "8")):
+    for found, width in (
+        (four_bit_switch(scope), "4"),
+        (_not_only_offered(scope, look_up(scope, _EIGHT_BIT)), "8"),
+    ):
         if is_on(found) and found is not None:
             return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
     if (parts := _hqq(scope)) is not None:

@@ -49,7 +49,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if refused is not None:
         why = f"`{refused.path}` asks for a machine without a GPU"
         return [Finding("workload", "cpu-only", why, Confidence.HIGH, refused)]
-    need = _gpu_need(checkout, run, wish)
+    need = _gpu_need(checkout, run, wish) or _of_a_document(checkout, run)
     if need is not None and wish is None and (reason := _why_no_gpu(checkout, run)) is not None:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     if need is None:
@@ -131,6 +131,15 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     return _need_by_command(checkout, run, is_library=is_library)
+
+
+def _of_a_document(checkout: Checkout, run: Run | None) -> Finding | None:
+    """Return that the program which a document shows needs a GPU, where the checkout has no other: it is a model's card."""
+    if run is None or run.script is None or not is_shown(run.script) or checkout.of(Form.PYTHON, Form.NOTEBOOK):
+        return None
+    used = run.script.code.imported() & GPU_MODULES if run.script.code is not None else set()
+    why = f"the program that the documentation shows imports `{min(used)}`" if used else ""
+    return Finding("gpu.use", "yes", why, Confidence.MEDIUM, run.evidence) if used else None
 
 
 def _reads_its_list(checkout: Checkout) -> bool:
