@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, by_verb, by_words
+from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, by_library, by_verb, by_words
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.handed_on import hands_on
@@ -163,6 +163,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         behavior = Behavior.INFERS if is_page else behavior
     elif command.is_tool or command.is_launcher:
         behavior = by_words(command)
+    elif command.tool == "python":
+        behavior = by_library(command)
     if behavior is Behavior.NEITHER and script is not None and hands_on(checkout, script):
         behavior = Behavior.TRAINS
     # MPI starts simulations as well; the other launchers start one process per GPU.

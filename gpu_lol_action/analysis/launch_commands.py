@@ -28,7 +28,13 @@ from gpu_lol_action.analysis.launch_tools import (
     without_comment,
     without_runners,
 )
-from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
+from gpu_lol_action.analysis.launch_wrappers import past_wrapper
+from gpu_lol_action.analysis.machine_requests import (
+    MachineRequest,
+    machine_request,
+    request_of_words,
+    request_of_wrapper,
+)
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.domain.finding import Evidence
@@ -133,6 +139,7 @@ def parse_command(
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
+    wrapper, words = past_wrapper(words)
     if not words or _ASKS_FOR_HELP & set(words):
         return None
     module = scripts.get(words[0]) if len(words) > 1 else None
@@ -144,7 +151,7 @@ def parse_command(
     if target is None:
         return None
     known = {**variables, **own}
-    request = request_of_words(runner)
+    request = request_of_words(runner) if runner else request_of_wrapper(wrapper)
     processes = processes_of(tool, target, options, known) or request.gpus
     nodes = next((as_count(options.get(flag)) for flag in NODE_FLAGS if flag in options), None) or request.nodes or 1
     configs = tuple(

@@ -26,9 +26,10 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 COUNTS_ALL_MACHINES = frozenset({"accelerate", "horovodrun", "mpirun"})
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "nemo",
-                   "ns-train", "megatron-lm", "oumi", "unsloth", "openrlhf"})  # fmt: skip
-# A tool whose name is also a language's and a storage client's: only these words of it train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"})}
+                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf"})  # fmt: skip
+# Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}),
+          "megatron": frozenset({"sft", "pt", "rlhf"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})

@@ -62,6 +62,14 @@ def request_of_words(words: Sequence[str]) -> MachineRequest:
     return MachineRequest()
 
 
+def request_of_wrapper(words: Sequence[str]) -> MachineRequest:
+    """Return what a launcher of somebody's own is told that hands a command to a cluster (``launch.py --gpus 8 --num_nodes 2 --``)."""
+    text = " ".join(words).replace("_", "-")
+    gpus = re.search(r"--(?:num-)?gpus(?:-per-node)?[= ](\d{1,2})\b", text)
+    nodes = re.search(r"--(?:num-|n)?nodes[= ](\d{1,3})\b", text)
+    return MachineRequest(as_count(gpus[1]) if gpus else None, as_count(nodes[1]) if nodes else None)
+
+
 def _scheduled(text: str) -> MachineRequest:
     nodes = _NODES.search(text)
     machines = as_count(nodes[1]) if nodes else None
