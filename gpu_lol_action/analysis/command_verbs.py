@@ -7,6 +7,7 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.paths import Form
 
 TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
@@ -59,6 +60,11 @@ def by_words(command: LaunchCommand) -> Behavior:
     if "serve" in words or "chat" in words:
         return Behavior.INFERS
     return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
+
+
+def is_named_for_training(command: LaunchCommand) -> bool:
+    """Whether a command stands in a script that is named for training."""
+    return command.source.form is Form.SHELL and bool(TRAINING_TARGET.search(command.source.path))
 
 
 def by_library(command: LaunchCommand) -> Behavior:

@@ -19,8 +19,7 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
     "lightning": ("devices",),
 }
 # Flags of servers: the model is divided over so many GPUs.
-SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size",
-               "data_parallel_size", "dp", "dp_size")  # fmt: skip
+SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
 NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES = frozenset({"accelerate", "horovodrun", "mpirun"})
@@ -28,8 +27,7 @@ TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swi
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "nemo",
                    "ns-train", "megatron", "oumi", "unsloth", "openrlhf"})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}),
-          "megatron": frozenset({"sft", "pt", "rlhf"})}  # fmt: skip
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
@@ -142,7 +140,7 @@ def is_program(name: str) -> bool:
         or name in COUNT_FLAGS
         or name in INTERFACES
         or name in WEB_SERVERS
-        or name in {"fabric", *_SHELLS}
+        or name in {"fabric", "torchpack", *_SHELLS}
     )
 
 
@@ -189,6 +187,8 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     if first in {"lightning", "fabric"}:
         places = [word for word in rest if word not in {"run", "model"}]
         return ("lightning", places) if "run" in rest[:1] else (None, [])
+    if first == "torchpack":  # MPI behind a word of its own
+        return _inner("mpirun", rest[1:]) if rest[:1] == ["dist-run"] else (None, [])
     if first == "colossalai":
         return (first, rest[1:]) if rest[:1] == ["run"] else (None, [])
     if first in COUNT_FLAGS or first in TOOLS or first in INTERFACES or first in WEB_SERVERS:
@@ -247,7 +247,8 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
         # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
-        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or (bool(options) and not places)
+        # With a few options it is one even where a reader's own path stands first (``tool "$DATA" --arch x --lr 1``).
+        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or len(options) > 2 * bool(places)
         return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.reconcile import (
     Statement,
     at_the_command,
     headline,
+    large_enough,
     on_the_same_count,
     reconcile,
     statements,
@@ -76,7 +77,8 @@ def memory_need(
     model = model_of(findings, known)
     if model is None:
         trains = workload is WorkloadType.TRAINING
-        return _without_model(findings, statements(findings, trains=trains), stated or 1)
+        said = statements(findings, trains=trains)
+        return _without_model(findings, said if trains else _of_inference(said), stated or 1)
     asked = question_of(findings, workload, model)
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
@@ -95,7 +97,6 @@ def memory_need(
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
-    gaps = (*_gaps(findings, question), *relaxed)
     is_managed = best(findings, "memory.managed") is not None
     said = statements(
         findings,
@@ -106,7 +107,8 @@ def memory_need(
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
-    said = at_the_command(said, best(findings, "entry_point"))
+    said = said if is_rough else large_enough(said, _weights_gib(breakdown))
+    said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_assumed else _card_of_model(model, where)))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
@@ -122,7 +124,9 @@ def memory_need(
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
     # Divided only because one card is too small: another configuration starts from one card again.
     alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
-    return MemoryNeed(required, count, breakdown, model, need, gaps, alone, bool(relaxed))
+    return MemoryNeed(
+        required, count, breakdown, model, need, (*_gaps(findings, question), *relaxed), alone, bool(relaxed)
+    )
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:
@@ -150,10 +154,38 @@ def _is_offloaded(question: VramQuestion) -> bool:
     return question.is_parameters_offloaded or question.is_optimizer_offloaded or question.is_one_part_at_a_time
 
 
+def _holding_the_weights(
+    said: tuple[Statement, ...], findings: tuple[Finding, ...], breakdown: MemoryBreakdown, question: VramQuestion
+) -> tuple[Statement, ...]:
+    """Return the statements without amounts that could not even hold the weights, where the run itself says how wide these lie.
+
+    Below a model at 16 bit most READMEs praise how little it takes at 4: another run's need.
+    """
+    precision = best(findings, "training.precision")
+    is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits == 16
+    if question.method.trains or not is_said or _is_offloaded(question) or question.model.source == "shape":
+        return said
+    return tuple(each for each in said if each.is_card or each.memory_gib >= _weights_gib(breakdown))
+
+
+def _weights_gib(breakdown: MemoryBreakdown) -> float:
+    return sum(term.gib for term in breakdown.terms if term.name == "weights")
+
+
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:
     """Whether everything that is stated is far over the sum: what was recognized (an encoder) is not the whole model."""
-    sizes = [s.memory_gib for s in said if s.weight > WEIGHT_OF_NAMED_CARD]
+    sizes = [s.memory_gib for s in said if s.weight > WEIGHT_OF_NAMED_CARD and not _is_ordered(s)]
     return bool(sizes) and min(sizes) > EXPLAINS * breakdown.expected_gib
+
+
+def _of_inference(said: Sequence[Statement]) -> list[Statement]:
+    """Return what speaks of a run that infers with a model that is not known: not the cards that trained it, nor one that is only named (for its speed)."""
+    return [s for s in said if s.rank < 2 and (not s.is_card or s.weight > WEIGHT_OF_NAMED_CARD)]
+
+
+def _is_ordered(statement: Statement) -> bool:
+    """Whether a card is what a script orders from a scheduler: what there is, not what is needed."""
+    return statement.is_card and statement.finding.evidence.path.endswith((".sh", ".slurm", ".sbatch"))
 
 
 def _card_of_model(model: ModelFacts, where: Evidence) -> list[Statement]:

@@ -12,7 +12,7 @@ _BESIDE = re.compile(
     r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|post_?process|download|convert(?:er)?|conversion|export|"
     r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merger?|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|valid|validate|validation|"
-    r"extract|generate_data|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|analy[sz]e|report|requirements|utils?|release|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
+    r"extract|generate_data|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|release|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
     re.IGNORECASE,
 )
 # Folders of what keeps a repository in order.
@@ -34,6 +34,10 @@ _VARIANT_NAME = re.compile(
     r"(?:^|[_.-])(?:debug|toy|dummy|smoke|sanity|cpu|runcpu|mps|mac|mock|minimal|tpu|xla|npu|hpu|rocm|amd|colab|demo_train|single_batch|overfit|multi_?nodes?\d*|(?:run_with_)?submitit|\d+_?nodes)"
     r"(?=$|[_.-])",
     re.IGNORECASE,
+)
+# Folders of the same work for cards of other makers.
+_OTHER_MAKERS = frozenset(
+    {"amd", "rocm", "tpu", "gaudi", "habana", "hpu", "intel", "npu", "ascend", "trainium", "neuron"}
 )
 _TRIALS = frozenset({"test", "tests", "testing", "smoke", "debug"})
 _VARIANT_SECTION = re.compile(
@@ -57,7 +61,7 @@ def is_beside(run: Run) -> bool:
     named = ".".join(target.split(".")[-2:]) if "/" not in target else target
     # What starts the project's own package is its work, whatever that is called: an evaluation's is to evaluate.
     is_own_package = "." not in target and run.script is not None and run.script.name == "__main__.py"
-    if _BESIDE.search(named) and not is_own_package:
+    if (_BESIDE.search(named) or _SIDE_SERVICE.search(named)) and not is_own_package:
         return True
     if not command.evidence.path.lower().endswith((".md", ".rst", "makefile")) and _BESIDE.search(
         _stem(command.evidence.path)
@@ -68,6 +72,12 @@ def is_beside(run: Run) -> bool:
     )
 
 
+# Services that an agent or a training asks for what it does not know: its search engine, its sandbox, its judge.
+_SIDE_SERVICE = re.compile(
+    r"(?:^|[_.-])(?:retriev\w{1,4}|search|sandbox|rag|embedding|judge|verifier)_?(?:serv(?:er|e|ice|ing)|api|launch)(?=$|[_.-])"
+    r"|(?:^|[_.-])(?:build_?)?index(?:er|_builder)?(?=$|[_.-])",
+    re.IGNORECASE,
+)
 _SERVER = re.compile(r"serv(?:er|e|ice)|worker|api", re.IGNORECASE)
 
 
@@ -81,6 +91,10 @@ def is_variant(run: Run) -> bool:
     if run.command is not None and run.command.nodes > 1:
         return True
     if any(_is_in(source.path, _TRIALS) for source in run.configs[:1]):
+        return True
+    if _is_in(run.evidence.path, _OTHER_MAKERS):
+        return True
+    if run.command is not None and _is_in(run.command.evidence.path, _TRIALS):
         return True
     names = [_stem(run.script.path) if run.script else "", *(_stem(source.path) for source in run.configs[:1])]
     if run.command is not None:
@@ -107,9 +121,13 @@ def helpers_of(runs: Sequence[Run]) -> frozenset[Run]:
     """Return the runs that serve another: started in the background of one block, which then starts another program.
 
     What trains in the background is one of several runs of a kind, not a service. A server is one, too, whose module the
-    program that trains imports: it is started in another window.
+    program that trains imports: it is started in another window. So is what one documented line runs beside a training:
+    it writes what is learned from, or tries what was; and a server that a section starts before its training.
     """
-    found = {run for run in runs if run.behavior is not Behavior.TRAINS and _is_asked_by(run, runs)}
+    inferring = [run for run in runs if run.behavior is not Behavior.TRAINS]
+    training = [run for run in runs if run.behavior is Behavior.TRAINS]
+    found = {run for run in inferring if _is_asked_by(run, runs)}
+    found |= {run for run in inferring if any(_is_step_of(run, other) for other in training)}
     for run in runs:
         command = run.command
         if command is None or not command.is_background or run.behavior is Behavior.TRAINS:
@@ -122,6 +140,18 @@ def helpers_of(runs: Sequence[Run]) -> frozenset[Run]:
             if is_same_block and then.evidence.line > command.evidence.line:
                 found.add(run)
     return frozenset(found)
+
+
+def _is_step_of(run: Run, training: Run) -> bool:
+    """Whether one line of a document starts both, or one section a server first and then what trains with its answers."""
+    first, then = run.command, training.command
+    if first is None or then is None or first.said.path != then.said.path:
+        return False
+    if first.said == then.said:
+        return first.evidence.path != first.said.path
+    is_server = _SERVER.search(first.target.rsplit("/", 1)[-1]) is not None
+    is_before = bool(first.section) and first.section == then.section and first.said.line < then.said.line
+    return is_server and is_before
 
 
 def _is_asked_by(run: Run, runs: Sequence[Run]) -> bool:

@@ -7,7 +7,9 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.frozen_models import frozen_language_model
 from gpu_lol_action.analysis.frozen_weights import frozen_but_adapters
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -27,6 +29,11 @@ _ADAPTERS = (
 _QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 # P-tuning and prefix tuning: a few embeddings before the text, of the size of small adapters.
 _PREFIX = ("pre_seq_len", "num_virtual_tokens")
+# Ways to train few of the weights: adapters, a prefix, the last layers alone.
+_FEW = re.compile(r"lora|(?:^|[_-])(?:freeze|frozen)|^(?:p[_-]?tuning|prefix|prompt)", re.IGNORECASE)
+_PUTS_ON = ("get_peft_model", "LoraConfig", "FastLanguageModel.get_peft_model", "prepare_model_for_kbit_training")
+_HANDED = re.compile(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
+MAX_LINES_ABOVE = 3
 _NAMED = re.compile(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
 _BITS = ("quantization_bit", "load_in_kbits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
@@ -78,7 +85,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         scope, ("adapter", "finetuning_type", "train_type", "training_type", "tuning_type", "tuner_type", "peft_type")
     )
     if kind is not None:
-        if "lora" not in kind.text.lower():
+        if not _FEW.search(kind.text):
             return None
         method = "qlora" if "qlora" in kind.text.lower() else "lora"
         return Finding("training.method", method, f"`{kind.setting.key}: {kind.text}`", kind.confidence, kind.evidence)
@@ -99,23 +106,37 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             if rank
             else None
         )
-    if (frozen := frozen_but_adapters(checkout, run)) is not None:
+    return _in_code(checkout, run, scope)
+
+
+def _in_code(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return that the program's own code trains few of the weights: what it freezes, a prefix, adapters that it puts on."""
+    frozen = frozen_but_adapters(checkout, run) or frozen_language_model(checkout, run, scope)
+    if frozen is not None:
         return frozen
     prefix = look_up_number(scope, _PREFIX, 1, 4096)
     if prefix is not None:
         why = f"`{prefix.setting.key}` is {prefix.text}: only a prefix of so many virtual tokens is trained"
         return Finding("training.method", "lora", why, prefix.confidence, prefix.evidence)
-    where = called_at(
-        checkout,
-        run,
-        "get_peft_model",
-        "LoraConfig",
-        "FastLanguageModel.get_peft_model",
-        "prepare_model_for_kbit_training",
-    )
+    rank = look_up(scope, ("lora_rank", "lora_r"))
+    if rank is not None and rank.text.strip() == "0":
+        return None  # adapters of no rank are none
+    where = called_at(checkout, run, *_PUTS_ON)
+    if where is not None and _is_handed_on(checkout, run, where):
+        where = called_at(checkout, run, "LoraConfig")
     if where is None:
         return None
     return Finding("training.method", "lora", "adapters are put on the model", Confidence.HIGH, where)
+
+
+def _is_handed_on(checkout: Checkout, run: Run, where: Evidence) -> bool:
+    """Whether a trainer that the program imports puts on adapters only where it is handed some (``if peft_config is not None:``)."""
+    source = checkout.find(where.path)
+    if source is None or source is run.script or source.form is not Form.PYTHON:
+        return False
+    lines = source.text.split("\n")
+    above = [line.strip() for line in lines[max(0, where.line - 1 - MAX_LINES_ABOVE) : where.line - 1]]
+    return any(_HANDED.match(line) for line in above)
 
 
 def weight_bits_of(scope: Scope) -> Finding | None:
@@ -130,10 +151,13 @@ def weight_bits_of(scope: Scope) -> Finding | None:
         return Finding(
             "model.weight_bits", number.text, f"`{number.setting.key}` is set", number.confidence, number.evidence
         )
-    named = look_up(scope, ("quantization",))
-    bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8"}
+    named = look_up(scope, ("quantization", "quantization_type"))
+    bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8", "fp8_kv": "8", "smooth_quant": "8", "fp4": "4",
+               "fp4_kv": "4", "fp4_mlp_only": "4", "weights_int8": "8", "weights_kv_int8": "8", "weights_int4": "4"}  # fmt: skip
     if named is not None and (bits := bits_of.get(named.text.lower())):
-        return Finding("model.weight_bits", bits, f"`quantization` is {named.text}", named.confidence, named.evidence)
+        return Finding(
+            "model.weight_bits", bits, f"`{named.setting.key}` is {named.text}", named.confidence, named.evidence
+        )
     return None
 
 

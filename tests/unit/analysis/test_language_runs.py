@@ -87,7 +87,8 @@ def test_accelerate_gives_every_process_a_whole_model(checkout: Build, tool: str
         checkout({"README.md": f"```\n{command}\n```\n", "infer.py": LOADS, "requirements.txt": "torch\n"})
     )
     assert analysis.spec.hardware.gpu_count == 4
-    assert least <= (analysis.spec.hardware.vram_required_gb or 0) < least + 8
+    assert analysis.breakdown is not None
+    assert least <= analysis.breakdown.expected_gib < least + 8
 
 
 def test_memory_of_all_cards_together_is_that_of_none() -> None:

@@ -57,3 +57,36 @@ def test_trainings_in_the_background_are_runs(checkout: Build) -> None:
     readme = document("python train.py --seed 1 &", "python sample.py")
     files = {"train.py": TRAIN, "sample.py": INFER, "README.md": readme, "requirements.txt": "torch\n"}
     assert entry(checkout(files))[0] == "python train.py"
+
+
+def test_what_one_documented_line_runs_beside_a_training_is_a_step_of_it(checkout: Build) -> None:
+    files = {
+        "run.sh": "python answer.py --batch 8\naccelerate launch --num_processes 4 learn/train.py\n",
+        "answer.py": INFER,
+        "learn/train.py": TRAIN,
+        "README.md": document("bash run.sh"),
+        "requirements.txt": "torch\ndiffusers\n",
+    }
+    assert entry(checkout(files)) == ("accelerate train.py", 4)
+
+
+@pytest.mark.parametrize("section", ["Learning by reward", "Run"])
+def test_a_server_that_a_section_starts_before_its_training_serves_it(checkout: Build, section: str) -> None:
+    readme = f"# Reward\n## {section}\n```bash\npython vllm_server.py --port 1\n```\nand in another shell\n```bash\npython learn/train.py\n```\n"
+    files = {"vllm_server.py": INFER, "learn/train.py": TRAIN, "README.md": readme, "requirements.txt": "torch\n"}
+    assert entry(checkout(files))[0] == "python train.py"
+
+
+def test_a_server_of_another_section_is_a_run(checkout: Build) -> None:
+    readme = "# Chat\n## Serve\n```bash\npython server.py\n```\n## Train\n```bash\npython learn/train.py\n```\n"
+    files = {"server.py": INFER, "learn/train.py": TRAIN, "README.md": readme, "requirements.txt": "torch\n"}
+    assert entry(checkout(files))[0] == "python server.py"
+
+
+@pytest.mark.parametrize("name", ["retriever_serving.py", "search_server.py", "index_builder.py", "build_index.py"])
+def test_what_an_agent_asks_is_beside_the_work(checkout: Build, name: str) -> None:
+    readme = (
+        f"# Search\n## Run it\n```bash\npython {name} --port 1\n```\n## Train\n```bash\npython learn/train.py\n```\n"
+    )
+    files = {name: INFER, "learn/train.py": TRAIN, "README.md": readme, "requirements.txt": "torch\n"}
+    assert entry(checkout(files))[0] == "python train.py"

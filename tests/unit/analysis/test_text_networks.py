@@ -150,4 +150,4 @@ def test_a_librarys_defaults_are_not_the_shape_of_the_weights_that_are_loaded(ch
     }
     analysis = analyze(checkout(files))
     assert analysis.breakdown is not None
-    assert analysis.breakdown.required_gib < 12
+    assert analysis.breakdown.expected_gib < 6

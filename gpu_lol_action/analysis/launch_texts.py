@@ -1,31 +1,12 @@
-"""Programs that only hand a command on behind `--`, to a cluster or another machine, and texts that scripts keep a command in."""
+"""Texts that scripts read into a variable and start as a command (``read -r -d '' command <<EOF``)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-
-from gpu_lol_action.analysis.launch_tools import COUNT_FLAGS, is_program, without_runners
+from collections.abc import Iterable, Iterator
 
 MAX_KEPT = 80  # lines of a text that a script keeps in a variable
 _READS = re.compile(r"\s*(?:IFS=\S*\s+)?read\b[^<#]{0,80}?\b([A-Za-z_]\w*)\s*<<-?\s*[\"']?(\w+)[\"']?\s*$")
-
-
-def past_wrapper(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the words of a program that hands on what stands behind its `--`, and that command; none of the first without one.
-
-    Of several steps behind it (``-- source setup.sh && python train.py``) the last is the work.
-    """
-    if "--" not in words[1:] or words[0].rsplit("/", 1)[-1] in COUNT_FLAGS:
-        return [], list(words)
-    place = list(words).index("--", 1)
-    handed = list(words[place + 1 :])
-    while "&&" in handed:
-        handed = handed[handed.index("&&") + 1 :]
-    _, _, inner = without_runners(handed)
-    if not inner or not is_program(inner[0].rsplit("/", 1)[-1]):
-        return [], list(words)
-    return list(words[:place]), inner
 
 
 def with_kept_texts(raw: Iterable[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:

@@ -1,0 +1,83 @@
+"""Programs that keep their language model as it is and train a few layers beside it: a projection, a resampler, a query former.
+
+They say so by hand: ``for param in self.llm.parameters(): param.requires_grad = False``. The gradients still run through the
+model, but it has no gradients and no optimizer state of its own: the terms are those of adapters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.dead_branches import decided
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up, values_of
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+MAX_MODULES = 40
+MAX_LINES_ABOVE = 300
+_MODEL = r"(?:self\.)?(?:\w{1,20}_)?(?:llm|lm|llama|lang(?:uage)?_?(?:model|encoder)|opt|gpt|t5|vicuna)(?:_model)?(?:\.model)?"
+_FROZEN = re.compile(
+    rf"\bfor\s+\w+(?:\s*,\s*\w+)?\s+in\s+{_MODEL}\.(?:named_)?parameters\(\)\s*:\s*(?:#[^\n]{{0,200}})?\s*\w+\.requires_grad\s*=\s*False"
+    rf"|(?<![\w.]){_MODEL}\.requires_grad_\(False\)"
+)
+# The whole model, and right behind it the parts that are trained.
+_ALL_BUT_PARTS = re.compile(
+    r"(?<![\w.])(\w{0,20}model)\.requires_grad_\(False\)(?:[^\n]{0,200}\n){1,12}?\s*\1\.[\w.]{1,60}\.requires_grad_\(True\)"
+)
+_IF = re.compile(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
+_OTHERWISE = re.compile(r"(?:elif\b.*|else\s*):")
+_OTHER_BLOCK = re.compile(r"(?:for|while|with|try|def|class|async)\b")
+_TOLD_BY_HELPERS = re.compile(r"(?:^|[/_])(?:tests?|vision|image|clip|vae|reward|critic|ref)(?:[/_.]|$)")
+
+
+def frozen_language_model(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return that the run trains layers beside a language model that it freezes; None where that is not sure.
+
+    A condition above the line has to be known to hold: most programs can freeze what they load, few do.
+    """
+    if run.script is None:
+        return None
+    values = values_of(checkout, run)
+    for source in import_closure(checkout, run.script)[:MAX_MODULES]:
+        if source.form is not Form.PYTHON or "requires_grad" not in source.text or _TOLD_BY_HELPERS.search(source.path):
+            continue
+        for pattern in (_FROZEN, _ALL_BUT_PARTS):
+            for found in pattern.finditer(source.text):
+                line = source.text.count("\n", 0, found.start()) + 1
+                if _is_surely_reached(source, line, scope, values):
+                    why = "the language model is frozen, and layers beside it are trained"
+                    return Finding("training.method", "lora", why, Confidence.MEDIUM, Evidence(source.path, line))
+    return None
+
+
+def _is_surely_reached(source: Source, line: int, scope: Scope, values: Mapping[str, str]) -> bool:
+    """Whether every condition that a line stands under, up to its function, is known to hold."""
+    lines = source.text.split("\n")
+    depth = _indent(lines[line - 1])
+    for text in reversed(lines[max(0, line - 1 - MAX_LINES_ABOVE) : line - 1]):
+        bare = text.strip()
+        if not bare or bare.startswith("#") or _indent(text) >= depth:
+            continue
+        depth = _indent(text)
+        if _OTHERWISE.match(bare):
+            return False
+        if (condition := _IF.match(bare)) is not None and not _holds(condition[1], scope, values):
+            return False
+        if bare.startswith(("def ", "class ", "async def ")) or (depth == 0 and not _OTHER_BLOCK.match(bare)):
+            return True
+    return True
+
+
+def _holds(condition: str, scope: Scope, values: Mapping[str, str]) -> bool:
+    verdict = decided(condition.strip(), values)
+    if verdict is not None:
+        return verdict
+    name = re.fullmatch(r"(?:\w{1,60}\.){0,4}(\w{1,60})", condition.strip())
+    return name is not None and is_on(look_up(scope, (name[1].lower(),)))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
