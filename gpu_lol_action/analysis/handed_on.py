@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.import_graph import import_closure, module_source
 
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
+_LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
 _DEEP = ("torch", "tensorflow", "jax")
 
 
@@ -31,3 +32,10 @@ def hands_on(checkout: Checkout, source: Source) -> bool:
     ]
     called = {call.name for call in source.code.calls if _TRAINS_ELSEWHERE.fullmatch(call.name)}
     return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)
+
+
+def learns_elsewhere(script: Source) -> bool:
+    """Whether a program that is named for training takes what learns from a library (``from oat.algorithms.ppo import PPOLearner``)."""
+    if script.code is None or not TRAINING_TARGET.match(script.name):
+        return False
+    return any(_LEARNS.fullmatch(name) for item in script.code.imports for name in item.names)
