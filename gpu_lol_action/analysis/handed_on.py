@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.paths import Form
 
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 LEAST_NAME = len("a.py")
+_LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
 _DEEP = ("torch", "tensorflow", "jax")
 
 
@@ -42,13 +43,18 @@ def _starts_another(checkout: Checkout, source: Source) -> bool:
     """Whether a program starts another one of the checkout, by its name in a shell's command, that computes on a GPU."""
     if not (source.mentions("subprocess") or source.mentions("os.system")):
         return False
+    text = source.text
     for other in checkout.of(Form.PYTHON):
-        if (
-            other is not source
-            and len(other.name) > LEAST_NAME
-            and re.search(rf"\b{re.escape(other.name)}\b", source.text)
-        ):
+        is_long = other is not source and len(other.name) > LEAST_NAME
+        if is_long and other.name in text and re.search(rf"\b{re.escape(other.name)}\b", text):
             reached = import_closure(checkout, other)
             if any(each.code is not None and each.code.imported() & GPU_MODULES for each in reached):
                 return True
     return False
+
+
+def learns_elsewhere(script: Source) -> bool:
+    """Whether a program that is named for training takes what learns from a library (``from oat.algorithms.ppo import PPOLearner``)."""
+    if script.code is None or not TRAINING_TARGET.match(script.name):
+        return False
+    return any(_LEARNS.fullmatch(name) for item in script.code.imports for name in item.names)

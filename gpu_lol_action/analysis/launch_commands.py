@@ -26,12 +26,12 @@ from gpu_lol_action.analysis.launch_tools import (
     split_words,
     target_of,
     tool_of,
-    without_comment,
     without_runners,
 )
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.server_images import put_entry_points
+from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
 

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
-from gpu_lol_action.analysis.launch_tools import without_comment
+from gpu_lol_action.analysis.launch_texts import with_kept_texts
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
-from gpu_lol_action.analysis.texts import is_fence
+from gpu_lol_action.analysis.texts import is_fence, without_comment
 
 MAX_LINE = 8000
 MAX_VARIABLES = 300
@@ -83,7 +83,7 @@ def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterato
     elif is_makefile(source):
         raw = _of_makefile(source)
     else:
-        raw = ((number, line, "") for number, line in _numbered(source))
+        raw = with_kept_texts((number, line, "") for number, line in _numbered(source))
     yield from _joined(raw, given)
 
 

@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.texts import without_comment
+
 # Flags that say how many processes a launcher starts on one machine, one per GPU.
 COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
     "torchrun": ("nproc_per_node",),
@@ -19,16 +21,15 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
     "lightning": ("devices",),
 }
 # Flags of servers: the model is divided over so many GPUs.
-SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size",
-               "data_parallel_size", "dp", "dp_size")  # fmt: skip
+SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
 NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
-                   "ns-train", "megatron-lm", "oumi", "unsloth", "openrlhf"})  # fmt: skip
-# A tool whose name is also a language's and a storage client's: only these words of it train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"})}
+                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf"})  # fmt: skip
+# Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
@@ -74,17 +75,6 @@ def split_words(text: str) -> list[str]:
         words = text.split()
     # `[script.py]` is how a manual shows what may stand there.
     return [bare for word in words if (bare := word.strip(",")) and not re.fullmatch(r"\[[^\[\]]*\]?", bare)]
-
-
-def without_comment(text: str) -> str:
-    """Return a line up to the ``#`` that begins a word outside quotes; one inside a word (``${x#y}``) is no comment."""
-    quote = ""
-    for place, character in enumerate(text):
-        if character == "#" and not quote and (place == 0 or text[place - 1].isspace()):
-            return text[:place]
-        if character in "\"'" and quote in {"", character}:
-            quote = "" if quote else character
-    return text
 
 
 def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:

@@ -127,3 +127,14 @@ def _decodes(content: bytes, encoding: str) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def without_comment(text: str) -> str:
+    """Return a shell's line up to the ``#`` that begins a word outside quotes; one inside a word (``${x#y}``) is no comment."""
+    quote = ""
+    for place, character in enumerate(text):
+        if character == "#" and not quote and (place == 0 or text[place - 1].isspace()):
+            return text[:place]
+        if character in "\"'" and quote in {"", character}:
+            quote = "" if quote else character
+    return text
