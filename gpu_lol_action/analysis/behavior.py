@@ -110,6 +110,8 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     inference = next((call for call in code.calls_named(*_INFERENCE_WORDS) if _is_inference_call(call)), None)
     inference = inference or next((call for call in code.calls_named(*_LOADS) if "oken" not in call.name), None)
     inference = inference or next((call for call in code.calls_named("load") if call.name.endswith("hub.load")), None)
+    if inference is None and _optimizes_a_picture(code):  # what judges it runs all the same
+        inference = next(iter(code.calls_named(*_OPTIMIZER_WORDS)), None)
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
 
 
