@@ -6,7 +6,7 @@ import enum
 import re
 
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.python_code import BROUGHT, Call, PythonCode
+from gpu_lol_action.analysis.python_code import BROUGHT, Call, Import, PythonCode
 
 # Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here.
 GPU_MODULES = frozenset({
@@ -204,7 +204,7 @@ def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
     """Return the first GPU library that a file imports whatever happens, with its line."""
     if source.code is None:
         return None
-    found = (item for item in source.code.imports if not item.is_optional)
+    found = (item for item in source.code.imports if not item.is_optional and not _is_namesake(item))
     return next(
         (
             (item.module, item.line)
@@ -213,6 +213,15 @@ def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
         ),
         None,
     )
+
+
+def _is_namesake(item: Import) -> bool:
+    """Whether `lightning` is scikit-learn's, of linear models, and not PyTorch's."""
+    top, _, part = item.module.partition(".")
+    return top == "lightning" and bool({part.partition(".")[0], *item.names} & _OF_LINEAR_MODELS)
+
+
+_OF_LINEAR_MODELS = frozenset({"impl", "classification", "regression", "ranking"})
 
 
 def boosting_on_gpu(code: PythonCode) -> tuple[str, int] | None:

@@ -46,12 +46,9 @@ _MANAGERS = frozenset({"conda", "mamba", "micromamba", "poetry", "uv", "pdm", "p
                        "nvidia-docker", "singularity", "apptainer"})  # fmt: skip
 _SHELLS = frozenset({"bash", "sh", "zsh", "source", ".", "sbatch", "qsub", "bsub"})
 _LAUNCH_MODULES = {
-    "torch.distributed.launch": "torchrun",
-    "torch.distributed.run": "torchrun",
-    "accelerate.commands.launch": "accelerate",
-    "deepspeed.launcher.runner": "deepspeed",
-    "colossalai.cli": "colossalai",
-}
+    "torch.distributed.launch": "torchrun", "torch.distributed.run": "torchrun", "accelerate.commands.launch": "accelerate",
+    "deepspeed.launcher.runner": "deepspeed", "colossalai.cli": "colossalai",
+}  # fmt: skip
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
                           "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
 _PYTHON = re.compile(r"i?python(?:3(?:\.\d+)?)?")

@@ -130,3 +130,9 @@ def test_of_a_library_of_models_only_the_one_that_is_named_speaks(checkout: Buil
         analysis = analyze(checkout({**files, **auto, "run.py": text}))
         named = [f for f in analysis.findings if f.field == "model.id" and f.confidence.name != "LOW"]
         assert not named, text
+
+
+def test_two_libraries_are_called_lightning(checkout: Build) -> None:
+    linear = "from lightning.impl.base import BaseEstimator\nfrom lightning import classification\n"
+    assert workload(checkout({"explain.py": linear})) == "cpu-only"
+    assert workload(checkout({"explain.py": "from lightning import Trainer\nTrainer().fit(model)\n"})) == "training"
