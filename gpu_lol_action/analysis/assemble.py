@@ -17,6 +17,7 @@ from gpu_lol_action.analysis import (
     media,
     models,
     models_beside,
+    named_hardware,
     packages,
     serving_engine,
     training,
@@ -27,6 +28,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.differences import complete, differences
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.image_choice import fitted, image_for
+from gpu_lol_action.analysis.least_size import least_gb
 from gpu_lol_action.analysis.memory_need import MemoryNeed, memory_need
 from gpu_lol_action.analysis.placement import LARGEST_CARD_GIB
 from gpu_lol_action.analysis.profiles import different_hardware, profile_of
@@ -59,6 +61,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     documented.detect,
     documented_sizes.detect,
     declared_hardware.detect,
+    named_hardware.detect,
 )
 TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
 
@@ -183,7 +186,7 @@ def propose(
             num_nodes=int(nodes.value) if nodes else 1,
             disk_gb=max(_disk_gb(need.model), int(disk.value) if disk else 0),
         )
-        hardware = asking_for(machine, need.required_gib)
+        hardware = asking_for(machine, need.required_gib, least_gb(need, kind))
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")[:MAX_REQUIREMENTS]
     image = image_for(findings, requirements, kind)
     python = best(findings, "environment.python_version")

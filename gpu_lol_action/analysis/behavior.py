@@ -6,7 +6,7 @@ import enum
 import re
 
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.python_code import Call, PythonCode
+from gpu_lol_action.analysis.python_code import BROUGHT, Call, PythonCode
 
 # Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here.
 GPU_MODULES = frozenset({
@@ -18,7 +18,7 @@ GPU_MODULES = frozenset({
     "nemo", "fairseq", "espnet", "speechbrain", "paddle", "mxnet", "auto_gptq", "awq", "ctransformers", "exllamav2",
     "optimum", "setfit", "torchrl", "kornia", "monai", "segment_anything", "clip", "mlx_lm", "xtuner", "swift", "mmseg", "mmpose",
     "mmpretrain", "mmcls", "mmrazor", "mmaction", "tensorflow_hub", "tf_keras", "haiku", "optax", "equinox", "tensorflow_probability",
-    "torchmetrics", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
+    "torchmetrics", "autokeras", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
     "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
     "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
     "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers",
@@ -34,33 +34,44 @@ _TRAINING_CALLS = frozenset({
     "backward", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward", "train_step", "value_and_grad",
     "training_step", "apply_gradients", "train_and_evaluate", "fit_generator", "train_detector", "train_model",
     "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train",
-    "zero_grad",
+    "zero_grad", "create_supervised_trainer", "pretrain_recipe", "finetune_recipe", "run_training",
 })  # fmt: skip
 _TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",
                              "fairseq_cli.train", "trlx.train", "tf.gradients"})  # fmt: skip
 _PLACES = frozenset({"model", "config", "config_params", "dist_init_required"})
-_OPTIMIZERS = re.compile(r"(?:torch\.optim|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
+_OPTIMIZERS = re.compile(r"(?:torch\.optim|transformers|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
                          r"(?:\w*Optimizer|Adam\w*|adam\w*|SGD|sgd|RMSprop|rmsprop|Adafactor|adafactor|Lion|lion|LAMB|lamb)")  # fmt: skip
+_MORE_OPTIMIZERS = ("Adagrad", "Adadelta", "RAdam", "NAdam", "LBFGS", "DiffGrad", "AdamP")
+_OPTIMIZER_CALL = re.compile(rf"(?:torch\.optim|optim)\.(?:Adam\w*|SGD|RMSprop|{'|'.join(_MORE_OPTIMIZERS)})")
 _TRAINER = re.compile(
     r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config|LightningCLI)"
 )
 # The last words of all calls that may train, for a first look at a program's text.
-_TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "learn", "train", "minimize",
+_TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "learn", "train", "training", "minimize",
                    *sorted(_TRAINING_CALLS), *sorted(name.rpartition(".")[2] for name in _TRAINING_NAMES),
                    *(f"{kind}Config" for kind in ("SFT", "DPO", "GRPO", "PPO", "ORPO", "KTO", "Reward", "RLOO")))  # fmt: skip
 _OPTIMIZER_WORDS = ("*Optimizer", "Adam", "AdamW", "Adamax", "Adam8bit", "AdamW8bit", "Adamw", "adam", "adamw", "SGD", "sgd", "RMSprop",
                     "rmsprop", "Adafactor", "adafactor", "Lion", "lion", "LAMB", "lamb")  # fmt: skip
+# The main function of a module that is named for training.
+_STARTING_WORDS = ("cli_main", "main", "trainer")
+_STARTS_TRAINING = re.compile(r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main")
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
-     "flax", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric"}
+     "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain"}
 )  # fmt: skip
+# What is fitted and learns nothing on a GPU: an index, a vectorizer, a scaler (``vector_index.fit(vectors, documents)``).
+_NO_NETWORK = re.compile(
+    r"index|vectori[sz]er|tf_?idf|scaler|binari[sz]er|imputer|pca|kmeans|cluster|tokeni[sz]er|encoder$"
+)
 # Owners of a plain ``train()`` that trains: a trainer, an estimator, an engine's runner. ``model.train()`` only sets a mode.
 _TRAIN_OWNERS = re.compile(r"trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$")
+# How long agents learn, as libraries of reinforcement learning call it.
+_LEARNS_FOR = ("total_timesteps", "num_learning_iterations", "total_steps", "num_env_steps")
 _INFERENCE_CALLS = frozenset({
     "generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict", "text_completion",
     "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
     "InferenceRunner", "sample_from_model", "sample_sequence", "generate_text", "run_inference", "generate_speech", "generate_audio",
-    "launch_server", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
+    "launch_server", "vLLMEngineProcessorConfig", "build_openai_app", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
 })  # fmt: skip
 _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
 _LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "from_single_file", "restore_checkpoint",
@@ -87,14 +98,34 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
         return Behavior.NEITHER, None
     said = (call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported))
     training = next((call for call in said if not _only_places(code, call) and not _only_guides(code, call)), None)
+    training = training or _of_other_code(code)
     # An optimizer is only made to train, but the step itself says it better.
-    optimizers = (call for call in code.calls_named(*_OPTIMIZER_WORDS) if _OPTIMIZERS.fullmatch(call.name))
+    if training is None and "jax" in imported:
+        training = next((call for call in code.calls_named("grad") if _full_name(code, call) == "jax.grad"), None)
+    words = () if training is not None or _optimizes_a_picture(code) else _OPTIMIZER_WORDS
+    optimizers = (c for c in (code.calls_named(*words) if words else ()) if _OPTIMIZERS.fullmatch(_full_name(code, c)))
     training = training or next(optimizers, None)
     if training is not None:
         return Behavior.TRAINS, training
     inference = next((call for call in code.calls_named(*_INFERENCE_WORDS) if _is_inference_call(call)), None)
     inference = inference or next((call for call in code.calls_named(*_LOADS) if "oken" not in call.name), None)
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
+
+
+def _full_name(code: PythonCode, call: Call) -> str:
+    """Return a call's name with the module that its first word is taken from (``from torch.optim import SGD``)."""
+    first = call.name.partition(".")[0]
+    module = next((item.module for item in code.imports if first in item.names), "")
+    return f"{module}.{call.name}" if module else call.name
+
+
+def _of_other_code(code: PythonCode) -> Call | None:
+    """Return the call that starts another project's training: its main function, or what it calls its trainer."""
+    for word in _STARTING_WORDS:
+        for call in code.calls_named(word):
+            if call.name == "trainer" or _STARTS_TRAINING.fullmatch(_full_name(code, call)):
+                return call
+    return None
 
 
 def _only_places(code: PythonCode, call: Call) -> bool:
@@ -106,11 +137,25 @@ def _only_places(code: PythonCode, call: Call) -> bool:
 
 def _only_guides(code: PythonCode, call: Call) -> bool:
     """Whether a gradient only steers what a loaded model writes or draws: nothing here takes a step with it."""
-    if call.last not in {"backward", "zero_grad"} or code.calls_named(
-        "*step", "*Optimizer", *_OPTIMIZER_WORDS, "minimize"
-    ):
+    if call.last not in {"backward", "zero_grad"}:
+        return False
+    if _optimizes_a_picture(code):
+        return True
+    if code.calls_named("*step", "*Optimizer", *_OPTIMIZER_WORDS, "minimize"):
         return False
     return bool(code.calls_named("from_pretrained")) and bool(code.calls_named(*_INFERENCE_WORDS, "multinomial"))
+
+
+def _optimizes_a_picture(code: PythonCode) -> bool:
+    """Whether all optimizers are given single values and no network's parameters (``Adam([z], lr=0.1)``): these are what is drawn."""
+    made = [c for c in code.calls_named(*_OPTIMIZER_WORDS, *_MORE_OPTIMIZERS) if _OPTIMIZER_CALL.fullmatch(c.name)]
+    given = [call.arguments[0].items if call.arguments else () for call in made]
+    return bool(given) and all(items and all(_is_plain(each.path) for each in items) for items in given)
+
+
+def _is_plain(path: str | None) -> bool:
+    """Whether it is a variable's name, and no part of an object, which may be a network's parameter."""
+    return path is not None and "." not in path
 
 
 def is_training_call(call: Call, imported: frozenset[str]) -> bool:
@@ -119,12 +164,16 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
         return call.last != "zero_grad" or call.owner != "zero_grad"  # an optimizer's wrapper only hands it on
     if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and "tensorflow" in imported):
         return True
+    if call.last == "training" and "tensorflow" in imported:  # the tutorials' `mnist.training(loss, learning_rate)`
+        return len(call.arguments) > 1
     if call.last in {"fit", "learn", "train"} and call.name.count("."):
         owner = call.name.rpartition(".")[0].lower()
         if call.last == "learn":
-            return bool(imported & {"stable_baselines3", "sb3_contrib"})
+            is_agents = bool(imported & {"stable_baselines3", "sb3_contrib"})
+            return is_agents or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]) or call.keyword(*_LEARNS_FOR))
         if call.last == "fit":
-            return bool(imported & _FIT_OWNERS) and ("sklearn" not in imported or _is_network(owner, imported))
+            is_deep = bool(imported & _FIT_OWNERS) and not _NO_NETWORK.search(owner.rpartition(".")[2])
+            return is_deep and ("sklearn" not in imported or _is_network(owner, imported))
         is_fit = call.last == "train" and "ultralytics" in imported and call.keyword("data", "epochs") is not None
         return is_fit or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))
     return False
@@ -132,7 +181,11 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
 
 def _is_network(owner: str, imported: frozenset[str]) -> bool:
     """Whether a name beside scikit-learn, whose estimators are fitted too, stands for a network or its trainer."""
-    return "trainer" in owner or bool(imported & {"tensorflow", "keras"} and re.search(r"model|net|learner", owner))
+    return (
+        "trainer" in owner
+        or "brain" in owner
+        or bool(imported & {"tensorflow", "keras"} and re.search(r"model|net|learner", owner))
+    )
 
 
 def _is_inference_call(call: Call) -> bool:
@@ -149,7 +202,14 @@ def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
     if source.code is None:
         return None
     found = (item for item in source.code.imports if not item.is_optional)
-    return next(((item.module, item.line) for item in found if item.module.split(".")[0] in GPU_MODULES), None)
+    return next(
+        (
+            (item.module, item.line)
+            for item in found
+            if item.module.split(".")[0] in GPU_MODULES or item.module in BROUGHT
+        ),
+        None,
+    )
 
 
 def boosting_on_gpu(code: PythonCode) -> tuple[str, int] | None:

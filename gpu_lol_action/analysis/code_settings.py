@@ -9,7 +9,7 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.python_code import PythonCode
-from gpu_lol_action.analysis.python_defaults import Default, Given
+from gpu_lol_action.analysis.python_defaults import Call, Default, Given
 from gpu_lol_action.analysis.python_names import Names
 from gpu_lol_action.analysis.python_tree import ENTRY, LEAST_ENTRIES
 from gpu_lol_action.analysis.python_values import Value
@@ -24,7 +24,10 @@ _TELLING = frozenset({
 # Functions that build something for tests: their numbers are nobody's run.
 _FOR_TRIALS = re.compile(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
 _LOADER = re.compile(r"(?:Data|_|^)[Ll]oader$")
-_JUDGED = re.compile(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt)(?:_?(?:data_?)?(?:set|source|ds))?$")
+_JUDGED = re.compile(
+    r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$"
+)
+_NUMBERS = frozenset({"dtype", "torch_dtype"})
 _NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
 
 
@@ -38,7 +41,9 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     typed = [s for s in arguments if s.path[:1].isupper()]
     other = [s for s in arguments if not s.path[:1].isupper()]
     options = [_default(source, item, item.text) for item in code.defaults if item.is_option]
-    plain = [_default(source, item, item.text) for item in code.defaults if not item.is_option]
+    on_cpu = {d.owner for d in code.defaults if d.is_parameter and d.name == "device" and d.text == "cpu"}
+    starts = [d for d in code.defaults if not (d.is_parameter and d.name in _NUMBERS and d.owner in on_cpu)]
+    plain = [_default(source, item, item.text) for item in starts if not item.is_option]
     return (*typed, *options, *plain, *other)
 
 
@@ -49,6 +54,8 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
     for call in code.calls:
         for key, value in call.keywords:
             text = code.resolve(value, call.owner) if key != "batch_size" or call.line not in judging else None
+            if key in _NUMBERS and _is_on_cpu(code, call):
+                continue  # how wide numbers are in main memory
             if text is not None and call.last not in _NO_SETTINGS and not _FOR_TRIALS.search(call.owner):
                 where = Evidence(source.path, call.line)
                 # `DataLoader(batch_size=batch_size)` hands on the parameter of the function that it stands in.
@@ -56,6 +63,11 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
                 path = f"{call.last}.{fold_key(key)}"
                 found.append(Setting(fold_key(key), path, text, where, call.owner, is_handed))
     return found
+
+
+def _is_on_cpu(code: PythonCode, call: Call) -> bool:
+    placed = call.keyword("device")
+    return placed is not None and code.resolve(placed, call.owner) == "cpu"
 
 
 def _loaders_beside_training(code: PythonCode) -> frozenset[int]:

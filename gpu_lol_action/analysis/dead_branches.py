@@ -24,6 +24,10 @@ MAX_BLOCK_LINES = 400
 _CONDITION = re.compile(
     r"\n([ \t]*)(?:(if|elif)\s+([^\n#]{1,300}?):\s*(?:#[^\n]*)?$|else\s*:\s*(?:#[^\n]*)?$)", re.MULTILINE
 )
+# `Quantized(bits=4) if option == "int4" else None`: the condition on the expression's last line.
+_CHOSEN = re.compile(
+    r"\n([ \t]*)[^\n#]{0,200}?[)\]}]\s+if\s+([^\n#]{1,200}?)\s+else\s+(?:None|False|\{\})[,)]*[ \t]*(?=\n)"
+)
 _NAME = r"(?:\w{1,60}\.){0,4}(\w{1,60})"
 _PLAIN = re.compile(rf"(not\s+)?{_NAME}")
 _IS_NONE = re.compile(rf"{_NAME}\s+is\s+(not\s+)?None")
@@ -89,10 +93,10 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
         return ()
     branches = _branches(source)
     verdicts = [decided(branch.condition, values) if branch.condition else None for branch in branches]
+    dead = _not_chosen(source, values)
     if verdicts.count(None) == len(verdicts):
-        return ()
+        return tuple(dead)
     lines = source.text.split("\n")
-    dead: list[range] = []
     # By depth: where the block of the last branch ends of a chain of which one is surely taken.
     taken: dict[int, int] = {}
     for branch, verdict in zip(branches, verdicts, strict=True):
@@ -107,6 +111,24 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
         if is_taken or verdict is True:
             taken[branch.depth] = block.stop - 1
     return tuple(dead)
+
+
+def _not_chosen(source: Source, values: Mapping[str, str]) -> list[range]:
+    """Return the lines of expressions that are taken only on a condition that these options decide against."""
+    if " else " not in source.text:
+        return []
+    text, found = f"\n{source.text}", []
+    for choice in itertools.islice(_CHOSEN.finditer(text), MAX_CONDITIONS):
+        if decided(choice[2], values) is not False:
+            continue
+        last = text.count("\n", 0, choice.start()) + 1
+        first, lines = last, source.text.split("\n")
+        while first > max(1, last - MAX_BLOCK_LINES) and lines[first - 1].lstrip().startswith((")", "]", "}")):
+            first -= 1  # the expression began above, where a line stands no deeper
+            while first > 1 and len(lines[first - 1]) - len(lines[first - 1].lstrip()) > len(choice[1]):
+                first -= 1
+        found.append(range(first, last + 1))
+    return found
 
 
 def decided(condition: str, values: Mapping[str, str]) -> bool | None:

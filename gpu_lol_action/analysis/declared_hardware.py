@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.notebooks import PROSE
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.gpus import accelerators
 
 MAX_LINES = 3000
 MAX_LINE_CHARACTERS = 600
@@ -54,6 +55,8 @@ _INSTANCES: tuple[tuple[str, str, int], ...] = (
 )  # fmt: skip
 _PARTS_OF_INSTANCES = ("large", "metal", "_v", "gpu-")
 """One of them stands in each instance's name: words are found long before an expression of all names is tried everywhere."""
+_PART = re.compile(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
+LARGEST_PART = 0.6
 _INSTANCE = re.compile(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
 # "# 18GiB * 2", "# 2 x 24 GB": a remark that is nothing else.
 _EACH = re.compile(
@@ -69,6 +72,11 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found: list[Finding] = []
     for source in _files(checkout, run):
         found.extend(_of_file(source))
+    ordered = {finding.evidence.path for finding in found if finding.field == "documented.card"}
+    if ordered & {source.path for source in run.configs}:
+        # What the configuration orders is no longer what its program would order without.
+        own = run.script.path if run.script is not None else None
+        found = [finding for finding in found if finding.evidence.path != own or finding.field != "documented.card"]
     wish = hosted_wish(checkout, run)
     folder = run.script.folder if run.script is not None else run.evidence.path.rpartition("/")[0]
     return [*found, *dstack_orders(checkout, folder), *(wish_findings(wish) if wish is not None else ())]
@@ -118,6 +126,13 @@ def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
         return
     for pattern in _ORDERS:
         match = pattern.search(line)
+        part = _PART.fullmatch(match[1]) if match else None
+        if match is not None and part is not None and (found := _folded(part[1])) is not None:
+            size = int(part[2])
+            if size < accelerators()[found].memory_gib * LARGEST_PART:
+                why = f"`{match[0].strip()[:60]}` asks for a part of {found}"
+                yield Finding("documented.memory_gb", str(size), why, Confidence.HIGH, where)
+                return
         name = _folded(match[1]) if match else None
         if match is not None and name is not None:
             yield from _card(name, count_of(match[2]), f"`{match[0].strip()[:60]}` asks for {name}", where)

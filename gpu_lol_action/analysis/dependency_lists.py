@@ -241,6 +241,9 @@ def _environments(checkout: Checkout, folders: Sequence[str]) -> list[Source]:
         for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))
         if not is_development(source.name.rpartition(".")[0])
     ]
+    # Binder's folder holds what a demonstration in the browser installs, which for a project is more than its own.
+    is_project = any(s.name in {"setup.py", "pyproject.toml"} for s in checkout.of(*Form, roles=(Role.PACKAGES,)))
+    files = [s for s in files if not (is_project and s.folder.rpartition("/")[2] in {"binder", ".binder"})]
     return sorted(files, key=lambda s: (s.folder not in folders, -s.depth if s.folder in folders else s.depth,
                                         not s.name.startswith("environment."), s.path))  # fmt: skip
 

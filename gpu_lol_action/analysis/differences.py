@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from gpu_lol_action.domain.card_sizes import size_class_gb
+from gpu_lol_action.domain.card_sizes import size_class_gb, sold_gb
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
@@ -87,7 +87,11 @@ def _changed(base: EnvironmentSpec, other: EnvironmentSpec) -> frozenset[str]:
 
 def _memory(file: SpecFile, proposed: EnvironmentSpec) -> tuple[str, str] | None:
     asked, needed = file.spec.hardware.vram_required_gb, proposed.hardware.vram_required_gb
-    if not asked or not needed or needed <= size_class_gb(asked) <= needed * ROOM:
+    if not asked or not needed:
+        return None
+    # A size that is asked for at least is no reason to doubt a file that asks for less: the need is.
+    least = min(needed, sold_gb(proposed.hardware.needed_gib or needed))
+    if least <= size_class_gb(asked) <= needed * ROOM:
         return None
     return f"{asked} GB", f"{needed} GB"
 
@@ -95,7 +99,7 @@ def _memory(file: SpecFile, proposed: EnvironmentSpec) -> tuple[str, str] | None
 def _card(file: SpecFile, proposed: EnvironmentSpec) -> tuple[str, str] | None:
     name, needed = file.spec.hardware.gpu_type, proposed.hardware.vram_required_gb
     card = find_accelerator(name) if name else None
-    if card is None or not needed or needed <= card.marketed_gb:
+    if card is None or not needed or min(needed, sold_gb(proposed.hardware.needed_gib or needed)) <= card.marketed_gb:
         return None
     return f"{card.name} ({card.marketed_gb:g} GB)", f"{needed} GB"
 

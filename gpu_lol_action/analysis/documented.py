@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.documented_phrases import (
     memory_phrases,
     purpose,
 )
-from gpu_lol_action.analysis.documented_tables import table_figures
+from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, table_figures
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
@@ -25,6 +25,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 MAX_LINES = 4000
 MAX_LINE_CHARACTERS = 4000
+_HEADING = re.compile(r"\s{0,3}(?:#{1,6}\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
 MAX_DOCUMENTS = 10
 _NOT_HARDWARE = re.compile(
     r"change|history|release|contribut|conduct|license|licence|security|citation|faq|notes?\b", re.IGNORECASE
@@ -75,7 +76,21 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
         found.append(
             Finding(field, f"{figure.memory_gb:g}", why, Confidence.MEDIUM, Evidence(source.path, figure.line))
         )
+    for card in table_cards(lines):
+        found.extend(_of_cell(card, headings[card.line - 1], Evidence(source.path, card.line)))
     return tuple(found)
+
+
+def _of_cell(card: TableCard, heading: str, where: Evidence) -> Iterator[Finding]:
+    """Yield the card, and how many of it, that a table's column of GPUs names."""
+    phrase = card.phrase
+    named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card
+    why = f"a table of the documentation names {named}"
+    is_sure = not card.is_measured and bool(phrase.count or phrase.is_sized)
+    use = purpose(card.column) or purpose(heading)
+    yield Finding(_field("card", use), phrase.card, why, Confidence.MEDIUM if is_sure else Confidence.LOW, where)
+    if phrase.count and is_sure and use != "inference":
+        yield Finding("documented.gpu_count", str(phrase.count), why, Confidence.LOW, where)
 
 
 def _table_use(label: str, heading: str) -> str:
@@ -87,6 +102,7 @@ def _table_use(label: str, heading: str) -> str:
 def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
     """Return what speaks for the run: the document that names it, those in its folder and above, the root's."""
     named = run.evidence.path if run is not None else ""
+    naming = {named} | ({run.command.said.path} if run is not None and run.command is not None else set())
     folder = run.script.folder if run is not None and run.script is not None else named.rpartition("/")[0]
     parts = folder.split("/") if folder else []
     above = ["/".join(parts[:count]) for count in range(len(parts), -1, -1)]
@@ -97,7 +113,10 @@ def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
         stem = source.name.rpartition(".")[0]
         is_near = source.folder in above or (source.depth == shallowest and source.name.startswith("readme"))
         is_guide = source.folder in {"docs", "doc"} and not source.name.startswith("readme")
-        if _NOT_HARDWARE.search(stem) or not (is_near or is_guide) or not _ABOUT_RUNNING.search(stem):
+        # What tells how to start the run speaks for it, whatever it is called (``RESULTS.md``).
+        if source.path not in naming and (
+            _NOT_HARDWARE.search(stem) or not (is_near or is_guide) or not _ABOUT_RUNNING.search(stem)
+        ):
             continue
         place = above.index(source.folder) if source.folder in above else len(above)
         chosen.append(((source.path != named, is_guide, place, _is_translation(stem), source.path), source))
@@ -115,8 +134,8 @@ def _headings(lines: list[str]) -> list[str]:
     for line in lines:
         if is_fence(line):
             is_code = not is_code
-        elif not is_code and (match := re.match(r"\s{0,3}#{1,6}\s+(.{1,200})", line)):
-            heading = match[1]
+        elif not is_code and (match := _HEADING.match(line)):
+            heading = match[1] or match[2]
         found.append(heading)
     return found
 
@@ -152,7 +171,7 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
         # Under "CPU deployment" memory is the machine's, unless a sentence says whose else.
         is_of_host = _ON_THE_HOST.search(heading) is not None and _ON_A_CARD.search(sentence) is None
-        for phrase in () if is_of_host else memory_phrases(sentence):
+        for phrase in () if is_of_host else memory_phrases(sentence, heading):
             size = phrase.size_gb
             why = f"the documentation {'asks for' if phrase.is_demanded else 'speaks of'} {size:g} GB of GPU memory"
             confidence = Confidence.HIGH if phrase.is_demanded else Confidence.MEDIUM

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 
 from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -13,7 +14,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 NEAR_LINES = 12
 MAX_ROWS = 40
-_TRAINS = re.compile(r"\btrain|\b(?:fine-?)?tun(?:e|ing)|pre-?train|训练|微调", re.IGNORECASE)
+_TRAINS = re.compile(r"\btrain|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调", re.IGNORECASE)
 _INFERS = re.compile(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
@@ -37,10 +38,16 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
             for f in statements
             if run.command is None or not run.command.is_documented or f.evidence.path == said.path
         ]
-        found = next((f for f in own if _speaks_of_training(checkout, f.evidence)), None)
+        found = _said_most([f for f in own if _speaks_of_training(checkout, f.evidence)])
     if found is None:
         return None
     return Finding("hardware.gpu_count", found.value, found.why, Confidence.LOW, found.evidence)
+
+
+def _said_most(statements: list[Finding]) -> Finding | None:
+    """Return the first statement of the number that most of them name: a remark in passing names another."""
+    votes = Counter(statement.value for statement in statements)
+    return max(statements, key=lambda statement: votes[statement.value], default=None)
 
 
 def _is_near(checkout: Checkout, where: Evidence, said: Evidence) -> bool:

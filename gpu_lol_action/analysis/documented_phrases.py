@@ -26,6 +26,12 @@ _MEMORY = (
         rf"\bGPUs?\s?(?:\(|(?:with|having)\s+(?:at\s+least\s+)?)\s?[~≥>]?\s?{_SIZE}\+?(?:\s+(?:of\s+)?(?:VRAM|memory)\b|\s+each\b|\s?\))",
         re.IGNORECASE,
     ),
+    # "2x 16GB GPUs", "4 × 32 GB GPU"
+    re.compile(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
+    # "within the memory budget of 16GB and 1 GPU card"
+    re.compile(
+        rf"\bmemory\s+(?:budget|limit|footprint)s?\s+(?:of|is)\s+(?:about\s+)?{_SIZE}\b(?=.{{0,40}}GPU)", re.IGNORECASE
+    ),
     re.compile(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
     # "a GPU with a significant amount of memory (24GB)"
     re.compile(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
@@ -39,17 +45,20 @@ _MEMORY = (
     ),
 )
 _ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|only|consum\w*|takes?|"
-                   r"occup\w*|fits?|less than|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约|占用", re.IGNORECASE)  # fmt: skip
+                   r"occup\w*|fits?|less than|as little as|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约|占用", re.IGNORECASE)  # fmt: skip
 _DEMANDS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
+_ITEM = re.compile(r"\s*[-*•]\s")
+_REQUIREMENTS = re.compile(r"\brequirements?\b", re.IGNORECASE)
 _MAIN_MEMORY = re.compile(
-    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b",
+    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b"
+    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
     re.IGNORECASE,
 )
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
          r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|Titan\s?RTX)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:GPUs?\s+with\s+\*{0,2})?(\d{2,3})\s?GB?\b)?"
 _COUNTED = re.compile(
-    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?\s+)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = re.compile(
@@ -57,7 +66,7 @@ _COUNTED_BEHIND = re.compile(
 )
 _BARE = re.compile(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
 _GPUS = re.compile(
-    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single)\s+(?:[A-Z]\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:[A-Z]\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
 _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "four": 4, "eight": 8}
@@ -140,11 +149,12 @@ def purpose(text: str) -> str:
     return "inference" if infers and not trains else ""
 
 
-def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
-    """Yield the amounts of GPU memory that a sentence asks for.
+def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
+    """Yield the amounts of GPU memory that a sentence asks for, or an item of a list of requirements.
 
     None where it speaks of main memory or disks, or of no more than a card's size.
     """
+    is_listed = bool(_ITEM.match(line)) and bool(_REQUIREMENTS.search(heading))
     if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
         return
     seen: set[float] = set()
@@ -154,14 +164,14 @@ def memory_phrases(line: str) -> Iterator[MemoryPhrase]:
         for match in pattern.finditer(line):
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
-            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:4] or pattern in _MEMORY[-3:]
+            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:6] or pattern in _MEMORY[-3:]
             if size > ONE_CARD and _OF_ALL_CARDS.search(line):
                 continue
             if pattern is _SIZED and not match[0].endswith(")") and _NAMED_BEFORE.search(line[: match.start()]):
                 continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
-            if asks and 1 <= size <= 400 and size not in seen:
+            if (asks or is_listed) and 1 <= size <= 400 and size not in seen:
                 seen.add(size)
-                is_demanded = bool(_DEMANDS.search(around)) and pattern is not _COMPARED
+                is_demanded = (is_listed or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
                 yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
 
 

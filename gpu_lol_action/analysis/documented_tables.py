@@ -1,10 +1,12 @@
-"""Tables of documentation that state GPU memory: a column of it, or cells of it under models' names."""
+"""Tables of documentation that state hardware: a column of GPU memory, or cells of it under models' names; a column of cards."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
 
 _MEMORY_HEADER = re.compile(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|显存", re.IGNORECASE)
 _OTHER_HEADER = re.compile(
@@ -14,6 +16,17 @@ _NO_AMOUNT = re.compile(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)
 _CELL = re.compile(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _NUMBER = re.compile(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_CARDS_HEADER = re.compile(
+    r"(?:(?:pre-?)?train(?:ing|ed)?\s+|fine-?tun(?:e|ing)\s+|inference\s+|recommended\s+)?"
+    r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name)s?)?|hardware|accelerators?|graphics cards?)",
+    re.IGNORECASE,
+)
+# A table of how fast something is names cards on which it was measured, not those that it needs.
+_SPEED_HEADER = re.compile(
+    r"throughput|FPS\b|latency|speed|(?:images?|imgs?|tokens?|samples?|frames?|it)\s?/\s?s", re.IGNORECASE
+)
+# Beside the number of processors, or under the name of a cloud's machine, "memory" is the machine's.
+_OF_MACHINES = re.compile(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
 MAX_ROWS = 40
 
 
@@ -26,15 +39,41 @@ class TableFigure:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class TableCard:
+    """One cell that names a card: under which head, in which row, on which line; ``is_measured``: the table tells speeds."""
+
+    phrase: CardPhrase
+    column: str
+    line: int
+    is_measured: bool
+
+
 def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[TableFigure]:
     """Yield memory figures of all pipe tables. ``heading_of`` is the heading over each line."""
+    for header, cells, line, begin in _rows(lines):
+        yield from _row(header, cells, line, heading_of[begin])
+
+
+def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
+    """Yield the cards that stand in columns of GPUs or hardware (``1xV100 16GB``) of all pipe tables."""
+    for header, cells, line, _ in _rows(lines):
+        for column, cell in zip(header, cells, strict=False):
+            if cell and _CARDS_HEADER.fullmatch(column):
+                is_measured = any(_SPEED_HEADER.search(name) for name in header)
+                for phrase in card_phrases(cell):
+                    yield TableCard(phrase, column, line, is_measured)
+
+
+def _rows(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str], int, int]]:
+    """Yield each row of all pipe tables: the head's cells, its own, its line, and the index of the head's line."""
     number = 0
     while number + 1 < len(lines):
         if "|" in lines[number] and _RULE.match(lines[number + 1][:400]):
             header = _cells(lines[number])
             body = number + 2
             while body < len(lines) and "|" in lines[body] and body - number < MAX_ROWS:
-                yield from _row(header, _cells(lines[body]), body + 1, heading_of[number])
+                yield header, _cells(lines[body]), body + 1, number
                 body += 1
             number = body
         else:
@@ -50,7 +89,8 @@ def _cells(line: str) -> list[str]:
 
 def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterator[TableFigure]:
     """Yield the row's figures: of columns that say memory, or of every column where only the heading says it."""
-    says = [bool(_MEMORY_HEADER.search(name)) and not _NO_AMOUNT.search(name) for name in header]
+    of_machines = any(_OF_MACHINES.search(name) for name in header)
+    says = [_says_memory(name, of_machines=of_machines) for name in header]
     whole = not any(says) and bool(
         _MEMORY_HEADER.search(heading) or re.search(r"hardware|requirement", heading, re.IGNORECASE)
     )
@@ -63,6 +103,13 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
         if size is not None and 1 <= size <= 2000:
             label = named if says[index] else f"{named} {column}"
             yield TableFigure(size, " ".join(label.split()), line)
+
+
+def _says_memory(head: str, *, of_machines: bool) -> bool:
+    found = _MEMORY_HEADER.search(head)
+    if found is None or _NO_AMOUNT.search(head):
+        return False
+    return not of_machines or found[0].lower() != "memory"
 
 
 def _size(cell: str, column: str) -> float | None:

@@ -19,7 +19,7 @@ from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.placeholder_commands import is_elsewhere
+from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.texts import may_give
@@ -30,6 +30,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
+_BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 MAX_PARSERS = 8
 MAX_PLACES = 4  # variables in the name of a configuration
@@ -124,8 +125,6 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
     behavior, call = behavior_of(source.code)
     if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
         behavior = program_behavior(checkout, source)
-    if behavior is Behavior.NEITHER and is_entry and hands_on(checkout, source):
-        behavior = Behavior.TRAINS
     if behavior is Behavior.NEITHER:
         return None
     where = Evidence(source.path, call.line if call else 0)
@@ -163,10 +162,10 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         # A page in a browser shows a model, whatever the modules that it imports could do.
         is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
         behavior = Behavior.INFERS if is_page else behavior
-    elif command.is_tool or command.is_launcher:
+        if behavior is Behavior.INFERS and _BARE.fullmatch(script.name) and _is_named_for_training(command):
+            behavior = Behavior.TRAINS  # one program for all, and the script around it says what for
+    elif command.is_tool or command.is_launcher or (script is None and is_fetched(command)):
         behavior = by_words(command)
-    if behavior is Behavior.NEITHER and script is not None and hands_on(checkout, script):
-        behavior = Behavior.TRAINS
     # MPI starts simulations as well; the other launchers start one process per GPU.
     if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):
         trains = script is None or TRAINING_TARGET.search(script.path)
@@ -177,6 +176,11 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     parsers = import_closure(checkout, script)[:MAX_PARSERS] if script is not None else ()
     options = by_long_names(command.options, parsers)
     return Run(behavior, command.evidence, command, script, configs, options)
+
+
+def _is_named_for_training(command: LaunchCommand) -> bool:
+    """Whether a command stands in a script that is named for training."""
+    return command.source.form is Form.SHELL and bool(TRAINING_TARGET.search(command.source.path))
 
 
 def _without_ending(checkout: Checkout, command: LaunchCommand) -> list[str]:
@@ -240,9 +244,12 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
+    if own is Behavior.NEITHER and hands_on(checkout, script):
+        return Behavior.TRAINS
     # Asked only as far as the answer needs it: each may have to be parsed.
     options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
-    is_named = TRAINING_TARGET.search(script.path)
+    learns = script.code.has_main and script.code.calls_named("learn")
+    is_named = bool(TRAINING_TARGET.search(script.path) or learns)
     may_train = own is Behavior.NEITHER or is_named or any(_has_training_options(s) for s in (script, *options))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS

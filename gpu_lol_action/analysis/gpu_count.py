@@ -9,16 +9,15 @@ import re
 from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.configured_lists import listed_numbers
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
-from gpu_lol_action.analysis.launcher_configs import accelerate_configs
-from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -27,6 +26,7 @@ _FIELD = "hardware.gpu_count"
 USUAL_NODE = 8  # cards of a machine that several of are asked for
 _KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
          "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
+_SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).
 _MESHES = ("local_mesh_config", "mesh_shape", "ici_mesh_shape", "device_mesh_shape", "mesh_dims")
 # Options that list GPUs by their number: `--device 0,1,2,3`.
@@ -36,16 +36,15 @@ _OVER_ALL_MACHINES = frozenset({"num_processes"})
 # What spreads over all GPUs that it sees, or over those that a launcher gives it.
 _SPREADS = frozenset({
     "init_process_group", "DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard",
-    "Accelerator", "device_count", "init_distributed", "init_distributed_mode", "init_device_mesh",
+    "Accelerator", "device_count", "init_distributed", "init_distributed_mode", "init_device_mesh", "GPipe",
 })  # fmt: skip
 # What takes all GPUs of the machine without being told.
 _TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "spawn",
                         "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
 _CARDS = ("train_gpu", "train_gpus", "gpu_list", "cuda_ids", "device_list")
-# What cuts a model into stages, one per process (accelerate, torch.distributed.pipelining).
+# What cuts a model into stages, one per process.
 _SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
-_PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
 _SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
@@ -62,8 +61,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return counts per machine, the surest first; none where nothing says any (then one is assumed)."""
     if run is None:
         return []
-    command = run.command
-    found: list[Finding] = []
+    command, found = run.command, list[Finding]()
     if command is not None and command.nodes > 1:
         why = f"`{run.shown}` is started on {command.nodes} machines"
         found.append(Finding("hardware.num_nodes", str(command.nodes), why, Confidence.HIGH, run.evidence))
@@ -83,13 +81,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or _asserted(checkout, run)
     )
     said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)
-    said = (
-        said
-        or _shown_on(checkout, run)
-        or _of_others(checkout, run)
-        or _prepared(checkout, run)
-        or _submitted(checkout, run)
-    )
+    said = said or _shown_on(checkout, run) or _of_others(checkout, run)
+    can_spread = not said and run.behavior is Behavior.TRAINS and _spreads(checkout, run)
+    said = said or (counts_beside(checkout, run) if can_spread else []) or _placed(run)
     return [*said, *found]
 
 
@@ -99,20 +93,19 @@ def _hosted(checkout: Checkout, run: Run) -> list[Finding]:
     if wish is None or wish.count is None:
         return []
     count, where = wish.count
-    return [Finding(_FIELD, str(count), counted(count), Confidence.MEDIUM, where)]
+    return [Finding(_FIELD, str(count), counted(wish, count), Confidence.MEDIUM, where)]
 
 
 def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that the run's options, configuration or program set."""
     scope = scope_of(checkout, run)
     number = look_up_number(scope, _KEYS, 1, 64)
-    if (
-        number is not None
-        and number.setting.key == "num_processes"
-        and number.evidence.path.endswith((".py", ".ipynb"))
-    ):
+    served = look_up_number(scope, _SERVED, 1, 64) if run.behavior is Behavior.INFERS else None
+    number = served if served is not None and served.confidence is Confidence.HIGH else number
+    is_in_code = number is not None and number.evidence.path.endswith((".py", ".ipynb"))
+    if number is not None and is_in_code and number.setting.key == "num_processes":
         number = look_up_number(scope, _KEYS[1:], 1, 64)  # in a program it counts processes of any kind
-    if number is None or number.confidence is Confidence.LOW:
+    if number is None or number.confidence is Confidence.LOW or _is_of_helper(run, number.evidence):
         return []
     count = as_number(number.text) or 1
     machines = look_up_number(scope, ("num_machines", "nnodes", "num_nodes"), 2, 64)
@@ -120,6 +113,11 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
         count = max(1, count // (as_number(machines.text) or 1))
     why = f"`{number.setting.key}` is {number.text}"
     return [Finding(_FIELD, str(count), why, Confidence.MEDIUM, number.evidence)]
+
+
+def _is_of_helper(run: Run, where: Evidence) -> bool:
+    """Whether a number only stands in a module that the program imports: what its loaders are given, not what is started."""
+    return run.script is not None and where.path.endswith(".py") and where.path != run.script.path
 
 
 def _listed(run: Run) -> list[Finding]:
@@ -172,8 +170,7 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        text = source.text
-        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
+        found = _ASSERTED.search(text := source.text) if "world_size" in source.text.lower() else None
         if found is not None and 1 <= int(found[1]) <= 64:
             where = Evidence(source.path, text.count("\n", 0, found.start(1)) + 1)
             return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
@@ -248,39 +245,13 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
     return []
 
 
-def _prepared(checkout: Checkout, run: Run) -> list[Finding]:
-    """Return the processes of the configuration that lies ready for ``accelerate``, for a program that can be spread."""
-    is_told = run.command is not None and not run.command.is_divided
-    if run.behavior is not Behavior.TRAINS or is_told or not _spreads(checkout, run):
+def _placed(run: Run) -> list[Finding]:
+    """Return the number of cards on which the program itself puts the parts of its model."""
+    found = placed_over(run.script) if run.script is not None else None
+    if found is None or run.script is None:
         return []
-    for source in accelerate_configs(checkout)[:1]:
-        settings = {setting.key: setting for setting in read_settings(source)}
-        count, machines = (
-            as_number(settings[key].text) if key in settings else None for key in ("num_processes", "num_machines")
-        )
-        if count is not None and 1 < count <= 64:
-            why = f"`num_processes` is {count} in the configuration that lies ready for `accelerate`"
-            number = max(1, count // max(1, machines or 1))
-            return [Finding(_FIELD, str(number), why, Confidence.LOW, settings["num_processes"].evidence)]
-    return []
-
-
-def _submitted(checkout: Checkout, run: Run) -> list[Finding]:
-    """Return the GPUs per machine that the program beside it asks for which hands it to a cluster (submitit)."""
-    script = run.script
-    if run.behavior is not Behavior.TRAINS or script is None or not _spreads(checkout, run):
-        return []
-    for source in checkout.of(Form.PYTHON):
-        if source.folder != script.folder or source is script or not source.mentions("submitit") or source.code is None:
-            continue
-        if script not in import_closure(checkout, source):
-            continue
-        for default in source.code.defaults:
-            count = as_number(default.text) if default.name in _PER_MACHINE else None
-            if count is not None and 1 < count <= 16:
-                why = f"`{default.name}` is {count} in what hands the program to a cluster"
-                return [Finding(_FIELD, str(count), why, Confidence.LOW, Evidence(source.path, default.line))]
-    return []
+    why = f"the program puts parts of its work on {found[0]} cards by their numbers"
+    return [Finding(_FIELD, str(found[0]), why, Confidence.LOW, Evidence(run.script.path, found[1]))]
 
 
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:

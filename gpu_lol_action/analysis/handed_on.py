@@ -7,7 +7,7 @@ import re
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
-from gpu_lol_action.analysis.import_graph import module_source
+from gpu_lol_action.analysis.import_graph import import_closure, module_source
 
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 _DEEP = ("torch", "tensorflow", "jax")
@@ -20,10 +20,14 @@ def hands_on(checkout: Checkout, source: Source) -> bool:
     """
     if source.code is None or not TRAINING_TARGET.search(f"/{source.name}"):
         return False
-    if "hydra" in source.code.imported() and source.code.calls_named("instantiate"):
-        return bool(source.code.imported() & GPU_MODULES)
+    if "hydra" in source.code.imported() and source.code.calls_named("instantiate", "get_class"):
+        closure = import_closure(checkout, source)
+        return any(each.code is not None and each.code.imported() & GPU_MODULES for each in closure)
     taken = [
-        name for item in source.code.imports if module_source(checkout, item.module) is None for name in item.names
+        name
+        for item in source.code.imports
+        if module_source(checkout, item.module) is None and item.module.split(".")[0] != "sklearn"
+        for name in item.names
     ]
     called = {call.name for call in source.code.calls if _TRAINS_ELSEWHERE.fullmatch(call.name)}
     return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)

@@ -1,8 +1,8 @@
-"""What a repository tells a host of models about the machine that it wants: RunPod's ``.runpod/hub.json`` and cog's ``cog.yaml``.
+"""What a repository tells a host of models about its machine: ``.runpod/hub.json``, cog's ``cog.yaml``, Truss' ``config.yaml``.
 
 Formats: RunPod's Hub publishing guide (``config.runsOn``, ``gpuIds``, ``gpuCount``, ``containerDiskInGb``) with its list of GPU
-pools; cog's reference of ``cog.yaml`` (``build.gpu``). Only what is asked for counts: that one host may run it without a GPU says
-nothing of where it trains.
+pools; cog's reference of ``cog.yaml`` (``build.gpu``); Truss' reference of its configuration (``resources.accelerator``,
+``resources.use_gpu``). Only what is asked for counts: that one host may run it without a GPU says nothing of where it trains.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 
-HUB, COG = ".runpod/hub.json", "cog.yaml"
+HUB, COG, TRUSS = ".runpod/hub.json", "cog.yaml", "config.yaml"
 MAX_CARDS = 8
 MAX_DISK_GB = 2000
 """More than this is a slip of the pen, or somebody who lets others pay."""
@@ -37,12 +37,16 @@ _POOLS: Mapping[str, str] = {
     "BLACKWELL_180": "B200",
 }
 _WHOLE = re.compile(r"\d{1,5}")
+_NO_CARD = frozenset({"", "null", "none"})
 _MAKER = re.compile(r"^(?:NVIDIA )?(?:GeForce )?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A machine with a GPU that a file asks for; ``serves``: for answering requests, not for whatever runs here."""
+    """A machine with a GPU that a file asks for; ``serves``: for answering requests, not for whatever runs here.
+
+    ``host`` is who is asked.
+    """
 
     why: str
     evidence: Evidence
@@ -50,6 +54,7 @@ class Wish:
     card: tuple[str, Evidence] | None = None
     count: tuple[int, Evidence] | None = None
     disk_gb: tuple[int, Evidence] | None = None
+    host: str = "RunPod's Hub"
 
 
 @remembered
@@ -58,7 +63,7 @@ def wish_for(checkout: Checkout, folder: str) -> Wish | None:
     parts = folder.split("/") if folder else []
     for count in range(len(parts), -1, -1):
         base = "/".join(parts[:count])
-        for name, read in ((HUB, _of_hub), (COG, _of_cog)):
+        for name, read in ((HUB, _of_hub), (COG, _of_cog), (TRUSS, truss_wish)):
             source = checkout.find(f"{base}/{name}".lstrip("/"))
             wish = read(source) if source is not None else None
             if wish is not None:
@@ -75,7 +80,7 @@ def wish_findings(wish: Wish) -> Iterator[Finding]:
         )
     if wish.count is not None:
         count, where = wish.count
-        yield Finding("documented.gpu_count", str(count), counted(count), Confidence.MEDIUM, where)
+        yield Finding("documented.gpu_count", str(count), counted(wish, count), Confidence.MEDIUM, where)
     if wish.disk_gb is not None:
         size, where = wish.disk_gb
         yield Finding(
@@ -83,9 +88,9 @@ def wish_findings(wish: Wish) -> Iterator[Finding]:
         )
 
 
-def counted(count: int) -> str:
+def counted(wish: Wish, count: int) -> str:
     """Return, in words, how many GPUs are asked for."""
-    return f"RunPod's Hub is asked for {count} {'GPU' if count == 1 else 'GPUs'}"
+    return f"{wish.host} is asked for {count} {'GPU' if count == 1 else 'GPUs'}"
 
 
 def _of_hub(source: Source) -> Wish | None:
@@ -113,6 +118,26 @@ def _of_cog(source: Source) -> Wish | None:
     if gpu is None or gpu.text.strip().lower() != "true":
         return None
     return Wish(f"`{COG}` asks for a GPU", gpu.evidence)
+
+
+def truss_wish(source: Source) -> Wish | None:
+    """Return what Truss' configuration asks for; None where that is no GPU, or the file is none of its."""
+    said = _first(read_settings(source))
+    card, is_used = said.get("resources.accelerator"), said.get("resources.use_gpu")
+    asked = card if card is not None and card.text.strip().lower() not in _NO_CARD else None
+    if asked is None and (is_used is None or is_used.text.strip().lower() != "true"):
+        return None
+    where = asked or is_used
+    if where is None:
+        return None
+    number = asked.text.rpartition(":")[2].strip() if asked is not None and ":" in asked.text else "1"
+    count = int(number) if _WHOLE.fullmatch(number) and 1 <= int(number) <= MAX_CARDS else 1
+    return Wish(
+        f"`{source.path}` asks for a GPU",
+        where.evidence,
+        count=(count, where.evidence) if asked is not None else None,
+        host="Truss",
+    )
 
 
 def _first(settings: tuple[Setting, ...]) -> dict[str, Setting]:

@@ -8,27 +8,81 @@ from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.python_code import Import
 
 MAX_CLOSURE = 60
 STEPS = 3
 MAX_DOTS = 12
 LEAST_WORDS = 4  # of a dotted name that may begin outside of the checkout: shorter ones are libraries'
 MAX_NAMES = 40
+LEAST_SIBLINGS = 12  # modules of one folder that a script pulls in, from which on they are a collection
+LEAST_STEM = 4
+LEAST_LISTED = 8  # modules whose classes a package lists, from which on one of them says nothing of the others
 MAX_ABOVE = 6  # folders above a program from which it may be started
 
 
 @remembered
 def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
-    """Return the script and the files of this checkout that it imports, directly or over two others; at most 60."""
+    """Return the script and the files of this checkout that it imports, directly or over two others; at most 60.
+
+    Of a package that lists many modules' classes only those are followed whose classes are taken from it by name; of a folder
+    of as many modules, where the script names the class of one, only that one and what it imports.
+    """
     found = {script: None}
-    level = [script]
+    level: dict[Source, frozenset[str] | None] = {script: None}
     for _ in range(STEPS):
-        inner = dict.fromkeys(item for source in level for item in local_imports(checkout, source))
-        level = [source for source in inner if source not in found]
+        inner: dict[Source, frozenset[str] | None] = {}
+        for source, names in level.items():
+            for item in _followed(source, names):
+                taken = _classes(item)
+                for target in _targets(checkout, source, item):
+                    known = inner.get(target, taken)
+                    inner[target] = None if taken is None or known is None else known | taken
+        level = {source: names for source, names in inner.items() if source not in found}
         found.update(dict.fromkeys(level))
         if len(found) >= MAX_CLOSURE:
             break
-    return tuple(found)[:MAX_CLOSURE]
+    return _without_siblings(checkout, script, tuple(found))[:MAX_CLOSURE]
+
+
+def _without_siblings(checkout: Checkout, script: Source, found: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Return a closure without modules beside the one whose class the script names (``AutoNHITS``: ``models/nhits.py``)."""
+    named = [name.lower() for item in script.code.imports for name in _classes(item) or ()] if script.code else []
+    folders: dict[str, list[Source]] = {}
+    for source in found[1:]:
+        if source.name != "__init__.py" and source.folder != script.folder:
+            folders.setdefault(source.folder, []).append(source)
+    left: set[Source] = set()
+    for members in folders.values() if named else ():
+        meant = [s for s in members if len(stem := _stem(s)) >= LEAST_STEM and any(stem in name for name in named)]
+        if len(members) < LEAST_SIBLINGS or not meant or 2 * len(meant) > len(members):
+            continue
+        needed = {*meant, *(inner for source in meant for inner in local_imports(checkout, source))}
+        left |= {source for source in members if source not in needed}
+    return tuple(source for source in found if source not in left)
+
+
+def _stem(source: Source) -> str:
+    return source.name.removesuffix(".py").replace("_", "")
+
+
+def _classes(item: Import) -> frozenset[str] | None:
+    """Return the classes that an import takes by name; None where it takes anything else."""
+    names = frozenset(item.names)
+    return names if names and all(name[:1].isupper() and "_" not in name for name in names) else None
+
+
+def _followed(source: Source, names: frozenset[str] | None) -> tuple[Import, ...]:
+    """Return the imports of a file that count where only these of its classes are wanted; all where they are not found there."""
+    imports = source.code.imports if source.code is not None else ()
+    if names is None or not source.path.endswith("/__init__.py"):
+        return imports
+    given = [item for item in imports if names & frozenset(item.names)]
+    top = source.path.removeprefix("src/").partition("/")[0]
+    own = [item for item in imports if item.module.startswith(".") or item.module.partition(".")[0] == top]
+    lists = sum(_classes(item) is not None for item in own)
+    is_whole = names <= frozenset(name for item in given for name in item.names)
+    return tuple(given) if is_whole and lists >= LEAST_LISTED else imports
 
 
 @remembered
@@ -36,19 +90,21 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the files of this checkout that a script imports directly."""
     if script.code is None:
         return ()
-    found: list[Source] = []
-    for item in script.code.imports:
-        bases = _bases(script, item.module)
-        tail = item.module.lstrip(".").replace(".", "/")
-        # What is taken from a folder may be a module of it (`from models import unet`).
-        tails = [tail, *(f"{tail}/{name}" for name in item.names[:MAX_NAMES])]
-        paths = [f"{base}{tail}{end}" for base in bases for tail in tails for end in (".py", "/__init__.py")]
-        here = [source for path in paths if (source := checkout.find(path)) is not None]
-        if not here and item.module.startswith("."):  # a name that the package itself defines
-            inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
-            here = [source for source in inits if source is not None and source is not script]
-        found.extend(here or _from_larger_tree(checkout, item.module))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found for item in script.code.imports for found in _targets(checkout, script, item)))
+
+
+def _targets(checkout: Checkout, script: Source, item: Import) -> list[Source]:
+    """Return the files of this checkout that one import means."""
+    bases = _bases(script, item.module)
+    tail = item.module.lstrip(".").replace(".", "/")
+    # What is taken from a folder may be a module of it (`from models import unet`).
+    tails = [tail, *(f"{tail}/{name}" for name in item.names[:MAX_NAMES])]
+    paths = [f"{base}{tail}{end}" for base in bases for tail in tails for end in (".py", "/__init__.py")]
+    here = [source for path in paths if (source := checkout.find(path)) is not None]
+    if not here and item.module.startswith("."):  # a name that the package itself defines
+        inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
+        here = [source for source in inits if source is not None and source is not script]
+    return here or _from_larger_tree(checkout, item.module)
 
 
 def _from_larger_tree(checkout: Checkout, module: str) -> list[Source]:

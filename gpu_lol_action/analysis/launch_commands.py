@@ -45,6 +45,9 @@ _CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
 _ASKS_FOR_HELP = frozenset({"--help", "-h", "--version"})  # then it prints and ends
 _OWN_FOLDER = re.compile(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
+_ASKED_FOR = re.compile(
+    r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)"
+)  # `HF_TOKEN=$(cat …) vllm serve`: blanks that part no words
 _ECHOED = re.compile(r"\$\(\s*echo\s+[\"']?(\$\{?\w{1,60}\}?)[\"']?\s*\)")
 _PER_NODE = re.compile(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
 _DATA = re.compile(
@@ -140,7 +143,8 @@ def parse_command(
     text: str, variables: Mapping[str, str], source: Source, line: int, scripts: Mapping[str, str] = NOTHING
 ) -> LaunchCommand | None:
     """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
-    put = substitute(_ECHOED.sub(r"\1", _OWN_FOLDER.sub(source.folder or ".", text)), variables)
+    own_folder = _OWN_FOLDER.sub(source.folder or ".", text)
+    put = substitute(_ECHOED.sub(r"\1", _ASKED_FOR.sub(r"\1", own_folder)), variables)
     own, runner, words = without_runners(put_entry_points(split_words(put)))
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))

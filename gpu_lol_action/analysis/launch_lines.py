@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_tools import without_comment
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
@@ -49,6 +50,12 @@ _OPTION_OR_COMMAND = re.compile(
 )
 _POSITION = re.compile(r"\$\{?(\d)\}?")  # what the caller gives: where nobody does, the script's own fallback stands
 MAX_BETWEEN = 4
+# `(env) user@host:~/project$ `, `(env)[project]$ `: what a terminal shows before a command.
+_PROMPT = re.compile(
+    r"^(?:\([\w.-]{1,30}\)\s?(?:\[[^\]\n]{1,40}\])?\s?[\w.@:~/-]{0,60}|[\w.-]{1,30}@[\w.-]{1,40}:[\w~/.-]{0,60})[$#]\s+(?=\S)"
+)
+_IN_NOTEBOOK = re.compile(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
+_SHELL = re.compile(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
 
@@ -72,7 +79,7 @@ def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterato
         raw = _of_task(source)
     elif source.form is Form.NOTEBOOK:
         # The text is the cells' code, whose lines are not the file's: the whole file is the place.
-        raw = ((0, line[2:], "") for _, line in _numbered(source) if line.startswith(("#!", "#%run")))
+        raw = ((0, found[1], "") for _, line in _numbered(source) if (found := _IN_NOTEBOOK.match(line)))
     elif is_makefile(source):
         raw = _of_makefile(source)
     else:
@@ -118,6 +125,7 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
             pending = pending.rstrip("\\ ")[:MAX_LINE]
             continue
         joined, pending = pending.lstrip("$>@! ") if pending.startswith(("$ ", ">", "@", "!", "%")) else pending, ""
+        joined = _PROMPT.sub("", joined)
         if found := _VARIABLE.match(joined) or _ARRAY.match(joined) or _FALLBACK.match(joined):
             # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
             is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined or joined[0] == ":")
@@ -129,7 +137,8 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
                 put = before + substitute(found[2].strip("\"'"), variables).strip()
                 variables = {**variables, found[1]: put.strip()[:2000]}
             continue
-        for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", joined):
+        inner = _SHELL.fullmatch(joined)
+        for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", inner[1] if inner else joined):
             if part.strip():
                 yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section)
 
@@ -244,6 +253,9 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
                 continue
             if is_run:
                 yield number, re.sub(r"^run:\s*[|>]?[-+]?\s*", "", line), ""
+        return
+    if is_hosted(source):
+        yield from hosted_lines(source)
         return
     if re.search(r"^(?:services|kind|spec):", source.text, re.MULTILINE):
         yield from _containers(source)

@@ -14,8 +14,10 @@ from gpu_lol_action.analysis.python_values import Value
 MAX_STARTED = 10
 MAX_PROGRAMS = 200
 _STARTERS = ("subprocess", "os.system", "Popen", "execvp")
+_TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt")
+_STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
 _FIRST = re.compile(
-    rf"(?:{'|'.join(sorted({*SERVING_TOOLS, *COUNT_FLAGS} - {'tune'}))})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})"
+    rf"(?:{'|'.join(sorted({*_STARTED} - {'tune'}))})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})"
 )
 
 
@@ -23,7 +25,7 @@ def started_lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the commands that a program starts, as lines of a shell with the line where they stand; at most ten."""
     if source.code is None or not any(source.mentions(word) for word in _STARTERS):
         return
-    if not any(source.mentions(tool) for tool in (*SERVING_TOOLS, *COUNT_FLAGS)):
+    if not any(source.mentions(tool) for tool in _STARTED):
         return
     code, count = source.code, 0
     for value, line in _values(code):

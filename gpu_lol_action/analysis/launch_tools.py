@@ -141,7 +141,7 @@ def is_program(name: str) -> bool:
         or name in COUNT_FLAGS
         or name in INTERFACES
         or name in WEB_SERVERS
-        or name in {"fabric", *_SHELLS}
+        or name in {"fabric", "torchpack", *_SHELLS}
     )
 
 
@@ -188,6 +188,8 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     if first in {"lightning", "fabric"}:
         places = [word for word in rest if word not in {"run", "model"}]
         return ("lightning", places) if "run" in rest[:1] else (None, [])
+    if first == "torchpack":  # MPI behind a word of its own
+        return _inner("mpirun", rest[1:]) if rest[:1] == ["dist-run"] else (None, [])
     if first == "colossalai":
         return (first, rest[1:]) if rest[:1] == ["run"] else (None, [])
     if first in COUNT_FLAGS or first in TOOLS or first in INTERFACES or first in WEB_SERVERS:
@@ -246,7 +248,8 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
         # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
-        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or (bool(options) and not places)
+        # With a few options it is one even where a reader's own path stands first (``tool "$DATA" --arch x --lr 1``).
+        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or len(options) > 2 * bool(places)
         return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:

@@ -22,6 +22,11 @@ _TASKS_PER_NODE = re.compile(r"--ntasks-per-node[= ](\d{1,3})")
 _SKY = re.compile(r"^[ \t]+accelerators:\s*[\"'{]?\s*[A-Za-z][\w.-]*\s*:\s*(\d{1,2})", re.MULTILINE)
 _SKY_NODES = re.compile(r"^num_nodes:\s*(\d{1,3})", re.MULTILINE)
 _KUBERNETES = re.compile(r"nvidia\.com/gpu:\s*[\"']?(\d{1,2})")
+# dstack: a name, a size and a count behind one another (`MI300X:8`, `A100:80GB:2`, `24GB:2`), or a count alone, each as a range.
+_DSTACK = re.compile(
+    r"^[ \t]+gpu:[ \t]*[\"']?(?:[A-Za-z0-9][\w.,]*:){0,3}(\d{1,2})(?:\.\.\d{0,2})?[\"']?[ \t]*$", re.MULTILINE
+)
+_DSTACK_NODES = re.compile(r"^nodes:[ \t]*(\d{1,3})", re.MULTILINE)
 _COMPOSE = re.compile(r"^[ \t]+count:[ \t]*(\d{1,2})\s*$", re.MULTILINE)
 
 
@@ -44,6 +49,8 @@ def machine_request(source: Source) -> MachineRequest:
         if found is None and "capabilities" in text:
             found = _COMPOSE.search(text)
         nodes = _SKY_NODES.search(text)
+        if found is None and source.name.endswith((".dstack.yml", ".dstack.yaml")):
+            found, nodes = _DSTACK.search(text), _DSTACK_NODES.search(text)
         return MachineRequest(as_count(found[1]) if found else None, as_count(nodes[1]) if nodes else None)
     return MachineRequest()
 

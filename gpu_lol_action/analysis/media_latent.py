@@ -30,7 +30,13 @@ _KNOWN: Mapping[tuple[int, tuple[int, ...], int], str] = {
     (320, (1, 2, 4), 2048): "stabilityai/stable-diffusion-xl-base-1.0",
     (384, (1, 2, 4, 4), 1280): "stabilityai/stable-diffusion-xl-refiner-1.0",
 }
+# The same with layers over time between them: the model for clips that has the most of such layers.
+_CLIPS: Mapping[str, str] = {
+    "stable-diffusion-v1-5/stable-diffusion-v1-5": "guoyww/animatediff",
+    "stabilityai/stable-diffusion-2-1": "damo-vilab/text-to-video-ms-1.7b",
+}
 LEAST, MOST = 8, 4096
+MOST_FRAMES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,21 @@ class Latent:
         text = text[0] if isinstance(text, list) and text else text
         sides = tuple(multiples) if isinstance(multiples, list) else ()
         plain = all(isinstance(value, int) for value in (channels, text, *sides))
-        return (
-            _KNOWN.get((channels, sides, text))
-            if plain and isinstance(channels, int) and isinstance(text, int)
-            else None
-        )
+        if not plain or not isinstance(channels, int) or not isinstance(text, int):
+            return None
+        picture = _KNOWN.get((channels, sides, text))
+        return _CLIPS.get(picture, picture) if picture is not None and self.is_of_clips else picture
+
+    @property
+    def is_of_clips(self) -> bool:
+        """Whether layers over time stand between those for pictures."""
+        return any(key.startswith("temporal") and value for key, value in self.params.items())
+
+    @property
+    def frames(self) -> int:
+        """Pictures of a clip; 0 where not said."""
+        length = self.params.get("temporal_length")
+        return length if self.is_of_clips and isinstance(length, int) and 1 < length <= MOST_FRAMES else 0
 
 
 def latent_of(scope: Scope) -> Latent | None:
@@ -80,6 +96,10 @@ def latent_findings(checkout: Checkout, scope: Scope, run: Run) -> list[Finding]
         found.append(Finding("model.id", latent.known, f"{shown}, as {latent.known} has it", Confidence.HIGH, where))
     elif (network := _counted(checkout, latent)) is not None:
         found += _own(network, latent, shown)
+    if latent.frames:
+        found.append(
+            Finding("media.frames", str(latent.frames), "a clip's length is configured", Confidence.HIGH, where)
+        )
     if latent.pixels:
         found.append(
             Finding("media.image_size", str(latent.pixels), "latents' size is configured", Confidence.HIGH, where)

@@ -89,7 +89,9 @@ def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
     if own is None or own.confidence is Confidence.LOW:  # too many of its layers could not be sized
         return counted
     parameters_b = int(own.value) / 1e9
-    if counted is not None and counted.parameters_b >= parameters_b:
+    # A network that was read to its last layer has no part that it would be: other modules than the run's build it.
+    is_whole = own.confidence is Confidence.HIGH and "could not be sized" not in own.why
+    if counted is not None and counted.parameters_b >= parameters_b and not is_whole:
         return counted
     return _own_model(known, parameters_b)
 

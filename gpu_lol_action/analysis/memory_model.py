@@ -15,12 +15,14 @@ from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_
 
 # A published figure over so many times the estimate is not explained by the model that was recognized.
 EXPLAINS = 4
+FAR_LARGER = 8
 WORD_PIECES = 50_304  # GPT-2's vocabulary, padded: where a program does not say its own
 CHARACTERS = 256  # what models of a few hundred kilobytes learn is spelled, not read in word pieces
 NARROW = 128
 LEAST_ADAPTED_B = 0.05
 """Billions of parameters of the smallest models that adapters are published for (distilled encoders have 66 M)."""
 _LIBRARY_FILE = re.compile(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
+_ANY = "`AutoModelForCausalLM"
 _CONFIGURATION_FILE = re.compile(r"(?:^|/)configuration_\w+\.py$")
 _FOR_ANY = re.compile(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
@@ -41,10 +43,12 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     hinted = None
     if named is not None and named.confidence is Confidence.LOW:
         named, hinted = None, _only_one(findings) if trains and not builds else None
-    if (own := whole_network(findings, named, known)) is not None:
+    if (own := whole_network(findings, named, known)) is not None and (
+        named is not None or not _is_told_larger(findings, own)
+    ):
         return own
     shape = _shape(findings)
-    if shape is not None and _is_beside_adapters(findings, shape):
+    if shape is not None and (_is_beside_adapters(findings, shape) or _is_of_a_part(findings)):
         shape = None
     layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
@@ -59,12 +63,12 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         return known.get(elsewhere) or find_model(elsewhere)
     if named is None or _is_only_a_helper(findings, named):
         family = best(findings, "model.family")
-        if family is not None:
+        if family is not None and not (builds and named is None and _is_of_a_part(findings)):
             told = documented_model(findings) if not trains and _FOR_ANY.match(family.why) else None
             return told or find_model(family.value)
     if named is None:
         own = media_model(findings) or (find_model(hinted) if hinted is not None else None)
-        return own or documented_model(findings)
+        return documented_model(findings) if own is None or _is_told_larger(findings, own) else own
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
 
 
@@ -98,7 +102,7 @@ def _of_other_programs(findings: tuple[Finding, ...]) -> str | None:
     """Return the only language model that other programs load, where the run's own says no more than that it loads one."""
     family, only = best(findings, "model.family"), _only_one(findings)
     model = find_model(only) if only is not None else None
-    is_any = family is not None and family.why.startswith("`AutoModelForCausalLM")
+    is_any = family is not None and family.why.startswith(_ANY)
     return only if is_any and model is not None and model.kind.startswith("llm") else None
 
 
@@ -122,6 +126,8 @@ def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
         return True
     if model.kind.startswith("llm") and usual.kind in _TEXT_ENCODERS:
         return False  # what writes is beside nothing that reads
+    if model.kind.startswith("llm") and family.why.startswith(_ANY):
+        return False  # a class that loads whatever it is told says no size
     far = EXPLAINS if model.kind == usual.kind else 1.5
     return usual.parameters_b > far * model.parameters_b
 
@@ -142,6 +148,27 @@ def _is_beside_adapters(findings: tuple[Finding, ...], shape: ModelFacts) -> boo
     method = best(findings, "training.method")
     is_adapted = method is not None and method.value in {"lora", "qlora"}
     return is_adapted and shape.parameters_b < LEAST_ADAPTED_B and best(findings, "model.family") is not None
+
+
+def _is_told_larger(findings: tuple[Finding, ...], own: ModelFacts) -> bool:
+    """Whether a document says that the model has far more parameters: a class starts with small sides where a checkpoint brings its own."""
+    told = documented_model(findings)
+    return told is not None and told.parameters_b > FAR_LARGER * own.parameters_b
+
+
+def _is_of_a_part(findings: tuple[Finding, ...]) -> bool:
+    """Whether layers and widths are those of a part: no vocabulary is told, and the network that the program builds is another.
+
+    A program that builds a network of its own which could not be sized is not known by the numbers of some module of it (an
+    encoder of sounds, a predictor of pitch).
+    """
+    own, layers = best(findings, "media.own_network"), best(findings, "model.layers")
+    is_open = own is not None and own.confidence is Confidence.LOW and layers is not None
+    family = best(findings, "model.family")
+    is_told = best(findings, "model.vocabulary") is not None or (
+        family is not None and family.confidence > Confidence.LOW
+    )
+    return is_open and not is_told and layers is not None and layers.confidence is not Confidence.HIGH
 
 
 def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.headroom import spread_for_family, with_room
-from gpu_lol_action.analysis.least_asked import DEFAULT_GIB, least_asked
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
@@ -18,6 +17,7 @@ from gpu_lol_action.analysis.reconcile import (
     Statement,
     at_the_command,
     headline,
+    large_enough,
     on_the_same_count,
     reconcile,
     statements,
@@ -35,6 +35,8 @@ from gpu_lol_action.estimation.vram import (
     estimate_vram,
 )
 
+# Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
+DEFAULT_GIB = 12
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
 
@@ -75,7 +77,8 @@ def memory_need(
     model = model_of(findings, known)
     if model is None:
         trains = workload is WorkloadType.TRAINING
-        return _without_model(findings, statements(findings, trains=trains), stated or 1)
+        said = statements(findings, trains=trains)
+        return _without_model(findings, said if trains else _of_inference(said), stated or 1)
     asked = question_of(findings, workload, model)
     if best(findings, "training.batch_spread") is not None:
         asked, stated = share_batch(asked, stated)
@@ -94,7 +97,6 @@ def memory_need(
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
-    gaps = (*_gaps(findings, question), *relaxed)
     is_managed = best(findings, "memory.managed") is not None
     said = statements(
         findings,
@@ -105,6 +107,7 @@ def memory_need(
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
+    said = said if is_rough else large_enough(said, _weights_gib(breakdown))
     said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_assumed else _card_of_model(model, where)))
@@ -114,27 +117,16 @@ def memory_need(
         breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
                             low_gib=min(breakdown.low_gib, agreed_gib), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
-    else:
-        breakdown = _of_the_sum_alone(breakdown, question, count, is_assumed=is_assumed)
+    elif is_assumed:
+        breakdown = with_room(breakdown, question)
+        breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
     # Divided only because one card is too small: another configuration starts from one card again.
     alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
-    return MemoryNeed(required, count, breakdown, model, need, gaps, alone, bool(relaxed))
-
-
-def _of_the_sum_alone(
-    breakdown: MemoryBreakdown, question: VramQuestion, count: int, *, is_assumed: bool
-) -> MemoryBreakdown:
-    """Return what is asked for where no statement agrees with the sum: with room where it is of a guess, and no less than is sensible."""
-    if is_assumed:
-        breakdown = with_room(breakdown, question)
-        breakdown = replace(breakdown, required_gib=need_of(breakdown))
-    least, reason = least_asked(count, is_assumed=is_assumed, trains=question.method.trains)
-    if breakdown.required_gib >= least:
-        return breakdown
-    high = max(breakdown.high_gib, float(least))
-    return replace(breakdown, required_gib=float(least), high_gib=high, notes=(*breakdown.notes, reason))
+    return MemoryNeed(
+        required, count, breakdown, model, need, (*_gaps(findings, question), *relaxed), alone, bool(relaxed)
+    )
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:
@@ -173,14 +165,27 @@ def _holding_the_weights(
     is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits == 16
     if question.method.trains or not is_said or _is_offloaded(question) or question.model.source == "shape":
         return said
-    weights = sum(term.gib for term in breakdown.terms if term.name == "weights")
-    return tuple(each for each in said if each.is_card or each.memory_gib >= weights)
+    return tuple(each for each in said if each.is_card or each.memory_gib >= _weights_gib(breakdown))
+
+
+def _weights_gib(breakdown: MemoryBreakdown) -> float:
+    return sum(term.gib for term in breakdown.terms if term.name == "weights")
 
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:
     """Whether everything that is stated is far over the sum: what was recognized (an encoder) is not the whole model."""
-    sizes = [s.memory_gib for s in said if s.weight > WEIGHT_OF_NAMED_CARD]
+    sizes = [s.memory_gib for s in said if s.weight > WEIGHT_OF_NAMED_CARD and not _is_ordered(s)]
     return bool(sizes) and min(sizes) > EXPLAINS * breakdown.expected_gib
+
+
+def _of_inference(said: Sequence[Statement]) -> list[Statement]:
+    """Return what speaks of a run that infers with a model that is not known: not the cards that trained it, nor one that is only named (for its speed)."""
+    return [s for s in said if s.rank < 2 and (not s.is_card or s.weight > WEIGHT_OF_NAMED_CARD)]
+
+
+def _is_ordered(statement: Statement) -> bool:
+    """Whether a card is what a script orders from a scheduler: what there is, not what is needed."""
+    return statement.is_card and statement.finding.evidence.path.endswith((".sh", ".slurm", ".sbatch"))
 
 
 def _card_of_model(model: ModelFacts, where: Evidence) -> list[Statement]:
@@ -204,10 +209,9 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
         named = first.finding.value if first.is_card else f"{gib} GB"
         return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {named} was taken",))
     where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
-    least = max(DEFAULT_GIB, least_asked(count, is_assumed=True, trains=True)[0])
-    why = f"no model of a known size was recognized; {least} GiB is the default for a model of one's own"
-    finding = Finding("hardware.vram_required_gb", str(least), why, Confidence.LOW, where)
-    return MemoryNeed(least, count, None, None, finding, (f"{gap}; {least} GiB were assumed",))
+    why = f"no model of a known size was recognized; {DEFAULT_GIB} GiB is the default for a model of one's own"
+    finding = Finding("hardware.vram_required_gb", str(DEFAULT_GIB), why, Confidence.LOW, where)
+    return MemoryNeed(DEFAULT_GIB, count, None, None, finding, (f"{gap}; {DEFAULT_GIB} GiB were assumed",))
 
 
 def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:

@@ -53,6 +53,8 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     batch = (
         _in_samples(_batch_size(findings, length), length, model)
         if trains
+        else 1  # an engine takes as many requests as its card has room for
+        if engine is not None
         else int(value_of_best(findings, "training.batch_size") or 1)
     )
     is_sharded = trains or (sharding is not None and Sharding(sharding) is Sharding.ZERO3)  # ZeRO-Inference

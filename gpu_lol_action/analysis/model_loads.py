@@ -30,7 +30,7 @@ _OWNED = (re.compile(r"models\.[\w.]+\s*[(\[]"), re.compile(r"timm\.[\w.]+\s*[(\
 NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
 # Models beside the one that the run is about.
 HELPER_KEY = re.compile(
-    r"tokeni|teacher|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
+    r"tokeni|teacher|weak_|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
 )
 _HELPER_PLACE = re.compile(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"

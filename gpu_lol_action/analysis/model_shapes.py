@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting, read_settings
-from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import Found, Scope, look_up_number, scope_of
@@ -65,19 +65,19 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
 
     Layers and width have to stand together, in what the run starts with or in one file: those of two files are two models'.
     """
-    if (
-        run is not None
-        and run.script is not None
-        and run.script.code is not None
-        and run.script.code.imported() & _GRAPHS
-    ):
+    reached = import_closure(checkout, run.script) if run is not None and run.script is not None else ()
+    of_graphs = [source for source in reached if source.code is not None and source.code.imported() & _GRAPHS]
+    if of_graphs and of_graphs[0] is reached[0]:
         return []  # layers of a network of graphs
     scope = scope_of(checkout, run)
     for part in _places(scope, run):
         found = [finding for finding in _dimensions(part) if not _is_of_an_mlp(finding)]
         if {"model.layers", "model.hidden_size"} <= {finding.field for finding in found}:
             known = {finding.field for finding in found}
-            return [*found, *(finding for finding in _dimensions(scope) if finding.field not in known)]
+            found += [finding for finding in _dimensions(scope) if finding.field not in known]
+            is_told = bool({"model.vocabulary", "model.attention_heads"} & {finding.field for finding in found})
+            # A transformer over graphs says how many heads it has; what else a module of graphs builds passes messages.
+            return found if is_told or not of_graphs else []
     return []
 
 

@@ -34,11 +34,11 @@ from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_states import bits_of
 
 _MODEL_KEY = re.compile(
-    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|name_or_path))?|name_or_path"
+    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|size|variant|name_or_path))?|name_or_path"
 )
 # A section on the model with a word for which one it is: `model.name`, `llm.path`.
 _MODEL_PATH = re.compile(
-    r"(?:^|\.)(?:\w{1,40}_)?(?:model|llm|network|policy|student|actor|base)(?:_config|_args|_cfg)?"
+    r"(?:^|\.)(?:\w{1,40}_)?(?:model|llm|network|policy|student|actor|base|checkpoint_repository)(?:_config|_args|_cfg)?"
     r"\.(?:name|path|id|pretrained|checkpoint|ckpt|hf_id|repo|base|version|variant|size|name_or_path|hf_name)$"
 )
 # A configuration's part that is about the model.
@@ -55,7 +55,7 @@ _TOWER = re.compile(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder
 # Files of encoders alone: parts that lie beside a model.
 _ENCODERS = re.compile(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
-_OWN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
+_OWN_NAME = re.compile(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
 _SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
 
 
@@ -154,7 +154,11 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that the run's program starts with or loads."""
     if run is None:
         return
-    for found in _settings(scope_of(checkout, run).tiers[2:]):
+    tiers = scope_of(checkout, run).tiers
+    told = {s.key for _, settings in tiers[:2] for s in settings if s.key in MODEL_KEYS and HUB_ID.fullmatch(s.text)}
+    # What a configuration names goes before what the program starts with, also where nobody knows its size.
+    left = [(sure, tuple(s for s in settings if s.key not in told)) for sure, settings in tiers[2:]]
+    for found in _settings(tuple(left)):
         is_own = run.script is not None and found.evidence.path == run.script.path
         is_beside = not is_own and is_helper_place(found.evidence.path)
         yield replace(found, confidence=Confidence.LOW) if is_beside else found

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from gpu_lol_action.analysis.network_layers import build_layer
 from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, Root
 from gpu_lol_action.analysis.network_spaces import space_of
-from gpu_lol_action.analysis.network_strangers import WHOLE, is_strange_network
+from gpu_lol_action.analysis.network_strangers import WHOLE, is_part_name, is_strange_network
 from gpu_lol_action.analysis.network_tensors import features_of
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
@@ -135,6 +135,8 @@ def _initialize(
 ) -> None:
     start = method_of(made, "__init__", line)
     if start is not None:
+        if made.is_network:
+            machine.strangers += WHOLE * _unseen_parts(start, places, named)
         call_function(machine, start, places, named)
     else:
         fields = [
@@ -156,6 +158,16 @@ def _initialize(
         later = method_of(made, name, line) if made.is_network else None
         if later is not None:
             call_function(machine, later, (), {})
+
+
+def _unseen_parts(start: Function, places: Sequence[Value], named: Mapping[str, Value]) -> int:
+    """Return how many whole networks a network is handed of which nothing is known: an encoder, a backbone of another project."""
+    parameters = [*start.node.args.posonlyargs, *start.node.args.args][1:]
+    given = dict(zip((p.arg for p in parameters), places, strict=False)) | dict(named)
+    return sum(
+        given.get(p.arg, None) is UNKNOWN and is_part_name(p.arg, ast.unparse(p.annotation) if p.annotation else "")
+        for p in (*parameters, *start.node.args.kwonlyargs)
+    )
 
 
 def method_of(owner: Instance, name: str, line: Sequence[Value]) -> Function | None:

@@ -32,6 +32,17 @@ def is_strange_network(name: str) -> bool:
     return bool(_OF_NETWORKS.match(name)) and not _PLAIN_BASES.search(name) and name.rpartition(".")[2][:1].isupper()
 
 
+_PARTS = re.compile(
+    r"(?:\w+_)?(?:encoder|decoder|backbone|transformer|unet|trunk|encoder_embed|generator|discriminator|denoiser|base_model)"
+)
+_MODULES = re.compile(r"\bModule\b|(?:Encoder|Decoder|Backbone|Transformer)(?!\w*(?:Config|Args|Type))")
+
+
+def is_part_name(name: str, annotation: str) -> bool:
+    """Whether a parameter of a network is handed a network, by its name or by what it is declared to be."""
+    return bool(_PARTS.fullmatch(name) or (_MODULES.search(annotation) and "label" not in name))
+
+
 _OF_LAYERS = frozenset({"in_channels", "out_channels", "in_features", "out_features", "input_size", "hidden_size", "embed_dim", "d_model", "num_features",
                         "kernel_size", "inplanes", "planes", "hidden_dim", "num_heads"})  # fmt: skip
 

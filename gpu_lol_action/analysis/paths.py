@@ -46,6 +46,7 @@ _LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.
 _REQUIREMENTS = re.compile(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
 _ENVIRONMENTS = re.compile(r"(?:[^/]*environment[^/]*|conda[^/]*|env)\.ya?ml")
 
+_DSTACK = (".dstack.yml", ".dstack.yaml")  # dstack's own name for what it starts begins with a dot
 _PROJECT_FILES = frozenset(
     {"pyproject.toml", "setup.py", "setup.cfg", "pipfile", "pixi.toml", ".python-version", "runtime.txt"}
 )
@@ -99,7 +100,7 @@ def role_of(path: str, form: Form) -> Role:
         return Role.ASIDE if is_aside else Role.PACKAGES
     if form is Form.MARKDOWN:
         return Role.DOCUMENTATION if not (folders & _ASIDE_FOLDERS - {"docs", "doc"}) else Role.ASIDE
-    if is_aside or small.startswith("."):
+    if is_aside or (small.startswith(".") and not small.endswith(_DSTACK)):
         return Role.ASIDE
     return Role.WORKLOAD
 

@@ -15,9 +15,14 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     """Whether a command starts a file that is not here, though programs are: a placeholder, or another project's."""
     if not command.target.endswith(".py"):
         return _is_to_be_filled_in(checkout, command)
-    if any(checkout.find_named(name) is not None for name in command.configs):
+    if any(checkout.find_named(name) is not None for name in command.configs) or is_fetched(command):
         return False
     return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
+
+
+def is_fetched(command: LaunchCommand) -> bool:
+    """Whether a host's task first fetches the project whose program it starts: then that is its work."""
+    return command.source.form is Form.YAML and "git clone" in command.source.text
 
 
 def _is_to_be_filled_in(checkout: Checkout, command: LaunchCommand) -> bool:

@@ -30,6 +30,7 @@ _LOADS_CONFIG = (
 _OPTIONS = ("config", "config_file", "config_path", "cfg")
 _TAKES_CONFIG = re.compile(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg)['\"]")
 _DEFAULTS = re.compile(r"^def get_(?:default_|base_)?configs?\(", re.MULTILINE)
+_BENTO = re.compile(r"^(?:args:|\[tool\.bentoml\.build\.args\])", re.MULTILINE)
 _CONFIGURED = re.compile(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
 
 
@@ -37,6 +38,8 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
     """Return the configuration files that a program starts with: what its options, its loaders or its Hydra decorator name."""
     if script is None or script.code is None:
         return ()
+    if script.mentions("use_arguments") and (build := _bento(checkout, script)) is not None:
+        return (build,)
     named = _defaults(script)
     for call in script.code.calls_named(*(_HYDRA if script.mentions("hydra") else _HYDRA[1:])):
         if call.last == "main" and call.name != "hydra.main":
@@ -62,6 +65,14 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
     return tuple(dict.fromkeys(s for s in found if s.code is not None or read_settings(s)))[:3] or _likely(
         checkout, script
     )
+
+
+def _bento(checkout: Checkout, script: Source) -> Source | None:
+    """Return the file with the arguments that BentoML builds a service with: they go before what the program starts with."""
+    if script.code is None or not script.code.calls_named("use_arguments"):
+        return None
+    files = (checkout.find(f"{script.folder}/{name}".lstrip("/")) for name in ("bentofile.yaml", "pyproject.toml"))
+    return next((s for s in files if s is not None and _BENTO.search(s.text)), None)
 
 
 def _defaults(source: Source) -> list[str]:

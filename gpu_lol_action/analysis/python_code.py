@@ -25,6 +25,9 @@ __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_pytho
 
 Answer = TypeVar("Answer")
 
+# Parts of a library that need another one: Ray's on language models are vLLM's.
+BROUGHT: Mapping[str, str] = {"ray.data.llm": "vllm", "ray.serve.llm": "vllm", "ray.llm": "vllm"}
+
 
 @dataclass(slots=True)
 class ParseBudget:
@@ -159,10 +162,11 @@ class PythonCode:
         return len(self._content)
 
     def imported(self) -> frozenset[str]:
-        """Return the top-level names of all modules imported."""
+        """Return the top-level names of all modules imported, and of those that stand behind a part of another library."""
         if self._imported is None:
-            modules = (item.module for item in self.imports)
-            self._imported = frozenset(module.split(".")[0] for module in modules if not module.startswith("."))
+            modules = [item.module for item in self.imports if not item.module.startswith(".")]
+            tops = {module.split(".")[0] for module in modules}
+            self._imported = frozenset(tops | {BROUGHT[module] for module in modules if module in BROUGHT})
         return self._imported
 
     def calls_named(self, *names: str) -> tuple[Call, ...]:

@@ -188,6 +188,9 @@ def _walk(tree: ast.AST, guard: int = ALWAYS) -> Iterator[tuple[Any, int, str]]:
         elif kind is ast.Dict:
             pending += _entries(node, guard, owner)
             continue
+        elif kind is ast.List and _is_table(node.elts):
+            pending += _rows(node, guard, owner)
+            continue
         for name in _FIELDS[kind]:
             child = getattr(node, name, None)
             if type(child) is list:
@@ -214,6 +217,25 @@ def _entries(node: ast.Dict, guard: int, owner: str) -> list[Any]:
         if type(value) in _INNER:
             name = f"{ENTRY}{value_of(key).text}" if isinstance(key, ast.Constant) else owner
             found += [value, (guard, name)]
+    return found
+
+
+def _is_table(values: list[ast.expr]) -> bool:
+    """Whether a list is a table: dictionaries of several numbers, of which a program looks one up."""
+    rows = [value for value in values[:MAX_ENTRIES] if isinstance(value, ast.Dict)]
+    return len(rows) == len(values) and len(rows) >= LEAST_ENTRIES and _is_registry(values) and all(map(_is_row, rows))
+
+
+def _is_row(row: ast.Dict) -> bool:
+    numbers = [v for v in row.values if isinstance(v, ast.Constant) and type(v.value) in {int, float}]
+    return len(numbers) > 1
+
+
+def _rows(node: ast.List, guard: int, owner: str) -> list[Any]:
+    """Return the rows of a table; each stands in an entry of its own."""
+    found: list[Any] = [(guard, owner)]
+    for number, row in enumerate(node.elts):
+        found += [row, (guard, f"{ENTRY}row {number}")]
     return found
 
 

@@ -31,6 +31,7 @@ VOTES_FOR_COUNT = 20
 ABOUT_AS_OFTEN = 1.5
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
 FURTHEST_CARD_FROM_ROUGH = 24.0
+_TWO_SIZES, _TWIN = "A100", "A100-80GB"
 ROWS_OF_A_TABLE = 4  # amounts of one document from which on the one in the middle says more than the nearest
 FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 
@@ -89,6 +90,17 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
     return Statement(float(finding.value), False, weight, rank, finding)
 
 
+def large_enough(stated: Iterable[Statement], weights_gib: float) -> tuple[Statement, ...]:
+    """Return the statements, a card that cannot hold the weights alone put as the larger one of its name (A100: 40 or 80 GB)."""
+    table = accelerators()
+    return tuple(
+        replace(s, memory_gib=table[_TWIN].memory_gib)
+        if s.is_card and s.finding.value == _TWO_SIZES and s.memory_gib < weights_gib <= table[_TWIN].memory_gib
+        else s
+        for s in stated
+    )
+
+
 def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], count: int) -> tuple[Statement, ...]:
     """Return the statements, those marked that stand beside the very count of GPUs that the run takes."""
     counted = {f.evidence for f in findings if f.field == "documented.gpu_count" and f.value == str(count)}
@@ -122,7 +134,10 @@ def reconcile(
         where = demanded.finding.evidence
         why = f"the program moves its weights, so {computed_gib:.3g} GiB are a bound, and {where} asks for {demanded.memory_gib:g} GB"
         return Agreement(max(1, math.ceil(demanded.memory_gib)), why, where, demanded.finding)
-    near = [s for s in stated if s.rank < 2 and _is_near(s, computed_gib, is_rough=is_rough)]
+    alone = _only_demand(stated)
+    if alone is not None and alone.memory_gib < computed_gib and not is_rough:
+        alone = None  # of a smaller model than the one that is surely known
+    near = [s for s in stated if s.rank < 2 and (s is alone or _is_near(s, computed_gib, is_rough=is_rough))]
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
     asked = [s for s in asked if s.weight >= WEIGHT_OF_MEMORY] or asked
@@ -156,6 +171,16 @@ def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement
     """Return the largest amount below the sum that documentation demands of this run; None where it demands none."""
     asked = [s for s in stated if not s.is_card and s.rank < 2 and s.finding.confidence is Confidence.HIGH]
     return max((s for s in asked if s.memory_gib < computed_gib), key=lambda s: s.memory_gib, default=None)
+
+
+def _only_demand(stated: Sequence[Statement]) -> Statement | None:
+    """Return the one amount that is demanded for the run's own purpose; None where there are none or several.
+
+    It is about this run however far it lies from the sum: then the sum is of a part, or counts what is done piece by piece.
+    """
+    asked = [s for s in stated if not s.is_card and s.rank < 2 and s.weight >= WEIGHT_OF_MEMORY]
+    only = asked[0] if len({s.memory_gib for s in asked}) == 1 else None
+    return only if only is not None and only.rank == 0 and only.finding.confidence is Confidence.HIGH else None
 
 
 def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:

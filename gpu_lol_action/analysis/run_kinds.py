@@ -35,6 +35,10 @@ _VARIANT_NAME = re.compile(
     r"(?=$|[_.-])",
     re.IGNORECASE,
 )
+# Folders of the same work for cards of other makers.
+_OTHER_MAKERS = frozenset(
+    {"amd", "rocm", "tpu", "gaudi", "habana", "hpu", "intel", "npu", "ascend", "trainium", "neuron"}
+)
 _TRIALS = frozenset({"test", "tests", "testing", "smoke", "debug"})
 _VARIANT_SECTION = re.compile(
     r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
@@ -87,6 +91,8 @@ def is_variant(run: Run) -> bool:
     if run.command is not None and run.command.nodes > 1:
         return True
     if any(_is_in(source.path, _TRIALS) for source in run.configs[:1]):
+        return True
+    if _is_in(run.evidence.path, _OTHER_MAKERS):
         return True
     if run.command is not None and _is_in(run.command.evidence.path, _TRIALS):
         return True

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 # TGI takes 4096 tokens unless told otherwise; these take what the model's configuration says.
 _WHOLE_CONTEXT = ("vllm", "sglang")
+_BUILT = re.compile(r"^trt_llm:", re.MULTILINE)  # Truss has TensorRT-LLM build an engine
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return ``serving.engine`` where the run starts vLLM or SGLang, as a command, a module, or from its program."""
     if run is None or run.behavior is not Behavior.INFERS:
         return []
+    if run.command is None and any(_BUILT.search(source.text) for source in run.configs if source.form is Form.YAML):
+        return _finding("tensorrt-llm", run)
     if run.command is not None:
         started = next((tool for tool in _WHOLE_CONTEXT if run.command.target.startswith(tool)), None)
         if started is not None or run.command.tool in SERVING_TOOLS:

@@ -1,4 +1,4 @@
-"""Folders that hold only configuration: which file is the run (axolotl, LLaMA-Factory, torchtune, recipes, OpenMMLab, NeMo)."""
+"""Folders that hold only configuration: which file is the run (axolotl, LLaMA-Factory, torchtune, recipes, OpenMMLab, NeMo, Truss)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import fold_key, read_settings
+from gpu_lol_action.analysis.hosting_files import TRUSS, truss_wish
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
 
@@ -28,6 +29,11 @@ _TRAINS = _MARKS - {"base_model", "model_name_or_path", "sequence_len", "cutoff_
 _MODELS = frozenset(
     {"base_model", "model_name_or_path", "_component_", "meta_architecture", "model", "_base_", "model_name"}
 )
+# The command says more than the file that holds it.
+_STARTS_A_SERVER = re.compile(
+    r"^[ \t]+start_command:(?:.*\n?){0,3}?.*\b(?:vllm|sglang|lmdeploy|text-generation-launcher)\b", re.MULTILINE
+)
+_WHOLE_TRUSS = re.compile(r"^(?:trt_llm|docker_server):", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +49,11 @@ class TrainingConfig:
 def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     """Return the configurations of a folder without programs, shallow ones first; none where there is a program."""
     programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
-    if any(source.code and source.code.imports for source in programs):
-        return ()
+    served = tuple(config for source in checkout.of(Form.YAML) if (config := _served_config(source)) is not None)
+    if served or any(source.code and source.code.imports for source in programs):
+        return served[:MAX_CONFIGS]
+    if tuned := tuple(config for source in checkout.of(Form.YAML) if (config := _tuned_config(source)) is not None):
+        return tuned[:MAX_CONFIGS]
     found: list[TrainingConfig] = []
     for source in sorted((*checkout.of(Form.YAML, Form.JSON, Form.TOML), *programs), key=_order):
         config = _training_config(source)
@@ -53,6 +62,24 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
         if len(found) >= MAX_CONFIGS:
             break
     return tuple(found)
+
+
+def _served_config(source: Source) -> TrainingConfig | None:
+    """Return a Truss that says all of what is served: an engine to build of published weights, or the server of an image."""
+    wish = truss_wish(source) if source.name == TRUSS else None
+    if wish is None or _WHOLE_TRUSS.search(source.text) is None or _STARTS_A_SERVER.search(source.text) is not None:
+        return None
+    return TrainingConfig(source, Behavior.INFERS, wish.evidence, names_model=True)
+
+
+def _tuned_config(source: Source) -> TrainingConfig | None:
+    """Return an experiment of Ray's RLlib that asks for a GPU: a name with ``run``, ``env`` and ``config`` under it."""
+    said = {setting.path.partition(".")[2]: setting for setting in read_settings(source)}
+    gpus = said.get("config.num_gpus") or said.get("config.num_gpus_per_learner")
+    is_experiment = "run" in said and any(path.partition(".")[0] == "env" for path in said)
+    if gpus is None or not is_experiment or not re.fullmatch(r"0?\.\d*[1-9]\d*|[1-9][\d.]*", gpus.text):
+        return None
+    return TrainingConfig(source, Behavior.TRAINS, gpus.evidence, names_model=False)
 
 
 def _order(source: Source) -> tuple[int, str, int, str]:

@@ -165,10 +165,13 @@ def weight_bits_of(scope: Scope) -> Finding | None:
         return Finding(
             "model.weight_bits", number.text, f"`{number.setting.key}` is set", number.confidence, number.evidence
         )
-    named = look_up(scope, ("quantization",))
-    bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8"}
+    named = look_up(scope, ("quantization", "quantization_type"))
+    bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8", "fp8_kv": "8", "smooth_quant": "8", "fp4": "4",
+               "fp4_kv": "4", "fp4_mlp_only": "4", "weights_int8": "8", "weights_kv_int8": "8", "weights_int4": "4"}  # fmt: skip
     if named is not None and (bits := bits_of.get(named.text.lower())):
-        return Finding("model.weight_bits", bits, f"`quantization` is {named.text}", named.confidence, named.evidence)
+        return Finding(
+            "model.weight_bits", bits, f"`{named.setting.key}` is {named.text}", named.confidence, named.evidence
+        )
     return None
 
 

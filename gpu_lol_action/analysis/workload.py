@@ -12,11 +12,21 @@ from gpu_lol_action.analysis.behavior import (
     top_level_gpu_import,
 )
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cpu_bound import (
+    CLIENT_PACKAGES,
+    EMBEDDERS,
+    asks_hosted_model,
+    has_client,
+    is_collection_of_clients,
+    only_reads,
+    stays_on_cpu,
+)
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.services import refused_gpu
@@ -40,9 +50,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         why = f"`{refused.path}` asks for a machine without a GPU"
         return [Finding("workload", "cpu-only", why, Confidence.HIGH, refused)]
     need = _gpu_need(checkout, run, wish) or _of_a_document(checkout, run)
-    if need is not None and wish is None and not _touches_a_device(checkout):
-        why = "no program names a device or a GPU's share of the work: everything stays on the CPU"
-        return [Finding("workload", "cpu-only", why, Confidence.MEDIUM, need.evidence)]
+    if need is not None and wish is None and (reason := _why_no_gpu(checkout, run)) is not None:
+        return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     if need is None:
         why = "no file imports, and no dependency list names, a package that computes on a GPU"
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
@@ -61,6 +70,33 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
     if is_notebook and not any(source.code and source.code.has_main for source in programs):
         return Finding("workload", "interactive", "the work is done in notebooks", Confidence.MEDIUM, run.evidence)
     return Finding("workload", "inference", f"`{run.shown}` runs a model without training it", confidence, run.evidence)
+
+
+def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
+    """Return why nothing reaches a GPU though a library that computes on one is there; None where something may."""
+    if asks_hosted_model(checkout, run):
+        return "commands name models that a company hosts, and a document asks for its key"
+    if (run is None or run.command is None) and is_collection_of_clients(checkout):
+        return "most of the programs ask models that companies host, and hardly any computes something itself"
+    if run is None and _only_embeds(checkout):
+        return "a hosted model answers, and only a small one for embeddings is run beside it"
+    if not _touches_a_device(checkout):
+        return "no program names a device or a GPU's share of the work: everything stays on the CPU"
+    return None
+
+
+def _only_embeds(checkout: Checkout) -> bool:
+    """Whether the one GPU library is for sentences' embeddings, beside a client of a hosted model."""
+    names = {package_name(item.requirement) for item in declared_packages(checkout) if not item.is_optional}
+    imported = {
+        module
+        for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
+        if source.code is not None
+        for module in source.code.imported() & GPU_MODULES
+    }
+    if ((names & GPU_PACKAGES) | imported) - EMBEDDERS:
+        return False
+    return bool(names & CLIENT_PACKAGES) or has_client(checkout)
 
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
@@ -149,12 +185,17 @@ def _touches_a_device(checkout: Checkout) -> bool:
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
     used: set[str] = set()
     stays = False
+    built_for_cpu = _built_for_cpu(checkout)
     for source in programs:
         found = source.code.imported() & GPU_MODULES if source.code else set()
         if "transformers" in found and _only_splits_texts(source):
             stays, found = True, found - {"transformers"}
         if found & _ON_THE_CPU and "gpu_layers" not in source.text:
             stays, found = True, found - _ON_THE_CPU
+        if found and (only_reads(source, frozenset(found)) or stays_on_cpu(source)):
+            stays, found = True, set()
+        if found & built_for_cpu:
+            stays, found = True, found - built_for_cpu
         used |= found
         if used - {"torch", "torchvision"}:
             return True
@@ -165,6 +206,29 @@ def _touches_a_device(checkout: Checkout) -> bool:
     return any(_DEVICE.search(source.text) for source in programs)
 
 
+def _built_for_cpu(checkout: Checkout) -> frozenset[str]:
+    """Return the libraries that the lists ask for in a build without a GPU (``tensorflow-cpu``, ``torch==2.6.0+cpu``)."""
+    # Which of two builds a setup.py takes, it may decide itself.
+    told = [d for d in declared_packages(checkout) if not d.evidence.path.endswith("setup.py")]
+    told = [item for item in told if not item.is_optional and not item.group]
+    required = {package_name(item.requirement) for item in told}
+    built: set[str] = set()
+    if {"tensorflow-cpu", "tensorflow"} & required == {"tensorflow-cpu"}:
+        built |= _OF_TENSORFLOW
+    if any(package_name(item.requirement) == "torch" and _BUILT_FOR_CPU in _line(checkout, item) for item in told):
+        built |= {"torch", "torchvision", "torchaudio", "transformers", "sentence_transformers"}
+    return frozenset(built)
+
+
+def _line(checkout: Checkout, item: Declared) -> str:
+    """Return the line of a list that names a package, as it is written there."""
+    source = checkout.find(item.evidence.path)
+    lines = source.text.split("\n") if source is not None else []
+    return lines[item.evidence.line - 1] if 0 < item.evidence.line <= len(lines) else ""
+
+
+_BUILT_FOR_CPU = "+cpu"
+_OF_TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_probability"})
 _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
 """GGML's runtimes: nothing of a model comes to a card before they are told how many of its layers."""
 

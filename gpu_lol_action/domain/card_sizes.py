@@ -15,8 +15,8 @@ from dataclasses import replace
 from gpu_lol_action.domain.gpus import WHOLE_CARD_RESERVE, accelerators
 from gpu_lol_action.domain.spec import Hardware
 
-SIZES_GB = (6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 80, 96, 141, 180, 288)
-"""Sizes that NVIDIA's cards are sold with, without those that one of these nearly is (11, 94); less than 6 nobody asks for."""
+SIZES_GB = (8, 10, 12, 16, 20, 24, 32, 40, 48, 80, 96, 141, 180, 288)
+"""Sizes that NVIDIA's cards are sold with, without those that one of these nearly is (11, 94); no cloud rents less than 8."""
 
 LEAST_SHARE = 0.92
 """Of the size as sold: every NVIDIA card of the table offers at least as much (P4 7.4 of 8, B300 268.6 of 288)."""
@@ -42,14 +42,15 @@ def least_usable_gib(size_gb: float) -> float:
     return round(size_gb * LEAST_SHARE, 1)
 
 
-def asking_for(hardware: Hardware, needed_gib: int | None) -> Hardware:
+def asking_for(hardware: Hardware, needed_gib: int | None, least_gb: int = 0) -> Hardware:
     """Return the machine with a need of so many GiB per GPU, in the size as sold; None: nothing says how many.
 
-    What rounding put over the size's best card is taken off again, so that this card is not refused for it.
+    ``least_gb`` is the smallest size that is asked for, however little is needed. What rounding put over the size's best card
+    is taken off again, so that this card is not refused for it.
     """
     if needed_gib is None:
         return replace(hardware, vram_required_gb=None, needed_gib=None)
-    size = sold_gb(needed_gib)
+    size = max(sold_gb(needed_gib), least_gb)
     return replace(
         hardware, vram_required_gb=size, needed_gib=min(needed_gib, math.floor(_offered_gib().get(size, needed_gib)))
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from gpu_lol_action.analysis.confidence import decision_confidence
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.card_sizes import sold_gb
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.render import formats
@@ -104,7 +105,10 @@ def _memory(analysis: Analysis) -> str:
     if analysis.breakdown is None:
         return text
     low, high = analysis.breakdown.low_gib, analysis.breakdown.high_gib
-    needed = f"{analysis.spec.hardware.needed_gib} GiB needed, " if analysis.spec.hardware.needed_gib else ""
+    need = analysis.spec.hardware.needed_gib
+    needed = f"{need} GiB needed, " if need else ""
+    if need and sold_gb(need) < asked and not by:
+        needed += "smaller cards cost no less, "
     return f"{text} ({needed}{analysis.breakdown.expected_gib:.1f} expected, {formats.gib_range(low, high)} possible)"
 
 

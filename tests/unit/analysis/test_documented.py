@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis import declared_hardware, documented
+from gpu_lol_action.analysis import declared_hardware, documented, named_hardware
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
 from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
@@ -23,6 +23,8 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("It takes 11.5G GPU memory for 7B and about 23G GPU memory for 13B", [(11.5, False), (23, False)]),
         ("模型推理至少需要 13GB 显存", [(13, True)]),
         ("needs 64 GB of system memory", []),
+        ("use the CPU if your system has less than 32GB of unified memory", []),
+        ("on a MacBook it needs 16 GB of memory", []),
         ("needs 64 GB of RAM and a 100 GB disk", []),
         ("an A100 80GB GPU", []),
         ("reduces the memory by 3 GB of VRAM", []),
@@ -32,6 +34,9 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("Finetune Llama-2 70B on Dual 24GB GPUs", [(24, False)]),
         ("a 65B model on a single 48 GB GPU", [(48, False)]),
         ("so you will need a GPU with plenty of memory (24GB).", [(24, True)]),
+        ("- U-Net (`n_feat=32`): 2x 16Gb GPUs", [(16, False)]),
+        ("results within the memory budget of 16GB and 1 GPU card", [(16, False)]),
+        ("a memory budget of 16GB for the CPU's cache", []),
         ("we recommend 8GB+ RAM on GPU for the small checkpoint", [(8, True)]),
     ],
 )
@@ -49,6 +54,7 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("speed on A100: 3 ms", [CardPhrase("A100", None, False, False)]),
         ("trains on A100 GPUs with **80 GB** of memory", [CardPhrase("A100-80GB", None, True, True)]),
         ("trained with two 24GB RTX3090", [CardPhrase("RTX3090", 2, True, True)]),
+        ("The training command using 2 80G-A100 GPUs is:", [CardPhrase("A100-80GB", 2, True, True)]),
         ("set --num-workers 8", []),
         ("BA100X", []),
     ],
@@ -77,6 +83,11 @@ def found(tree, field):
         for finding in documented.detect(tree, primary_run(tree))
         if finding.field.endswith(field)
     ]
+
+
+def how_sure(tree, field):
+    said = documented.detect(tree, primary_run(tree))
+    return [(finding.value, finding.confidence) for finding in said if finding.field == field]
 
 
 def test_heading_says_what_a_figure_is_for(checkout):
@@ -109,6 +120,51 @@ def test_columns_and_whole_tables_of_memory_are_read(checkout):
     tree = checkout({"README.md": readme, "train.py": TRAIN})
     values = [(value, line) for _, value, line in found(tree, "memory_gb")]
     assert values == [("2", 5), ("10", 6), ("16", 12), ("32", 12), ("20", 16)]
+
+
+def test_columns_of_cards_are_read_for_what_their_heads_name(checkout):
+    rows = "| file | WER | Inference GPUs | Training GPUs |\n|---|---|---|---|\n| a.yaml | 2.1 | 1xRTX3090 24GB | 2xV100 32GB |\n"
+    tree = checkout({"README.md": "# Results\n" + rows, "train.py": TRAIN})
+    assert how_sure(tree, "documented.training.card") == [("V100-32GB", Confidence.MEDIUM)]
+    assert how_sure(tree, "documented.inference.card") == [("RTX3090", Confidence.MEDIUM)]
+    assert how_sure(tree, "documented.gpu_count") == [("2", Confidence.LOW)]
+
+
+def test_cards_of_a_table_of_speeds_are_only_named(checkout):
+    rows = "| GPU | Throughput (img/s) |\n|---|---|\n| 8xA100 80GB | 9000 |\n"
+    tree = checkout({"README.md": rows, "train.py": TRAIN})
+    assert how_sure(tree, "documented.card") == [("A100-80GB", Confidence.LOW)]
+    assert how_sure(tree, "documented.gpu_count") == []
+
+
+def test_memory_of_a_cloud_s_machine_is_not_the_card_s(checkout):
+    rows = "| Instance | GPUs | vCPUs | Memory (GB) |\n|---|---|---|---|\n| p4d | 8 x A100 (40GB) | 96 | 1152 |\n"
+    tree = checkout({"README.md": "Tested on:\n" + rows, "train.py": TRAIN})
+    assert how_sure(tree, "documented.memory_gb") == []
+    assert how_sure(tree, "documented.card") == [("A100", Confidence.MEDIUM)]
+
+
+def test_the_document_that_starts_the_run_speaks_whatever_its_name(checkout):
+    text = "The training command using 2 32G-V100 GPUs is:\n```\npython train.py --lr 1\n```\n"
+    tree = checkout({"RESULTS.md": text, "NOTES.md": "needs 80 GB of GPU memory", "train.py": TRAIN})
+    assert how_sure(tree, "documented.training.card") == [("V100-32GB", Confidence.MEDIUM)]
+    assert how_sure(tree, "documented.memory_gb") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("configs/train_16g.json", ("documented.memory_gb", "16")),
+        ("configs/v100-32g.json", ("documented.card", "V100-32GB")),
+        ("configs/8xA100_base.json", ("documented.card", "A100")),
+        ("configs/model_7g.json", None),
+        ("configs/base.json", None),
+    ],
+)
+def test_a_configuration_s_name_may_say_the_card(checkout, name, expected):
+    tree = checkout({"README.md": f"```\npython train.py --config {name}\n```\n", name: "{}", "train.py": TRAIN})
+    said = [(f.field, f.value) for f in named_hardware.detect(tree, primary_run(tree))]
+    assert said == ([expected] if expected else [])
 
 
 def test_documents_near_the_run_speak_and_others_do_not(checkout):

@@ -26,6 +26,7 @@ def sizes(tree: Checkout) -> list[str]:
         ("The model has 350M parameters.", ["0.35"]),
         ("It is better than models of 70B parameters.", []),
         ("Trained on 300B tokens.", []),
+        ("News: the 671B parameter model is out.", []),  # no single machine's
     ],
 )
 def test_number_of_parameters_that_a_sentence_states(checkout: Build, sentence: str, expected: list[str]) -> None:
@@ -42,4 +43,4 @@ def test_own_model_on_a_mesh_lies_over_its_devices(checkout: Build) -> None:
 def test_a_model_that_is_named_needs_no_document(checkout: Build) -> None:
     run = "from transformers import AutoModelForCausalLM as A\nif __name__ == '__main__':\n    A.from_pretrained('openai-community/gpt2').cuda().generate(x)\n"
     tree = checkout({"README.md": "# M\nIt has 70B parameters.\n", "run.py": run})
-    assert (analyze(tree).spec.hardware.vram_required_gb or 0) < 8
+    assert (analyze(tree).spec.hardware.needed_gib or 0) < 8

@@ -138,3 +138,17 @@ def test_head_of_a_table_says_what_its_rows_are_about(checkout: Build, head: str
     )
     said = counted(tree)
     assert (said and said[0]) == value
+
+
+@pytest.mark.parametrize(
+    ("lines", "value"),
+    [
+        ("a.to('cuda:0')\nb.to('cuda:1')\n", "2"),
+        ("a.cuda(0)\nb.cuda(1)\nc.cuda(2)\n", "3"),
+        ("a.to('cuda:1')\n", None),  # one card, if not the first
+        ("p.add_argument('--device', help='\"cuda:0\" or \"cuda:1\"')\n", None),
+    ],
+)
+def test_cards_on_which_the_program_puts_its_parts(checkout: Build, lines: str, value: str | None) -> None:
+    found = counted(checkout({"train.py": f"{lines}{TRAIN}"}))
+    assert (found[0] if found else None) == value

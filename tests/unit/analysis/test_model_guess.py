@@ -35,6 +35,17 @@ def test_class_tells_the_family(checkout, code, family):
     assert values(checkout({"main.py": code + "\n"}), "model.family") == ([family] if family else [])
 
 
+def test_a_class_for_any_language_model_says_no_size_where_options_name_one(checkout):
+    loads = "from transformers import AutoModelForCausalLM\ndef load(name):\n    return AutoModelForCausalLM.from_pretrained(name)\n"
+    train = (
+        "import torch, fire\nfrom loading import load\ndef main(weak_model_size: str = 'gpt2', strong_model_size: str = 'gpt2-xl'):\n"
+        "    model = load(strong_model_size).cuda()\n    loss.backward()\nif __name__ == '__main__':\n    fire.Fire(main)\n"
+    )
+    analysis = analyze(checkout({"train.py": train, "loading.py": loads}))
+    assert analysis.breakdown is not None
+    assert "gpt2-xl" in analysis.breakdown.terms[0].basis
+
+
 def test_family_is_used_and_said_where_nothing_is_named(checkout):
     analysis = analyze(checkout({
         "serve.py": "from transformers import LlamaForCausalLM\nimport sys\nm = LlamaForCausalLM.from_pretrained(sys.argv[1])\nm.generate()\n"

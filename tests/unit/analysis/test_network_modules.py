@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.domain.finding import Confidence
 
 Build = Callable[[Mapping[str, str]], Checkout]
 STEP = "\nopt = torch.optim.Adam(net.parameters())\nloss.backward()\nopt.step()\n"
@@ -200,3 +201,35 @@ def test_a_configuration_in_python_is_named_without_its_ending(checkout: Build) 
     }
     known = found(checkout(files))
     assert (known["media.own_parameters"], known["training.batch_size"]) == (str(8 * 16 + 16), "64")
+
+
+HANDED = """
+import torch
+from torch import nn
+from elsewhere import Zipformer
+
+class Tagger(nn.Module):
+    def __init__(self, encoder: nn.Module, classes: int = 10):
+        super().__init__()
+        self.encoder = encoder
+        self.head = nn.Linear(384, classes)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+net = Tagger(HANDED).cuda()
+"""
+
+
+def test_a_network_around_one_that_is_not_seen_does_not_stand_for_it(checkout: Build) -> None:
+    unseen = analyze(checkout({"train.py": HANDED.replace("HANDED", "Zipformer(layers=12)") + STEP}))
+    known = next(f for f in unseen.findings if f.field == "media.own_network")
+    assert known.confidence is Confidence.LOW
+    assert unseen.spec.hardware.vram_required_gb == 12
+    assert unseen.breakdown is None or all("Tagger" not in term.basis for term in unseen.breakdown.terms)
+
+
+def test_a_network_around_one_that_is_seen_does(checkout: Build) -> None:
+    seen = analyze(checkout({"train.py": HANDED.replace("HANDED", "nn.Linear(384, 384)") + STEP}))
+    known = next(f for f in seen.findings if f.field == "media.own_network")
+    assert known.confidence is Confidence.HIGH

@@ -188,3 +188,74 @@ def test_freezing_all_but_adapters_is_training_adapters(checkout: Build) -> None
     assert said(analyzed(checkout, files), "training.method") == "lora"
     files["train.py"] = LORALIB.replace("mark_only_lora_as_trainable(model)\n", "")
     assert said(analyzed(checkout, files), "training.method") == "full"
+
+
+SWITCHED = """
+from dataclasses import dataclass
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+from peft import LoraConfig, get_peft_model
+@dataclass
+class TrainingOptions(TrainingArguments):
+    lora_enable: bool = False
+model = AutoModelForCausalLM.from_pretrained("meta-llama/Llama-2-7b-hf")
+if training_args.lora_enable:
+    model = get_peft_model(model, LoraConfig(r=8))
+if __name__ == "__main__":
+    Trainer(model=model, args=training_args).train()
+"""
+
+
+@pytest.mark.parametrize(("given", "method"), [("", "full"), (" --lora_enable True", "lora")])
+def test_a_switch_for_adapters_is_what_the_command_says(checkout: Build, given: str, method: str) -> None:
+    files = {"train.py": SWITCHED, "README.md": f"# T\n```\npython train.py{given}\n```\n"}
+    assert said(analyzed(checkout, files), "training.method") == method
+
+
+CONFIGURED = """
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+from tool import ModelConfig
+config = ModelConfig(model_path="meta-llama/Llama-2-13b-hf")
+judge = JudgeConfig(model_path="meta-llama/Llama-2-70b-hf")
+model = AutoModelForCausalLM.from_pretrained(config.model_path)
+Trainer(model=model, args=TrainingArguments(per_device_train_batch_size=1)).train()
+"""
+
+
+def test_the_part_of_a_configuration_that_is_about_the_model_names_it(checkout: Build) -> None:
+    assert said(analyzed(checkout, {"train.py": CONFIGURED}), "model.id") == "meta-llama/Llama-2-13b-hf"
+
+
+BY_HAND = """
+import torch
+def main(attn_implementation: str = "eager"):
+    scores = (q @ k.transpose(-1, -2)).masked_fill(mask, -1e9).softmax(-1)
+    model.cuda()(x).backward()
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("eager", "eager"), ("sparse_block", None), ("flash", None)])
+def test_attention_to_a_part_of_the_text_keeps_no_scores(checkout: Build, kind: str, expected: str | None) -> None:
+    files = {"train.py": BY_HAND, "README.md": f"# T\n```\npython train.py --attn_implementation {kind}\n```\n"}
+    assert said(analyzed(checkout, files), "training.attention") == expected
+
+
+SHARDED = """
+import deepspeed
+from transformers import AutoModelForCausalLM
+model = AutoModelForCausalLM.from_pretrained("meta-llama/Llama-2-7b-hf")
+engine, *_ = deepspeed.initialize(model=model)
+engine.backward(loss)
+"""
+OFFLOADING = '{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}}}'
+
+
+@pytest.mark.parametrize(("given", "kept"), [("", None), (" --deepspeed_config ds_offload.json", "optimizer")])
+def test_only_the_configuration_that_is_named_moves_weights_away(checkout: Build, given: str, kept: str | None) -> None:
+    files = {
+        "train.py": SHARDED,
+        "ds_offload.json": OFFLOADING,
+        "README.md": f"# T\n```\ndeepspeed train.py{given}\n```\n",
+    }
+    assert said(analyzed(checkout, files), "training.offload") == kept

@@ -11,7 +11,7 @@ from gpu_lol_action.domain.spec import Hardware
 
 @pytest.mark.parametrize(
     ("needed_gib", "size_gb"),
-    [(1, 6), (7, 8), (9, 10), (11, 12), (13, 16), (16, 16), (17, 20), (23, 24), (24, 24), (25, 32), (46, 48), (51, 80)],
+    [(1, 8), (7, 8), (9, 10), (11, 12), (13, 16), (16, 16), (17, 20), (23, 24), (24, 24), (25, 32), (46, 48), (51, 80)],
 )
 def test_a_need_becomes_the_smallest_size_that_holds_it(needed_gib: int, size_gb: int) -> None:
     assert sold_gb(needed_gib) == size_gb

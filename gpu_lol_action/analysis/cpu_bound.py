@@ -1,0 +1,123 @@
+"""What imports a GPU library and stays on the CPU: it reads files with it, names the CPU itself, or has somebody else compute.
+
+Rules, each of which needs all programs to agree: TensorFlow that only lists or reads a checkpoint's values, PyTorch that only
+writes a log; ``device = "cpu"`` and no word of another device; models that a company hosts, where commands mostly name these,
+a document asks for a key and none speaks of a GPU; among notebooks of a hosted model's maker the few that compute something of their own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
+from gpu_lol_action.analysis.model_loads import MODEL_KEYS
+from gpu_lol_action.analysis.paths import Form, Role
+
+_READS = re.compile(
+    r"(?:tf|tensorflow)\.(?:compat\.v\d\.)?(?:train\.(?:list_variables|load_variable|load_checkpoint|latest_checkpoint|NewCheckpointReader)|"
+    r"io\.gfile\.\w+|gfile\.\w+|logging\.\w+)|SummaryWriter"
+)
+_LOGS = frozenset({"torch.utils.tensorboard", "torch.utils.tensorboard.writer"})
+_ON_CPU = re.compile(
+    r"\bdevice\b[\"']?\s*[=:(]{1,2}\s*(?:torch\.device\(\s*)?[\"']cpu[\"']|torch\.device\(\s*[\"']cpu[\"']"
+)
+_ON_ANY = re.compile(r"cuda|gpu|mps\b|accelerat|is_available|device_count|[\"']auto[\"']|--device", re.IGNORECASE)
+# Ids under which companies host models that nobody else can run.
+_HOSTED_ID = re.compile(
+    r"(?:openai/|azure/|anthropic/|gemini/|google/)?(?:gpt-?(?:3\.5|4|4o|4\.1|5)\b[\w.-]*|o[134](?:-mini|-preview|-pro)?|text-davinci-\d+|code-davinci-\d+|"
+    r"claude-[\w.-]+|gemini-[\w.-]+|deepseek-(?:chat|reasoner))",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"\b(?:OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|AZURE_OPENAI|COHERE|GROQ|MISTRAL|DEEPSEEK)_API_KEY\b")
+_GPU = re.compile(r"\b(?:VRAM|GPUs?|CUDA)\b")
+_CLIENTS = frozenset({"openai", "anthropic", "google.generativeai", "google.genai", "cohere", "groq", "mistralai", "litellm",
+                      "langchain_openai", "langchain_anthropic", "langchain_google_genai", "langchain_groq", "langchain_cohere",
+                      "llama_index.llms.openai", "agno", "crewai", "pydantic_ai", "openai_agents"})  # fmt: skip
+CLIENT_PACKAGES = frozenset({"openai", "anthropic", "google-generativeai", "google-genai", "cohere", "groq", "mistralai", "litellm",
+                             "langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-groq", "langchain-cohere"})  # fmt: skip
+EMBEDDERS = frozenset({"sentence-transformers", "sentence_transformers"})
+MOST_OWN = 0.15  # of a collection's programs those that compute something themselves
+LEAST_CLIENTS = 0.5
+LEAST_PROGRAMS = 10
+
+
+def only_reads(source: Source, modules: frozenset[str]) -> bool:
+    """Whether a program does no more with these GPU libraries than to read a checkpoint's values or to write a log."""
+    if source.code is None or not modules <= {"tensorflow", "torch"}:
+        return False
+    if "torch" in modules and any(
+        _top(item.module) == "torch" and item.module not in _LOGS for item in source.code.imports
+    ):
+        return False
+    taken = {name for item in source.code.imports if _top(item.module) == "tensorflow" for name in item.names}
+    if taken:
+        return False
+    called = [call.name for call in source.code.calls if re.match(r"(?:tf|tensorflow)\.", call.name)]
+    used = set(re.findall(r"\b(?:tf|tensorflow)\.[\w.]+", source.text))
+    if "tensorflow" in modules and not used:
+        return False  # what works with it elsewhere may take it from here
+    return all(_READS.fullmatch(name) for name in called) and all(_READS.match(name) for name in used)
+
+
+def stays_on_cpu(source: Source) -> bool:
+    """Whether a program puts all on the CPU in so many words, and speaks of no other device."""
+    return _ON_CPU.search(source.text) is not None and _ON_ANY.search(source.text) is None
+
+
+@remembered
+def asks_hosted_model(checkout: Checkout, run: Run | None) -> bool:
+    """Whether what is started asks a model that a company hosts: commands name no other, and a document asks for its key."""
+    if run is None or run.behavior is Behavior.TRAINS:
+        return False
+    named = [
+        value.strip("\"'")
+        for command in launch_commands(checkout)
+        for key, value in command.options.items()
+        if key.rpartition(".")[2] in MODEL_KEYS and _is_of(run, command)
+    ]
+    hosted = sum(_HOSTED_ID.fullmatch(name) is not None for name in named)
+    if not hosted or 2 * hosted < len(named):
+        return False
+    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
+    return any(_KEY.search(s.text) for s in documents) and not any(_GPU.search(s.text) for s in documents)
+
+
+def _is_of(run: Run, command: LaunchCommand) -> bool:
+    """Whether a command starts what the run starts."""
+    if run.command is not None:
+        return command.target == run.command.target
+    return run.script is not None and command.target.endswith(run.script.name)
+
+
+@remembered
+def is_collection_of_clients(checkout: Checkout) -> bool:
+    """Whether most of many programs ask hosted models, and hardly any computes something itself."""
+    programs = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if s.code is not None and s.code.imports]
+    if len(programs) < LEAST_PROGRAMS:
+        return False
+    clients = sum(_is_client(source) for source in programs)
+    own = sum(bool(source.code and source.code.imported() & GPU_MODULES) for source in programs)
+    return clients >= LEAST_CLIENTS * len(programs) and own <= MOST_OWN * len(programs)
+
+
+@remembered
+def has_client(checkout: Checkout) -> bool:
+    """Whether any program asks a hosted model."""
+    return any(_is_client(source) for source in checkout.of(Form.PYTHON, Form.NOTEBOOK))
+
+
+def _is_client(source: Source) -> bool:
+    if source.code is None:
+        return False
+    modules = {item.module for item in source.code.imports}
+    taken = {f"{item.module}.{name}" for item in source.code.imports for name in item.names}
+    tops = {_top(module) for module in modules}
+    return bool((modules | taken | tops) & _CLIENTS)
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]

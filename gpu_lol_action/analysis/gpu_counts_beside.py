@@ -1,0 +1,55 @@
+"""Counts of GPUs that stand beside a training program which can be spread: what lies ready for a launcher, what submits it."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.launcher_configs import accelerate_configs
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.settings import as_number
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+_FIELD = "hardware.gpu_count"
+_PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
+
+
+def counts_beside(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the count that a file beside the run's program says; none where none does."""
+    return _prepared(checkout, run) or _submitted(checkout, run)
+
+
+def _prepared(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the processes of the configuration that lies ready for ``accelerate``."""
+    is_told = run.command is not None and not run.command.is_divided
+    if is_told:
+        return []
+    for source in accelerate_configs(checkout)[:1]:
+        settings = {setting.key: setting for setting in read_settings(source)}
+        count, machines = (
+            as_number(settings[key].text) if key in settings else None for key in ("num_processes", "num_machines")
+        )
+        if count is not None and 1 < count <= 64:
+            why = f"`num_processes` is {count} in the configuration that lies ready for `accelerate`"
+            number = max(1, count // max(1, machines or 1))
+            return [Finding(_FIELD, str(number), why, Confidence.LOW, settings["num_processes"].evidence)]
+    return []
+
+
+def _submitted(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the GPUs per machine that the program beside it asks for which hands it to a cluster (submitit)."""
+    script = run.script
+    if script is None:
+        return []
+    for source in checkout.of(Form.PYTHON):
+        if source.folder != script.folder or source is script or not source.mentions("submitit") or source.code is None:
+            continue
+        if script not in import_closure(checkout, source):
+            continue
+        for default in source.code.defaults:
+            count = as_number(default.text) if default.name in _PER_MACHINE else None
+            if count is not None and 1 < count <= 16:
+                why = f"`{default.name}` is {count} in what hands the program to a cluster"
+                return [Finding(_FIELD, str(count), why, Confidence.LOW, Evidence(source.path, default.line))]
+    return []

@@ -1,0 +1,132 @@
+"""What imports a GPU library and stays on the CPU all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+
+Build = Callable[[Mapping[str, str]], Checkout]
+READS = (
+    "import numpy as np\nimport tensorflow as tf\n\ndef load(path):\n    path = tf.train.latest_checkpoint(path)\n"
+    "    return {{name: tf.train.load_variable(path, name) for name, _ in tf.train.list_variables(path)}}{more}\n"
+)
+GENERATE = "import numpy as np\nfrom weights import load\n\ndef generate(x):\n    return x\n\nif __name__ == '__main__':\n    generate(load('m'))\n"
+
+
+def workload(checkout: Checkout) -> str:
+    return analyze(checkout).spec.meta.workload_type.value
+
+
+@pytest.mark.parametrize(
+    ("more", "is_cpu"),
+    [("", True), ("\n\nmodel = tf.keras.Sequential()", False), ("\n\nfrom tensorflow import keras", False)],
+)
+def test_reading_a_checkpoint_is_no_work_for_a_gpu(checkout: Build, more: str, is_cpu: bool) -> None:
+    files = {
+        "weights.py": READS.format(more=more),
+        "main.py": GENERATE,
+        "requirements.txt": "numpy\ntensorflow==2.11.0\n",
+    }
+    assert (workload(checkout(files)) == "cpu-only") is is_cpu
+
+
+def test_writing_a_log_is_no_work_for_a_gpu(checkout: Build) -> None:
+    text = "from torch.utils.tensorboard import SummaryWriter\nfrom sklearn.svm import SVC\nSVC().fit(x, y)\nSummaryWriter().add_scalar('a', 1)\n"
+    assert workload(checkout({"main.py": text, "requirements.txt": "torch\nscikit-learn\n"})) == "cpu-only"
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [("tensorflow-cpu\n", "cpu-only"), ("tensorflow-cpu\ntensorflow\n", "training"), ("tensorflow\n", "training")],
+)
+def test_a_build_without_a_gpu_is_asked_for(checkout: Build, listed: str, expected: str) -> None:
+    train = "import tensorflow as tf\nmodel = tf.keras.Sequential()\nmodel.fit(x, y)\n"
+    assert workload(checkout({"main.py": train, "requirements.txt": listed})) == expected
+
+
+@pytest.mark.parametrize(("said", "expected"), [("+cpu", "cpu-only"), ("", "training")])
+def test_torchs_build_for_the_cpu_is_one(checkout: Build, said: str, expected: str) -> None:
+    train = "import torch\nnet = torch.nn.Linear(1, 1).to(device)\nloss.backward()\n"
+    assert workload(checkout({"main.py": train, "requirements.txt": f"torch==2.6.0{said}\n"})) == expected
+
+
+@pytest.mark.parametrize(
+    ("commands", "readme", "expected"),
+    [
+        ("--model gpt-4", "Set `OPENAI_API_KEY`.", "cpu-only"),
+        ("--model gpt-4", "Set the key.", "inference"),
+        ("--model gpt-4", "Set `OPENAI_API_KEY`. Local models need a GPU.", "inference"),
+        ("--model Qwen/Qwen2.5-7B-Instruct", "Set `OPENAI_API_KEY`.", "inference"),
+    ],
+)
+def test_commands_that_name_hosted_models_need_no_gpu(
+    checkout: Build, commands: str, readme: str, expected: str
+) -> None:
+    program = (
+        "import argparse\nimport openai\nfrom transformers import AutoModelForCausalLM\n\n"
+        "def local(path):\n    return AutoModelForCausalLM.from_pretrained(path, device_map='auto').generate()\n\n"
+        "if __name__ == '__main__':\n    p = argparse.ArgumentParser()\n    p.add_argument('--model')\n    local(p.parse_args().model)\n"
+    )
+    document = f"# x\n\n{readme}\n\n```\npython main.py {commands}\n```\n"
+    files = {"main.py": program, "README.md": document, "requirements.txt": "openai\ntransformers\ntorch\n"}
+    assert workload(checkout(files)) == expected
+
+
+def test_a_collection_of_clients_is_not_one_for_the_few_that_compute(checkout: Build) -> None:
+    client = "from openai import OpenAI\nprint(OpenAI().responses.create(input='x'))\n"
+    own = "from tensorflow import keras\nmodel = keras.Sequential()\nmodel.fit(x, y)\n"
+    files = {f"lesson_{number}/ask.py": client for number in range(12)}
+    assert workload(checkout({**files, "lesson_3/train.py": own})) == "cpu-only"
+
+
+def test_two_of_three_that_compute_make_it_work_for_a_gpu(checkout: Build) -> None:
+    own = "from tensorflow import keras\nmodel = keras.Sequential()\nmodel.fit(x, y)\n"
+    files = {f"lesson_{number}/train.py": own for number in range(8)}
+    clients = {f"other_{number}/ask.py": "import openai\n" for number in range(4)}
+    assert workload(checkout({**files, **clients})) == "training"
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [("langchain-openai\nsentence-transformers\n", "cpu-only"), ("sentence-transformers\n", "interactive")],
+)
+def test_embeddings_beside_a_hosted_model_need_no_gpu(checkout: Build, listed: str, expected: str) -> None:
+    app = "import streamlit as st\nfrom langchain_chroma import Chroma\nst.write('x')\n"
+    assert workload(checkout({"app.py": app, "requirements.txt": f"streamlit\n{listed}"})) == expected
+
+
+def test_binders_environment_is_not_a_projects(checkout: Build) -> None:
+    environment = "name: x\ndependencies:\n  - python=3.7\n  - keras\n  - tensorflow\n"
+    setup = "from setuptools import setup\nsetup(name='mine', packages=['mine'], install_requires=['numpy', 'scikit-learn'])\n"
+    library = {"mine/__init__.py": "import numpy\n", "setup.py": setup}
+    assert workload(checkout({**library, "binder/environment.yml": environment})) == "cpu-only"
+
+
+def test_what_is_drawn_by_a_gradient_is_not_trained(checkout: Build) -> None:
+    draw = (
+        "import torch\nfrom torch import optim\nz = torch.randn(1, 256, device='cuda', requires_grad=True)\n"
+        "opt = optim.{made}\nmodel = load_model('vqgan.ckpt')\nloss = model(z)\nloss.backward()\nopt.step()\n"
+    )
+    assert workload(checkout({"generate.py": draw.format(made="Adam([z], lr=0.1)")})) == "inference"
+    assert workload(checkout({"generate.py": draw.format(made="Adam(model.parameters(), lr=0.1)")})) == "training"
+
+
+def test_of_a_library_of_models_only_the_one_that_is_named_speaks(checkout: Build) -> None:
+    names = [f"other{number:02}" for number in range(14)]
+    package = "".join(f"from .{name} import {name.title()}\n" for name in [*names, "nhits"])
+    module = "import torch\n\nclass {cls}(torch.nn.Module):\n    def __init__(self, default_model='{model}'):\n        pass\n"
+    files = {
+        f"lib/models/{name}.py": module.format(cls=name.title(), model="openai-community/gpt2-xl") for name in names
+    }
+    files |= {"lib/models/nhits.py": "import torch\n\nclass Nhits(torch.nn.Module):\n    pass\n", "lib/__init__.py": ""}
+    files["lib/models/__init__.py"] = package
+    script = "from lib.models import Nhits\nmodel = Nhits()\nloss.backward()\n"
+    auto = {"lib/auto.py": "".join(f"from .models.{name} import {name.title()}\n" for name in [*names, "nhits"])}
+    for text in (script, script.replace("lib.models import", "lib.auto import")):
+        analysis = analyze(checkout({**files, **auto, "run.py": text}))
+        named = [f for f in analysis.findings if f.field == "model.id" and f.confidence.name != "LOW"]
+        assert not named, text

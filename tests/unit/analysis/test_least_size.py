@@ -1,0 +1,70 @@
+"""The smallest size of card that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+
+Build = Callable[[Mapping[str, str]], Checkout]
+NET = """import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(784, 10)
+    def forward(self, x):
+        return self.head(x.flatten(1))
+"""
+TRAIN = """if __name__ == '__main__':
+    net = Net().cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for x, y in load():
+        nn.functional.cross_entropy(net(x.cuda()), y.cuda()).backward()
+        optimizer.step()
+"""
+INFER = "from transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('google-bert/bert-base-uncased').cuda()(x)\n"
+
+
+@pytest.mark.parametrize(("code", "size"), [(NET + TRAIN, 12), (INFER, 8)])
+def test_no_smaller_card_is_asked_for_than_is_cheapest(checkout: Build, code: str, size: int) -> None:
+    hardware = analyze(checkout({"main.py": code, "README.md": "```\npython main.py\n```\n"})).spec.hardware
+    assert hardware.vram_required_gb == size
+    assert (hardware.needed_gib or 99) < 6  # what was computed stays beside it
+
+
+def test_documentation_says_how_little_is_enough(checkout: Build) -> None:
+    said = "# Net\nTraining needs 3 GB of GPU memory.\n```\npython main.py\n```\n"
+    assert analyze(checkout({"main.py": NET + TRAIN, "README.md": said})).spec.hardware.vram_required_gb == 8
+
+
+@pytest.mark.parametrize(("asked", "is_doubted"), [(8, False), (6, False), (40, True)])
+def test_a_file_that_asks_for_what_is_needed_is_not_doubted(checkout: Build, asked: int, is_doubted: bool) -> None:
+    tree = checkout({"main.py": INFER, "README.md": "```\npython main.py\n```\n"})
+    found = analyze(tree, f"hardware: {{vram_required_gb: {asked}}}\n")
+    assert ("hardware.vram_required_gb" in {each.key for each in found.differences}) is is_doubted
+
+
+LABELS = """import torch
+from transformers import AutoModelForSequenceClassification
+if __name__ == '__main__':
+    model = AutoModelForSequenceClassification.from_pretrained('google-bert/bert-base-uncased').cuda()
+    batch_size, max_length = 4, 64
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("processes", "size"), [(1, 12), (2, 12), (4, 16), (8, 16)])
+def test_machines_with_many_cards_have_cards_of_16(checkout: Build, processes: int, size: int) -> None:
+    readme = f"# Labels\n```bash\ntorchrun --nproc_per_node {processes} train.py\n```\n"
+    hardware = analyze(checkout({"train.py": LABELS, "README.md": readme})).spec.hardware
+    assert (hardware.gpu_count, hardware.vram_required_gb) == (processes, size)
+
+
+def test_what_documentation_says_of_many_cards_wins(checkout: Build) -> None:
+    readme = "# Labels\n```bash\ntorchrun --nproc_per_node 4 train.py\n```\nTraining takes 4 GB of GPU memory on each card.\n"
+    assert analyze(checkout({"train.py": LABELS, "README.md": readme})).spec.hardware.vram_required_gb == 8

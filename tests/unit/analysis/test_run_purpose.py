@@ -1,0 +1,127 @@
+"""What a program is for where its own text hardly says: classes by name, shells in shells, prompts, libraries' own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.runs import primary_run
+
+Build = Callable[[Mapping[str, str]], Checkout]
+NET = "import torch\n\nclass Net(torch.nn.Module):\n    pass\n\ndef load(path):\n    return torch.load(path, map_location='cuda')\n"
+
+
+def behavior(checkout: Checkout) -> Behavior | None:
+    run = primary_run(checkout)
+    return run.behavior if run is not None else None
+
+
+@pytest.mark.parametrize(("name", "expected"), [("train.py", Behavior.TRAINS), ("show.py", Behavior.INFERS)])
+def test_a_class_that_a_configuration_names_is_trained_by_what_is_named_for_training(
+    checkout: Build, name: str, expected: Behavior
+) -> None:
+    program = (
+        "import hydra\nfrom lab.base import Workspace\n\n@hydra.main(config_path='config')\ndef main(cfg):\n"
+        "    hydra.utils.get_class(cfg._target_)(cfg).run()\n\nif __name__ == '__main__':\n    main()\n"
+    )
+    base = (
+        NET
+        + "\nclass Workspace:\n    def load_checkpoint(self, path):\n        self.net.load_state_dict(torch.load(path))\n"
+    )
+    files = {"lab/__init__.py": "", "lab/base.py": base}
+    assert behavior(checkout({**files, name: program})) is expected
+
+
+def test_splitting_data_for_training_is_no_training(checkout: Build) -> None:
+    boosted = (
+        "from sklearn.model_selection import train_test_split\nfrom xgboost import XGBClassifier\n"
+        "a, b = train_test_split([1], [2])\nXGBClassifier().fit(a, b)\n"
+    )
+    handler = (
+        "import torch\nfrom ts.torch_handler.base_handler import BaseHandler\n\nclass H(BaseHandler):\n"
+        "    def initialize(self, context):\n        self.device = torch.device('{device}')\n"
+    )
+    readme = "# x\n\n```\npython xgboost_train.py\n```\n"
+    files = {"README.md": readme, "xgboost_train.py": boosted, "requirements.txt": "scikit-learn\nxgboost\n"}
+    with_gpu = analyze(checkout({**files, "handler.py": handler.format(device="cuda")}))
+    assert with_gpu.spec.meta.workload_type.value == "inference"
+    on_cpu = analyze(checkout({**files, "handler.py": handler.format(device="cpu")}))
+    assert on_cpu.spec.meta.workload_type.value == "cpu-only"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "(robo)[lab]$ python train.py --epochs 3",
+        "(robo) me@box:~/lab$ python train.py --epochs 3",
+        "me@box:~/lab$ python train.py --epochs 3",
+    ],
+)
+def test_a_terminals_prompt_stands_before_a_command(checkout: Build, line: str) -> None:
+    train = NET + "\nif __name__ == '__main__':\n    loss.backward()\n"
+    run = primary_run(checkout({"README.md": f"# x\n\n```console\n{line}\n```\n", "train.py": train, "play.py": train}))
+    assert run is not None
+    assert run.command is not None
+    assert run.command.options == {"epochs": "3"}
+
+
+def test_a_shell_in_a_shell_starts_each_of_its_commands(checkout: Build) -> None:
+    script = (
+        'gpus=${1:-1}\ncmd="torchrun --nproc_per_node=${gpus} \\\n    /workspace/net/runtime/train.py \\\n    --amp"\n'
+        'eval_cmd="python /workspace/net/runtime/evaluate.py"\nset -x\nbash -c "${cmd} && ${eval_cmd}"\n'
+    )
+    train = NET + "\nif __name__ == '__main__':\n    loss.backward()\n"
+    infer = NET + "\nif __name__ == '__main__':\n    load('x').generate()\n"
+    files = {
+        "README.md": "# x\n\n```\nbash scripts/train.sh\n```\n\n```\npython net/runtime/generate.py\n```\n",
+        "scripts/train.sh": script,
+        "net/runtime/train.py": train,
+        "net/runtime/generate.py": infer,
+        "net/runtime/evaluate.py": infer,
+    }
+    assert behavior(checkout(files)) is Behavior.TRAINS
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("recurring_training.sh", Behavior.TRAINS), ("nightly.sh", Behavior.INFERS)]
+)
+def test_the_script_around_a_program_for_all_says_what_for(checkout: Build, name: str, expected: Behavior) -> None:
+    cli = NET + "\nimport importlib\n\nif __name__ == '__main__':\n    importlib.import_module(name).go(load('x'))\n"
+    line = "python lab/cli.py run lab.offline config.yaml\n"
+    assert behavior(checkout({"lab/cli.py": cli, f"scripts/{name}": line})) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import jax\nfrom jax import grad, jit\n\ndef update(p, b):\n    return grad(loss)(p, b)\n", Behavior.TRAINS),
+        ("from lab import grad\nimport jax\n\ndef update(p, b):\n    return grad(loss)(p, b)\n", None),
+        ("import torch\nfrom tianshou.highlevel import build\nbuild().run_training()\n", Behavior.TRAINS),
+        ("import autokeras as ak\nak.StructuredDataRegressor().fit(x, y)\n", Behavior.TRAINS),
+        ("from sentence_transformers import SentenceTransformer\nindex.fit(vectors, documents)\n", None),
+        ("import ray\nfrom ray.data.llm import vLLMEngineProcessorConfig\nc = vLLMEngineProcessorConfig(model_source='Qwen/Qwen2.5-7B-Instruct')\n", Behavior.INFERS),
+    ],
+)  # fmt: skip
+def test_libraries_have_their_own_words_for_what_they_do(checkout: Build, text: str, expected: Behavior | None) -> None:
+    assert behavior(checkout({"work.py": text})) is expected
+
+
+def test_a_tool_that_a_program_starts_is_the_run(checkout: Build) -> None:
+    program = "import subprocess\n\ndef go(path):\n    subprocess.run(['llamafactory-cli', 'train', path])\n"
+    config = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nfinetuning_type: lora\nper_device_train_batch_size: 1\ncutoff_len: 2048\n"
+    files = {"go.py": program, "sft.yaml": config, "requirements.txt": "llamafactory\n"}
+    assert analyze(checkout(files)).spec.meta.workload_type.value == "training"
+
+
+def test_what_tells_another_module_to_learn_trains_though_it_loads_too(checkout: Build) -> None:
+    coach = "import torch\nopt = torch.optim.Adam(net.parameters())\n\nclass Coach:\n    def learn(self):\n        loss.backward()\n"
+    main = (
+        "from coach import Coach\nfrom net import Net\n\ndef main():\n    net = Net()\n    net.load_checkpoint('x')\n"
+        "    Coach(net).{word}()\n\nif __name__ == '__main__':\n    main()\n"
+    )
+    files = {"coach.py": coach, "net.py": NET}
+    assert behavior(checkout({**files, "main.py": main.format(word="learn")})) is Behavior.TRAINS
