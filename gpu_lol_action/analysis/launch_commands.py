@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.console_scripts import console_scripts
+from gpu_lol_action.analysis.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines
 from gpu_lol_action.analysis.launch_tools import (
@@ -31,6 +32,7 @@ from gpu_lol_action.analysis.launch_tools import (
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.server_images import put_entry_points
+from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_COMMANDS = 400
@@ -46,6 +48,7 @@ _OWN_FOLDER = re.compile(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])
 _ASKED_FOR = re.compile(
     r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)"
 )  # `HF_TOKEN=$(cat …) vllm serve`: blanks that part no words
+_ECHOED = re.compile(r"\$\(\s*echo\s+[\"']?(\$\{?\w{1,60}\}?)[\"']?\s*\)")
 _PER_NODE = re.compile(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
 _DATA = re.compile(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
@@ -109,7 +112,7 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     for source in _by_mention(scripts, documents):
         if source.path in seen:
             continue
-        for command in _of_source(checkout, source, seen):
+        for command in (*_of_source(checkout, source, seen), *_of_jobs(checkout, source)):
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
@@ -127,17 +130,28 @@ def _of_program(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
             yield command
 
 
+def _of_jobs(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
+    """Yield the programs of this checkout that a notebook has a service train with."""
+    for line, text in estimator_lines(source) if source.form is Form.NOTEBOOK else ():
+        command = parse_command(text, NOTHING, source, line)
+        # A program that the service fetches from elsewhere is still what is trained with, where it is said to be divided.
+        if command is not None and (command.is_launcher or checkout.find_named(command.target) is not None):
+            yield command
+
+
 def parse_command(
     text: str, variables: Mapping[str, str], source: Source, line: int, scripts: Mapping[str, str] = NOTHING
 ) -> LaunchCommand | None:
     """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
-    put = substitute(_ASKED_FOR.sub(r"\1", _OWN_FOLDER.sub(source.folder or ".", text)), variables)
+    own_folder = _OWN_FOLDER.sub(source.folder or ".", text)
+    put = substitute(_ECHOED.sub(r"\1", _ASKED_FOR.sub(r"\1", own_folder)), variables)
     own, runner, words = without_runners(put_entry_points(split_words(put)))
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
     if not words or _ASKS_FOR_HELP & set(words):
         return None
+    asked, words = wrapped(words) or (None, words)
     module = scripts.get(words[0]) if len(words) > 1 else None
     tool, rest = ("python", [module, *words[1:]]) if module else tool_of(words)
     if tool is None:
@@ -147,7 +161,7 @@ def parse_command(
     if target is None:
         return None
     known = {**variables, **own}
-    request = request_of_words(runner)
+    request = asked or request_of_words(runner)
     processes = processes_of(tool, target, options, known) or request.gpus
     nodes = next((as_count(options.get(flag)) for flag in NODE_FLAGS if flag in options), None) or request.nodes or 1
     configs = tuple(

@@ -55,6 +55,7 @@ MAX_BETWEEN = 4
 _PROMPT = re.compile(
     r"^(?:\([\w.-]{1,30}\)\s?(?:\[[^\]\n]{1,40}\])?\s?[\w.@:~/-]{0,60}|[\w.-]{1,30}@[\w.-]{1,40}:[\w~/.-]{0,60})[$#]\s+(?=\S)"
 )
+_IN_NOTEBOOK = re.compile(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
 _SHELL = re.compile(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
@@ -79,7 +80,7 @@ def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterato
         raw = _of_task(source)
     elif source.form is Form.NOTEBOOK:
         # The text is the cells' code, whose lines are not the file's: the whole file is the place.
-        raw = ((0, line[2:], "") for _, line in _numbered(source) if line.startswith(("#!", "#%run")))
+        raw = ((0, found[1], "") for _, line in _numbered(source) if (found := _IN_NOTEBOOK.match(line)))
     elif is_makefile(source):
         raw = _of_makefile(source)
     else:

@@ -23,6 +23,7 @@ LEAST_ADAPTED_B = 0.05
 """Billions of parameters of the smallest models that adapters are published for (distilled encoders have 66 M)."""
 _LIBRARY_FILE = re.compile(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
 _ANY = "`AutoModelForCausalLM"
+_CONFIGURATION_FILE = re.compile(r"(?:^|/)configuration_\w+\.py$")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 
@@ -37,7 +38,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     trains = method is not None
     unsized = best(findings, "model.unsized_id")
     if unsized is not None and (named is None or unsized.confidence > named.confidence):
-        return known.get(unsized.value)
+        return known.get(unsized.value) or _told_by_its_class(findings)
     hinted = None
     if named is not None and named.confidence is Confidence.LOW:
         named, hinted = None, _only_one(findings) if trains and not builds else None
@@ -67,6 +68,19 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         own = media_model(findings) or (find_model(hinted) if hinted is not None else None)
         return documented_model(findings) if own is None or _is_told_larger(findings, own) else own
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+
+
+def _told_by_its_class(findings: tuple[Finding, ...]) -> ModelFacts | None:
+    """Return what the checkout tells of a model whose size is not known: the shape that its own configuration's class starts with.
+
+    Weights that authors publish beside their code are mostly of the numbers that this code has by default.
+    """
+    layers = best(findings, "model.layers")
+    others = [best(findings, f"model.{name}") for name in ("hidden_size", "vocabulary", "attention_heads")]
+    if layers is None or _CONFIGURATION_FILE.search(layers.evidence.path) is None:
+        return None
+    is_whole = all(other is not None and other.evidence.path == layers.evidence.path for other in others)
+    return _shape(findings) if is_whole else None
 
 
 def _only_one(findings: tuple[Finding, ...]) -> str | None:

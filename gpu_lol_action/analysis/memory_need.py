@@ -107,8 +107,8 @@ def memory_need(
     is_rough = _is_rough(findings, question)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
-    weights = 0 if is_rough else sum(term.gib for term in breakdown.terms if term.name == "weights")
-    said = at_the_command(large_enough(said, weights), best(findings, "entry_point"))
+    said = said if is_rough else large_enough(said, _weights_gib(breakdown))
+    said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_assumed else _card_of_model(model, where)))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
@@ -152,6 +152,24 @@ def _is_rough(findings: tuple[Finding, ...], question: VramQuestion) -> bool:
 def _is_offloaded(question: VramQuestion) -> bool:
     """Whether weights or the optimizer wait in main memory."""
     return question.is_parameters_offloaded or question.is_optimizer_offloaded or question.is_one_part_at_a_time
+
+
+def _holding_the_weights(
+    said: tuple[Statement, ...], findings: tuple[Finding, ...], breakdown: MemoryBreakdown, question: VramQuestion
+) -> tuple[Statement, ...]:
+    """Return the statements without amounts that could not even hold the weights, where the run itself says how wide these lie.
+
+    Below a model at 16 bit most READMEs praise how little it takes at 4: another run's need.
+    """
+    precision = best(findings, "training.precision")
+    is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits == 16
+    if question.method.trains or not is_said or _is_offloaded(question) or question.model.source == "shape":
+        return said
+    return tuple(each for each in said if each.is_card or each.memory_gib >= _weights_gib(breakdown))
+
+
+def _weights_gib(breakdown: MemoryBreakdown) -> float:
+    return sum(term.gib for term in breakdown.terms if term.name == "weights")
 
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:

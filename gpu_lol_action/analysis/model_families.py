@@ -7,6 +7,7 @@ The family's usual size is then a better guess than none, and is said to be one.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis import serving_engine
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -69,6 +70,7 @@ _GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
 _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
 _FOR_ANY = re.compile(r"(?:^|\.)AutoModel")
+_CLASS = re.compile(r"^class\s+(\w{1,80})\(([\w.,= \t]{1,200})\)\s*:", re.MULTILINE)
 MAX_PRESETS = 100
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
@@ -104,6 +106,8 @@ def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
         for source in closure:
             if (made := _made(source, words)) is not None:
                 return [made]
+        if (made := _derived(closure, words)) is not None:
+            return [made]
     for source in closure[:12]:
         if (model := _family(f"/{source.path}")) is not None:
             why = f"the file's name says the family of {model}"
@@ -139,6 +143,22 @@ def _made(source: Source, words: _Words) -> Finding | None:
         if owner and not _NOT_MODELS.search(owner) and (model := _family(owner, words)) is not None:
             why = f"`{call.name[:60]}` is of the family of {model}"
             return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))
+    return None
+
+
+def _derived(closure: Sequence[Source], words: _Words) -> Finding | None:
+    """Return the family of the first model that is loaded into a class of the program's own which another one's class is the base of."""
+    bases: dict[str, str] = {}
+    for source in closure:
+        if source.form is Form.PYTHON and "class " in source.text:
+            bases.update({found[1]: found[2] for found in _CLASS.finditer(source.text)})
+    for source in closure:
+        for call in source.code.calls_named("from_pretrained") if source.code else ():
+            owner = call.name.rpartition(".")[0].rpartition(".")[2]
+            base = bases.get(owner, "")
+            if base and not _NOT_MODELS.search(owner) and (model := _family(base, words)) is not None:
+                why = f"`{owner}` derives from `{base[:60]}`, of the family of {model}"
+                return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))
     return None
 
 

@@ -14,6 +14,19 @@ REACH = 2000
 PROSE = "#> "
 """Begins a line of the author's prose. Only lines that may state hardware are kept: the rest says nothing of what runs."""
 _ON_HARDWARE = re.compile(r"\d\s?Gi?B?\b|\bGPUs?\b|VRAM", re.IGNORECASE)
+CELL = "#%%"
+"""Begins a code cell, as in programs that editors show as notebooks: one that is broken leaves the others as they are."""
+# `!pip install x`, `%cd x`, `?name`, `name?`, and what needs no mark at a line's beginning; `%(a, b)` goes on with a text's format.
+_MAGIC = re.compile(
+    r"([ \t]*)((?:!|%{1,2}[A-Za-z]|\?{1,2}[A-Za-z]).*|[A-Za-z_][\w.]*\?{1,2}[ \t]*"
+    r"|(?:pip3?|conda|cd|ls|git|wget|mkdir|apt|apt-get|curl|rm|cp|mv)[ \t]+(?![=+*/%&|^<>-]*=|(?:in|is|and|or|if|else|not|for)\b)[\w./~$-].*)$"
+)
+_ASSIGNED = re.compile(r"([ \t]*)([A-Za-z_][\w, ]*?)[ \t]*=[ \t]*((?:!|%[A-Za-z]).*)$")
+# Cells in another language; `%%time`, `%%capture` and `%%writefile x.py` hold Python.
+_OTHER_LANGUAGE = re.compile(
+    r"%%(bash|sh|script|shell|html|HTML|js|javascript|latex|markdown|svg|SVG|sql|cython|perl|ruby|R|cpp|cu|writefile(?=\s+(?!\S*\.py\b)))\b"
+)
+_SHELLS = frozenset({"bash", "sh", "script", "shell"})
 MAX_PROSE_LINES = 200
 MAX_PROSE_CHARACTERS = 1000
 
@@ -34,16 +47,15 @@ def read_notebook(text: str) -> tuple[str, tuple[int, ...]] | str:
     code: list[str] = []
     lines: list[int] = []
     position = misses = 0
-    for line in _lines(cells):
-        needle = json.dumps(line.removeprefix(PROSE), ensure_ascii=False)[1:-1]
+    for line, written in _lines(cells):
+        needle = json.dumps(written, ensure_ascii=False)[1:-1]
         # Cells follow each other in the file. Those that are written otherwise (`\\u005a`) are looked for in vain, each of
         # them through the rest of the file: after a few of these only nearby.
         end = len(text) if misses < MAX_MISSES else position + REACH
         found = text.find(needle, position, end) if needle else position
         misses += found < 0
         position = position if found < 0 else found + len(needle)
-        is_magic = line.lstrip().startswith(("!", "%", "?"))
-        code.append(f"#{line}" if is_magic else line)
+        code.append(line)
         lines.append(bisect.bisect_right(starts, found if found >= 0 else position))
     return "\n".join(code), tuple(lines)
 
@@ -53,7 +65,8 @@ def _whole(digits: str) -> int:
     return int(digits) if len(digits) <= 30 else 0
 
 
-def _lines(cells: object) -> Iterator[str]:
+def _lines(cells: object) -> Iterator[tuple[str, str]]:
+    """Yield the program's lines, each with what stands in the file for it."""
     left = MAX_PROSE_LINES
     for cell in cells if isinstance(cells, list) else []:
         kind = cell.get("cell_type") if isinstance(cell, dict) else None
@@ -64,8 +77,32 @@ def _lines(cells: object) -> Iterator[str]:
         if not isinstance(whole, str):
             continue
         if kind == "code":
-            yield from whole.split("\n")
+            yield CELL, ""
+            yield from _as_python(whole.split("\n"))
             continue
         said = [line for line in whole.split("\n") if len(line) <= MAX_PROSE_CHARACTERS and _ON_HARDWARE.search(line)]
-        yield from (PROSE + line for line in said[:left])
+        yield from ((PROSE + line, line) for line in said[:left])
         left -= len(said[:left])
+
+
+def _as_python(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield a cell's lines with magics and shell commands as remarks, which leave a block that holds nothing else its body."""
+    first = next((line.strip() for line in lines if line.strip()), "")
+    foreign = _OTHER_LANGUAGE.match(first)
+    shell = foreign is not None and foreign[1] in _SHELLS
+    goes_on = False
+    for line in lines:
+        found = _MAGIC.match(line)
+        assigned = _ASSIGNED.match(line) if found is None else None
+        if goes_on or (shell and not line.lstrip().startswith("%%")):
+            yield f"#!{line}", line
+        elif foreign is not None:
+            yield f"#{line}", line
+        elif found is not None:
+            yield f"{found[1]}pass  #{found[2]}" if found[1] else f"#{line}", line
+        elif assigned is not None:
+            yield f"{assigned[1]}{assigned[2]} = None  #{assigned[3]}", line
+        else:
+            yield line, line
+        is_command = found is not None or goes_on
+        goes_on = is_command and line.rstrip().endswith("\\")

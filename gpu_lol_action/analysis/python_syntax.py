@@ -27,6 +27,8 @@ BYTES_PER_MARK = 8
 STACK_BYTES = 256 * 2**20
 """Of the thread that parses the rest before Python 3.11: enough for 512 KiB of nothing but calls. Only touched as used."""
 
+_CELL = "\n#%%"
+MAX_CELLS = 2000
 BROKEN = "not valid Python 3"
 TOO_DEEP = "nested too deeply to parse"
 TOO_COSTLY = "made so that parsing takes long"
@@ -61,9 +63,33 @@ def _parse(text: str) -> ast.Module | str:
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
             return ast.parse(text)
     except (SyntaxError, ValueError):
+        return BROKEN if _CELL not in text else _parse_cells(text)
+    except (RecursionError, MemoryError):
+        return TOO_DEEP
+
+
+def _parse_cells(text: str) -> ast.Module | str:
+    """Return the tree of a notebook's program without the cells that are broken, each line where it was; its author ran the others."""
+    cells = text.split(_CELL)
+    kept = [cell if _is_whole(cell) else "\n" * cell.count("\n") for cell in cells[:MAX_CELLS]]
+    if not any(cell.strip() for cell in kept):
+        return BROKEN
+    try:
+        return ast.parse(_CELL.join(kept))
+    except (SyntaxError, ValueError):
         return BROKEN
     except (RecursionError, MemoryError):
         return TOO_DEEP
+
+
+def _is_whole(cell: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(cell)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _parse_in_thread(text: str) -> ast.Module | str:

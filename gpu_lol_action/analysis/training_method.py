@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.frozen_models import frozen_language_model
 from gpu_lol_action.analysis.frozen_weights import frozen_but_adapters
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -30,6 +31,9 @@ _QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 _PREFIX = ("pre_seq_len", "num_virtual_tokens")
 # Ways to train few of the weights: adapters, a prefix, the last layers alone.
 _FEW = re.compile(r"lora|(?:^|[_-])(?:freeze|frozen)|^(?:p[_-]?tuning|prefix|prompt)", re.IGNORECASE)
+_PUTS_ON = ("get_peft_model", "LoraConfig", "FastLanguageModel.get_peft_model", "prepare_model_for_kbit_training")
+_HANDED = re.compile(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
+MAX_LINES_ABOVE = 3
 _NAMED = re.compile(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
 _BITS = ("quantization_bit", "load_in_kbits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
@@ -117,17 +121,22 @@ def _in_code(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     rank = look_up(scope, ("lora_rank", "lora_r"))
     if rank is not None and rank.text.strip() == "0":
         return None  # adapters of no rank are none
-    where = called_at(
-        checkout,
-        run,
-        "get_peft_model",
-        "LoraConfig",
-        "FastLanguageModel.get_peft_model",
-        "prepare_model_for_kbit_training",
-    )
+    where = called_at(checkout, run, *_PUTS_ON)
+    if where is not None and _is_handed_on(checkout, run, where):
+        where = called_at(checkout, run, "LoraConfig")
     if where is None:
         return None
     return Finding("training.method", "lora", "adapters are put on the model", Confidence.HIGH, where)
+
+
+def _is_handed_on(checkout: Checkout, run: Run, where: Evidence) -> bool:
+    """Whether a trainer that the program imports puts on adapters only where it is handed some (``if peft_config is not None:``)."""
+    source = checkout.find(where.path)
+    if source is None or source is run.script or source.form is not Form.PYTHON:
+        return False
+    lines = source.text.split("\n")
+    above = [line.strip() for line in lines[max(0, where.line - 1 - MAX_LINES_ABOVE) : where.line - 1]]
+    return any(_HANDED.match(line) for line in above)
 
 
 def weight_bits_of(scope: Scope) -> Finding | None:

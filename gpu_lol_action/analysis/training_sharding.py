@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.settings import Scope, is_on, look_up, look_up_numb
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _STAGES = ("zero_stage", "stage", "deepspeed_stage")
+_CONFIGURED_BY = ("deepspeed", "deepspeed_config", "deepspeed_config_file", "config_file")
 _OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
 
 
@@ -23,7 +24,7 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         )
     named = look_up(
         scope,
-        ("deepspeed", "deepspeed_config", "config_file", "fsdp", "fsdp_config", "fsdp_sharding_strategy", "strategy"),
+        (*_CONFIGURED_BY, "fsdp", "fsdp_config", "fsdp_sharding_strategy", "strategy"),
     )
     text = named.text.lower() if named else ""
     if named is not None and (found := re.search(r"(?:zero|stage|z)[_-]?([123])", text)):
@@ -59,10 +60,15 @@ def offload_of(scope: Scope) -> Finding | None:
         why = f"`{switch.setting.key}` is on"
         return Finding("training.offload", "parameters", why, switch.confidence, switch.evidence)
     kept: dict[str, Finding] = {}
+    named = look_up(scope, _CONFIGURED_BY)
+    # Where the run names its configuration, what a module of the program would put together otherwise is none of it.
+    is_configured = named is not None and named.confidence is Confidence.HIGH
     for confidence, settings in scope.tiers:
         if confidence is Confidence.LOW:
             continue  # of configurations that only lie beside the program, one may offload and the next not
         for setting in settings:
+            if is_configured and confidence is not Confidence.HIGH and setting.evidence.path.endswith(".py"):
+                continue
             found = re.search(r"offload_(param|optimizer)(?:\.|_)device$", setting.path)
             if found is not None and setting.text.strip("\"'").lower() in {"cpu", "nvme"}:
                 what = "parameters" if found[1] == "param" else "optimizer"

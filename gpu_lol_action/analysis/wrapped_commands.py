@@ -1,0 +1,43 @@
+"""Programs of a site's own that submit a job: they are handed the command that does the work, behind ``--``.
+
+``python submit.py --cluster a --gpus 8 -- accelerate launch --num_processes 8 train.py --lr 1e-5`` starts ``accelerate``; the
+submitter's options are the machine's, and those behind it the training's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpu_lol_action.analysis.launch_tools import COUNT_FLAGS, TOOLS, as_count, tool_of, without_runners
+from gpu_lol_action.analysis.machine_requests import MachineRequest
+
+_GPUS = ("--gpus", "--num_gpus", "--num-gpus", "--gpus-per-node", "--gpus_per_node", "--n_gpus")
+_NODES = ("--num_nodes", "--num-nodes", "--nnodes", "--nodes", "--replicas")
+
+
+def wrapped(words: Sequence[str]) -> tuple[MachineRequest, list[str]] | None:
+    """Return what a submitter asks for and the command that it is handed; None where a command is what it seems.
+
+    What stands behind the dashes has to be a program that we know a launcher or an interpreter of; of several joined by
+    ``&&`` the last does the work.
+    """
+    if "--" not in words or tool_of(words)[0] != "python":
+        return None
+    place = list(words).index("--")
+    before, behind = words[:place], list(words[place + 1 :])
+    while (joined := next((i for i, word in enumerate(behind) if word in {"&&", ";"}), None)) is not None:
+        behind = behind[joined + 1 :]
+    _, _, inner = without_runners(behind)
+    if not inner:
+        return None
+    tool, rest = tool_of(inner)
+    is_work = tool in COUNT_FLAGS or tool in TOOLS or (tool == "python" and any(w.endswith(".py") for w in rest[:3]))
+    return (MachineRequest(_said(before, _GPUS), _said(before, _NODES)), inner) if is_work else None
+
+
+def _said(words: Sequence[str], names: Sequence[str]) -> int | None:
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in names:
+            return as_count(value if equals else next(iter(words[index + 1 : index + 2]), None))
+    return None
