@@ -146,7 +146,11 @@ def _only_guides(code: PythonCode, call: Call) -> bool:
         return True
     if code.calls_named("*step", "*Optimizer", *_OPTIMIZER_WORDS, "minimize"):
         return False
-    return bool(code.calls_named("from_pretrained")) and bool(code.calls_named(*_INFERENCE_WORDS, "multinomial"))
+    is_drawn = bool(code.calls_named("from_pretrained")) and bool(code.calls_named(*_INFERENCE_WORDS, "multinomial"))
+    # A gradient that is looked at (which pixels a class was seen in): nothing of the file makes or takes a step.
+    return is_drawn or (
+        call.last == "backward" and any(c.keyword("retain_graph") for c in code.calls_named("backward"))
+    )
 
 
 def _optimizes_a_picture(code: PythonCode) -> bool:

@@ -175,10 +175,9 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     if first in {"lightning", "fabric"}:
         places = [word for word in rest if word not in {"run", "model"}]
         return ("lightning", places) if "run" in rest[:1] else (None, [])
-    if first == "torchpack":  # MPI behind a word of its own
-        return _inner("mpirun", rest[1:]) if rest[:1] == ["dist-run"] else (None, [])
-    if first == "colossalai":
-        return (first, rest[1:]) if rest[:1] == ["run"] else (None, [])
+    if first in {"colossalai", "torchpack"}:  # the latter is MPI behind a word of its own
+        own, word = (first, "run") if first == "colossalai" else ("mpirun", "dist-run")
+        return _inner(own, rest[1:]) if rest[:1] == [word] else (None, [])
     if first in COUNT_FLAGS or first in TOOLS or first in INTERFACES or first in WEB_SERVERS:
         return _inner(first, rest)
     return None, []

@@ -154,3 +154,37 @@ def test_the_count_that_most_sentences_on_training_name_is_taken(checkout: Build
         "The first stage trains on 8 A100 GPUs.\nThe second stage trains on 8 A100 GPUs.\n"
     )
     assert analyze(checkout({"train.py": NET + LOOP, "README.md": said})).spec.hardware.gpu_count == 8
+
+
+def test_a_fence_in_a_remark_does_not_turn_code_inside_out(checkout: Build) -> None:
+    said = "# Net\n<!-- ```\nconda install ffmpeg\n```\n(optional) -->\n\n" + RUN
+    analysis = analyze(checkout({"run.py": OPEN + SHOW, "train.py": NET + LOOP, "README.md": said}))
+    assert (analysis.spec.meta.workload_type.value, analysis.first and analysis.first.command) == (
+        "inference",
+        "python run.py",
+    )
+
+
+def test_a_bold_line_is_a_heading(checkout: Build) -> None:
+    said = "# Net\n## Install\n**Clone**\n```\ngit clone it\n```\n**Basic Usage**\n" + RUN
+    tree = {"run.py": OPEN + SHOW, "lib/part.py": "import torch\n" + SHOW, "README.md": said}
+    first = analyze(checkout(tree)).first
+    assert first is not None
+    assert first.command == "python run.py"
+
+
+def test_a_gradient_that_is_looked_at_trains_nothing(checkout: Build) -> None:
+    look = "for score in scores:\n    score.backward(retain_graph=True)\n"
+    code = "import torch\nfrom torchvision.models import resnet50\nif __name__ == '__main__':\n    net = resnet50().cuda()\n    net.load_state_dict(torch.load('a'))\n"
+    shown = code + "".join(f"    {line}\n" for line in look.splitlines())
+    assert analyze(checkout({"run.py": shown, "README.md": RUN})).spec.meta.workload_type.value == "inference"
+    stepped = shown + "        optimizer.step()\n"
+    assert analyze(checkout({"run.py": stepped, "README.md": RUN})).spec.meta.workload_type.value == "training"
+
+
+def test_one_stated_amount_is_believed_below_a_rough_sum(checkout: Build) -> None:
+    layers = "nn.Sequential(*[nn.Linear(8192, 8192) for _ in range(120)])"
+    tree = {"run.py": NET.replace("nn.Linear(512, 512)", layers) + SHOW}
+    said = "# Net\nInference only takes around 6 GB of GPU memory.\n" + RUN
+    assert size(analyze(checkout({**tree, "README.md": "# Net\n" + RUN}))) > 16
+    assert size(analyze(checkout({**tree, "README.md": said}))) <= 12
