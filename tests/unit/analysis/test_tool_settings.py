@@ -92,3 +92,12 @@ def test_reading_options_with_transformers_needs_no_card(tmp_path: Path) -> None
         '    load_dataset("a/b").push_to_hub("c/d")\n'
     )
     assert analyzed(tmp_path, program, "tldr.py").spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+def test_of_several_recipes_one_whose_model_is_known_stands_for_the_folder(tmp_path: Path) -> None:
+    strange = (
+        FACTORY.replace("meta-llama/Meta-Llama-3-8B-Instruct", "some-team/Strange-Thing") + "finetuning_type: full\n"
+    )
+    (tmp_path / "a_strange.yaml").write_text(strange, encoding="utf-8")
+    found = analyzed(tmp_path, FACTORY + "finetuning_type: full\n", "b_known.yaml")
+    assert said(found, "model.id") == "meta-llama/Meta-Llama-3-8B-Instruct"
