@@ -101,7 +101,7 @@ def documented_runs(checkout: Checkout) -> list[Run]:
 
 def configured_runs(checkout: Checkout) -> list[Run]:
     """Return the runs of a folder that holds only configuration; those that name a model first."""
-    configs = sorted(training_configs(checkout), key=lambda config: not config.names_model)
+    configs = sorted(training_configs(checkout), key=lambda config: (not config.names_model, not config.is_sized))
     return [Run(config.behavior, config.evidence, None, None, (config.source,)) for config in configs]
 
 

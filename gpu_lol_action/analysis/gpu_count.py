@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
@@ -74,7 +75,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             found.append(Finding("hardware.replicas", str(count), copies, Confidence.HIGH, run.evidence))
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = (
-        _listed_in_file(checkout, run)
+        laid_out(checkout, run)
+        or _listed_in_file(checkout, run)
         or _configured(checkout, run)
         or _listed(run)
         or _meshed(checkout, run)

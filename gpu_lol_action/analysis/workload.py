@@ -236,9 +236,11 @@ _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
 
 
 def _only_splits_texts(source: Source) -> bool:
-    """Whether a program takes tokenizers from transformers and nothing else."""
+    """Whether a program takes tokenizers from transformers, or its reader of options, and nothing else."""
     taken = [item for item in source.code.imports if item.module.split(".")[0] == "transformers"] if source.code else []
-    return bool(taken) and all(item.names and all("oken" in name for name in item.names) for item in taken)
+    return bool(taken) and all(
+        item.names and all("oken" in name or name == "HfArgumentParser" for name in item.names) for item in taken
+    )
 
 
 def _is_beside(source: Source) -> bool:
