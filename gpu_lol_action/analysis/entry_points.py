@@ -40,7 +40,6 @@ _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epoch
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 _BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
-MAX_PARSERS = 8
 MAX_PLACES = 4  # variables in the name of a configuration
 
 
@@ -74,13 +73,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     del checkout
     if run is None:
         return []
-    said = (
-        "is the command to start"
-        if run.command
-        else "configures the run"
-        if run.script is None
-        else "is the program to start"
-    )
+    alone = "configures the run" if run.script is None else "is the program to start"
+    said = "is the command to start" if run.command else alone
     confidence = Confidence.HIGH if run.command else Confidence.MEDIUM
     why = f"`{run.shown}` {said}" + (f": {run.reason}" if run.reason else "")
     return [Finding("entry_point", run.shown, why, confidence, run.evidence)]
@@ -185,8 +179,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if behavior is Behavior.NEITHER:
         return None
     configs = configs or own_configs(checkout, script)
-    parsers = import_closure(checkout, script)[:MAX_PARSERS] if script is not None else ()
-    options = by_long_names(command.options, parsers)
+    options = by_long_names(checkout, script, command.options)
     return Run(behavior, command.evidence, command, script, configs, options)
 
 

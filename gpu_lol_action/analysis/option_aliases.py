@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.import_graph import import_closure
 
 _DECLARES = ("add_argument", "option", "Option", "add_option")
 _SHORT = re.compile(r"-[A-Za-z]\w{0,2}")
 _LONG = re.compile(r"--([A-Za-z][\w-]{1,60})")
 LONGEST_SHORT = 3
+MAX_PARSERS = 8
 
 
-def by_long_names(options: Mapping[str, str], sources: Iterable[Source]) -> Mapping[str, str]:
+def by_long_names(checkout: Checkout, script: Source | None, options: Mapping[str, str]) -> Mapping[str, str]:
     """Return a command's options, those that it gives by a short name under the long one as well; what it says in full stays."""
-    if not any(len(name) <= LONGEST_SHORT for name in options):
+    if script is None or not any(len(name) <= LONGEST_SHORT for name in options):
         return options
     found = dict(options)
-    for source in sources:
+    for source in import_closure(checkout, script)[:MAX_PARSERS]:
         for short, long in _aliases(source).items():
             if short in options:
                 found.setdefault(long, options[short])

@@ -177,8 +177,10 @@ def _only_demand(stated: Sequence[Statement], least: Confidence) -> Statement | 
     """Return the one amount that is demanded (at ``least`` so surely) for the run's own purpose; None where there are none or several.
 
     It is about this run however far it lies from the sum: then the sum is of a part, or counts what is done piece by piece.
+    What no card holds is about something else: why the work is worth doing.
     """
     asked = [s for s in stated if not s.is_card and s.rank < 2 and s.weight >= WEIGHT_OF_MEMORY]
+    asked = [s for s in asked if s.memory_gib <= LARGEST_CARD_GIB]
     only = asked[0] if len({s.memory_gib for s in asked}) == 1 else None
     return only if only is not None and only.rank == 0 and only.finding.confidence >= least else None
 

@@ -266,3 +266,14 @@ def test_memory_under_a_heading_on_cpus_is_the_machines(
     }
     fields = {finding.field for finding in analyze(checkout(files)).findings}
     assert any(field.endswith("memory_gb") and field.startswith("documented") for field in fields) is is_stated
+
+
+def test_an_amount_that_no_card_holds_is_no_need_of_this_run(checkout: Build) -> None:
+    files = {
+        "chat.py": "import torch\nfrom transformers import AutoModelForCausalLM\n"
+        "net = AutoModelForCausalLM.from_pretrained('facebook/opt-6.7b', torch_dtype=torch.float16).cuda()\n"
+        "if __name__ == '__main__':\n    net.generate(question)\n",
+        "README.md": "# Press\nInference on a million tokens requires up to 330GB of GPU memory.\n## Run\n```bash\npython chat.py\n```\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    assert (analyze(checkout(files)).spec.hardware.vram_required_gb or 0) < 48
