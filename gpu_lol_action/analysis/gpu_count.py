@@ -128,7 +128,8 @@ def _listed(run: Run) -> list[Finding]:
     if world is not None and "multiprocessing_distributed" in run.options:
         # PyTorch's ImageNet example and its many heirs: a world of machines, each of which starts a process per card.
         why = f"`--multiprocessing-distributed` takes all cards of each of {world} machines" if world > 1 else ""
-        return [Finding(_FIELD, str(USUAL_NODE), why, Confidence.MEDIUM, run.evidence)] if why else []
+        counts = ((_FIELD, USUAL_NODE), ("hardware.num_nodes", world)) if why else ()
+        return [Finding(field, str(number), why, Confidence.MEDIUM, run.evidence) for field, number in counts]
     if world is not None and 1 < world <= 16:
         return [Finding(_FIELD, str(world), f"`--world_size` is {world}", Confidence.HIGH, run.evidence)]
     per_node = [as_number(value) for key, value in run.options.items() if key.endswith("gpus_per_node")]

@@ -24,7 +24,7 @@ from gpu_lol_action.analysis.reconcile import (
     statements,
 )
 from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
-from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
@@ -84,7 +84,7 @@ def memory_need(
         return _without_model(findings, said if trains else _of_inference(said), stated or 1)
     asked = question_of(findings, workload, model)
     if best(findings, "training.batch_spread") is not None:
-        asked, stated = share_batch(asked, stated)
+        asked, stated = share_batch(asked, stated, int(value_of_best(findings, "hardware.num_nodes") or 1))
     copies = best(findings, "hardware.replicas")
     said_fields = ALL_FIELDS if is_as_said else _said(findings)
     question, count, relaxed = place(asked, stated if copies is None else None, said_fields)

@@ -52,10 +52,10 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
     return chosen if _is_on_any_card(chosen[0]) else _on_some_card(chosen, stated, steps, said_fields)
 
 
-def share_batch(asked: VramQuestion, stated: int | None) -> tuple[VramQuestion, int | None]:
-    """Return the question with its share of a batch that is for all cards together, over the count that is stated or the fewest that hold it."""
+def share_batch(asked: VramQuestion, stated: int | None, machines: int = 1) -> tuple[VramQuestion, int | None]:
+    """Return the question with its share of a batch that is for all cards of all machines together, over the count per machine that is stated or the fewest that hold it."""
     for count in (stated,) if stated is not None else COUNTS:
-        shared = replace(asked, batch_size=max(1, -(-asked.batch_size // count)), gpu_count=count)
+        shared = replace(asked, batch_size=max(1, -(-asked.batch_size // (count * machines))), gpu_count=count)
         if count == stated or _is_rentable(shared) or count == COUNTS[-1]:
             return shared, count if stated is not None or count > 1 else None
     return asked, stated

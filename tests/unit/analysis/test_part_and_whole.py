@@ -188,3 +188,16 @@ def test_one_stated_amount_is_believed_below_a_rough_sum(checkout: Build) -> Non
     said = "# Net\nInference only takes around 6 GB of GPU memory.\n" + RUN
     assert size(analyze(checkout({**tree, "README.md": "# Net\n" + RUN}))) > 16
     assert size(analyze(checkout({**tree, "README.md": said}))) <= 12
+
+
+def test_a_batch_of_a_world_of_machines_is_shared_by_all_their_cards(checkout: Build) -> None:
+    code = (
+        "import argparse\n" + NET + "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--batch-size', type=int, default=4096)\nparser.add_argument('--world-size', type=int, default=-1)\n"
+        "parser.add_argument('--multiprocessing-distributed', action='store_true')\nargs = parser.parse_args()\n"
+        "args.batch_size = int(args.batch_size / args.world_size)\n" + LOOP
+    )
+    said = "```\npython train.py --world-size {} --multiprocessing-distributed\n```\n"
+    one, two = (analyze(checkout({"train.py": code, "README.md": said.format(world)})) for world in (1, 2))
+    assert (two.spec.hardware.gpu_count, two.spec.hardware.num_nodes) == (8, 2)
+    assert one.spec.hardware.num_nodes == 1
