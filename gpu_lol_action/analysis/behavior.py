@@ -109,6 +109,9 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
         return Behavior.TRAINS, training
     inference = next((call for call in code.calls_named(*_INFERENCE_WORDS) if _is_inference_call(call)), None)
     inference = inference or next((call for call in code.calls_named(*_LOADS) if "oken" not in call.name), None)
+    inference = inference or next((call for call in code.calls_named("load") if call.name.endswith("hub.load")), None)
+    if inference is None and _optimizes_a_picture(code):  # what judges it runs all the same
+        inference = next(iter(code.calls_named(*_OPTIMIZER_WORDS)), None)
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
 
 
@@ -143,7 +146,11 @@ def _only_guides(code: PythonCode, call: Call) -> bool:
         return True
     if code.calls_named("*step", "*Optimizer", *_OPTIMIZER_WORDS, "minimize"):
         return False
-    return bool(code.calls_named("from_pretrained")) and bool(code.calls_named(*_INFERENCE_WORDS, "multinomial"))
+    is_drawn = bool(code.calls_named("from_pretrained")) and bool(code.calls_named(*_INFERENCE_WORDS, "multinomial"))
+    # A gradient that is looked at (which pixels a class was seen in): nothing of the file makes or takes a step.
+    return is_drawn or (
+        call.last == "backward" and any(c.keyword("retain_graph") for c in code.calls_named("backward"))
+    )
 
 
 def _optimizes_a_picture(code: PythonCode) -> bool:

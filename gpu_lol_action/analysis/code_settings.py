@@ -23,6 +23,7 @@ _TELLING = frozenset({
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.
 _FOR_TRIALS = re.compile(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
+_OVER_DATA = frozenset({"map", "map_batches"})
 _LOADER = re.compile(r"(?:Data|_|^)[Ll]oader$")
 _JUDGED = re.compile(
     r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$"
@@ -52,6 +53,8 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
     parameters = {(item.owner, item.name) for item in code.defaults if item.is_parameter}
     judging = _loaders_beside_training(code)
     for call in code.calls:
+        if call.last in _OVER_DATA:
+            continue  # `dataset.map(f, batched=True, batch_size=1000)` hands rows to a function
         for key, value in call.keywords:
             text = code.resolve(value, call.owner) if key != "batch_size" or call.line not in judging else None
             if key in _NUMBERS and _is_on_cpu(code, call):

@@ -7,34 +7,70 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.paths import Form
 
 TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
 _MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type")
+"""Options that say which of its works a program is to do."""
 _TRAINING_MODE = re.compile(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
-_SERVING_MODE = re.compile(r"infer(?:ence)?|predict|prediction|serve|generate|sample|transcribe|chat|demo")
+_SERVING_MODE = re.compile(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
+_JUDGES = re.compile(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 SERVING_TARGET = re.compile(
     r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
     r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
 
+# Sub-commands of tools that train whatever else their words say: what is learnt from preferences is written first, too.
+_TRAINING_VERBS = frozenset(
+    {"sft", "pt", "rlhf", "dpo", "kto", "orpo", "cpo", "grpo", "gkd", "reward", "train", "pretrain", "finetune"}
+)
+_OF_VERBS = frozenset({"swift", "megatron", "trl", "llamafactory-cli", "axolotl", "litgpt", "xtuner"})
+# What a library's module does, by its last word, where the library is not here.
+_MODULE_TRAINS = re.compile(
+    r"(?:^|_)(?:train|trainer|pre_?train|fine_?tune|finetuning|sft|dpo|kto|orpo|grpo|ppo|dapo|rloo|rm|reward|distill)(?:_|$)"
+)
+_MODULE_INFERS = re.compile(r"(?:^|_)(?:generat(?:e|ion|or)|infer(?:ence)?|serve|server|rollout|chat|predict)(?:_|$)")
+_MODULE_BESIDE = re.compile(
+    r"(?:^|_)(?:eval\w*|test|merge\w*|convert\w*|data\w*|prepare\w*|preprocess\w*|export\w*|tokeni\w+)(?:_|$)"
+)
+_NAMES_MODEL = re.compile(r"(?:^|[._])(?:model|llm|actor|pretrain|partial_pretrain|checkpoint|hf_ckpt|init)(?:$|[._])")
+_NAMES_STEP = re.compile(
+    r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path)$|batch_size"
+)
+
+
+def only_judges(command: LaunchCommand) -> bool:
+    """Whether a command tells its program to do nothing but measure what was trained (``main.py --mode eval``)."""
+    return any(_JUDGES.fullmatch(command.options.get(name, "").lower()) for name in _MODES)
+
 
 def by_verb(command: LaunchCommand) -> Behavior | None:
     """Return what the sub-command of a program with several says (``tool train``, ``--mode train``); None where there is none."""
     said = next((command.options[name].lower() for name in _MODES if name in command.options), "")
+    verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
     if _TRAINING_MODE.fullmatch(said):
         return Behavior.TRAINS
     if _SERVING_MODE.fullmatch(said):
         return Behavior.INFERS
-    verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
     if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
         return Behavior.TRAINS
     return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
 
 
+def by_name(command: LaunchCommand) -> Behavior:
+    """Return what the name of a program says that is not here; NEITHER where it says nothing."""
+    name = command.target.rsplit("/", 1)[-1]
+    if TRAINING_TARGET.search(name) or "_train" in name:
+        return Behavior.TRAINS
+    return Behavior.INFERS if SERVING_TARGET.search(name.removesuffix(".py")) else Behavior.NEITHER
+
+
 def by_words(command: LaunchCommand) -> Behavior:
     """Return what a command does whose program is not here, told from its words."""
+    if command.tool in _OF_VERBS and set(command.words[:1]) & _TRAINING_VERBS:
+        return Behavior.TRAINS
     words = f"{command.target} {' '.join(command.words[:2])}"
     name = command.target.rsplit("/", 1)[-1]
     name = (
@@ -47,3 +83,28 @@ def by_words(command: LaunchCommand) -> Behavior:
     if "serve" in words or "chat" in words:
         return Behavior.INFERS
     return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
+
+
+def is_named_for_training(command: LaunchCommand) -> bool:
+    """Whether a command stands in a script that is named for training."""
+    return command.source.form is Form.SHELL and bool(TRAINING_TARGET.search(command.source.path))
+
+
+def by_library(command: LaunchCommand) -> Behavior:
+    """Return what a program or module does that is not here (``python -m verl.trainer.main_ppo``), told from its last word.
+
+    It has to be told a model, a step's size or a configuration: a sentence that names a module starts nothing.
+    """
+    package, _, last = command.target.removesuffix(".py").replace("/", ".").rpartition(".")
+    is_told = any(_NAMES_MODEL.search(key) or _NAMES_STEP.search(key) for key in command.options) or bool(
+        command.configs
+    )
+    if not package or not is_told or _MODULE_BESIDE.search(last):
+        return Behavior.NEITHER
+    if _MODULE_INFERS.search(last) and not _MODULE_TRAINS.search(last):
+        return Behavior.INFERS
+    return (
+        Behavior.TRAINS
+        if _MODULE_TRAINS.search(last) or (last in {"run", "main", "cli"} and "train" in package)
+        else Behavior.NEITHER
+    )

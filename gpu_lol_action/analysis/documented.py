@@ -140,6 +140,10 @@ def _headings(lines: list[str]) -> list[str]:
     return found
 
 
+_ON_THE_HOST = re.compile(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
+_ON_A_CARD = re.compile(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
+
+
 def _field(name: str, use: str) -> str:
     return f"documented.{use}.{name}" if use else f"documented.{name}"
 
@@ -165,7 +169,9 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
-        for phrase in memory_phrases(sentence, heading):
+        # Under "CPU deployment" memory is the machine's, unless a sentence says whose else.
+        is_of_host = _ON_THE_HOST.search(heading) is not None and _ON_A_CARD.search(sentence) is None
+        for phrase in () if is_of_host else memory_phrases(sentence, heading):
             size = phrase.size_gb
             why = f"the documentation {'asks for' if phrase.is_demanded else 'speaks of'} {size:g} GB of GPU memory"
             confidence = Confidence.HIGH if phrase.is_demanded else Confidence.MEDIUM

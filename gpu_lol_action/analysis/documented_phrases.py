@@ -84,7 +84,7 @@ _TRAINING = re.compile(
     re.IGNORECASE,
 )
 _INFERENCE = re.compile(
-    r"\b(?:infer\w*|generat\w*|sampl\w*|demo|serv(?:e|ing)|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
+    r"\b(?:infer\w*|generat\w*|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
     re.IGNORECASE,
 )
 _QUANTIZED = re.compile(

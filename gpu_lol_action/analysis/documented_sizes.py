@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -20,6 +20,9 @@ _SIZE = re.compile(
     r"(?<![\w.])(\d{1,4}(?:\.\d{1,2})?)[\s-]?(B|billion|M|million)\b[\s-]{1,2}(?:\w+[\s-]){0,1}?param(?:eter)?s?\b",
     re.IGNORECASE,
 )
+MAX_TITLE_LINES = 30
+_TITLE = re.compile(r"^#\s+(.{1,200})|<h1[^>]{0,100}>\s*([^<]{1,200})")
+_IN_TITLE = re.compile(r"[A-Za-z]\w{0,30}[- ](\d{1,3}(?:\.\d{1,2})?)B\b")
 # Another model, beside which this one is shown.
 _COMPARES = re.compile(
     r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|competitive|rival\w*|larger|smaller)\b", re.IGNORECASE
@@ -35,6 +38,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     readmes = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if s.name.startswith("readme")]
     for source in sorted(readmes, key=lambda s: (s.depth, s.path))[:2]:
+        if (titled := _titled(source)) is not None:
+            return [titled]
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
             found = _SIZE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
             if found is None or _COMPARES.search(line) or _BOUND.search(line[: found.start()]):
@@ -46,6 +51,21 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
                     Finding("documented.parameters_b", f"{size:g}", why, Confidence.LOW, Evidence(source.path, number))
                 ]
     return []
+
+
+def _titled(source: Source) -> Finding | None:
+    """Return the size that a README's own title says: the repository is then about this one model (``# Net-13B``)."""
+    for number, line in enumerate(source.text.split("\n")[:MAX_TITLE_LINES], 1):
+        title = _TITLE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
+        sizes = set(_IN_TITLE.findall(title[1] or title[2] or "")) if title is not None else set()
+        if len(sizes) == 1 and LEAST_B <= float(size := next(iter(sizes))) <= MOST_B:
+            why = f"the title of the documentation says {size}B"
+            return Finding(
+                "documented.parameters_b", f"{float(size):g}", why, Confidence.LOW, Evidence(source.path, number)
+            )
+        if title is not None:
+            return None
+    return None
 
 
 def documented_model(findings: Iterable[Finding]) -> ModelFacts | None:

@@ -8,20 +8,28 @@ from dataclasses import dataclass, field
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, by_verb, by_words
+from gpu_lol_action.analysis.command_verbs import (
+    SERVING_TARGET,
+    TRAINING_TARGET,
+    by_library,
+    by_name,
+    by_verb,
+    by_words,
+    is_named_for_training,
+)
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.handed_on import hands_on
+from gpu_lol_action.analysis.handed_on import hands_on, learns_elsewhere
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.library_copies import without_copies
+from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
-from gpu_lol_action.analysis.short_options import spelled_out
 from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -32,6 +40,7 @@ _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epoch
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 _BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
+MAX_PARSERS = 8
 MAX_PLACES = 4  # variables in the name of a configuration
 
 
@@ -92,7 +101,7 @@ def documented_runs(checkout: Checkout) -> list[Run]:
 
 def configured_runs(checkout: Checkout) -> list[Run]:
     """Return the runs of a folder that holds only configuration; those that name a model first."""
-    configs = sorted(training_configs(checkout), key=lambda config: not config.names_model)
+    configs = sorted(training_configs(checkout), key=lambda config: (not config.names_model, not config.is_sized))
     return [Run(config.behavior, config.evidence, None, None, (config.source,)) for config in configs]
 
 
@@ -161,10 +170,14 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         # A page in a browser shows a model, whatever the modules that it imports could do.
         is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
         behavior = Behavior.INFERS if is_page else behavior
-        if behavior is Behavior.INFERS and _BARE.fullmatch(script.name) and _is_named_for_training(command):
+        if behavior is Behavior.INFERS and _BARE.fullmatch(script.name) and is_named_for_training(command):
             behavior = Behavior.TRAINS  # one program for all, and the script around it says what for
     elif command.is_tool or command.is_launcher or (script is None and is_fetched(command)):
         behavior = by_words(command)
+    elif script is None and command.tool == "python" and command.target.endswith(".py"):
+        behavior = by_name(command)
+    else:
+        behavior = by_library(command)
     # MPI starts simulations as well; the other launchers start one process per GPU.
     if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):
         trains = script is None or TRAINING_TARGET.search(script.path)
@@ -172,12 +185,9 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if behavior is Behavior.NEITHER:
         return None
     configs = configs or own_configs(checkout, script)
-    return Run(behavior, command.evidence, command, script, configs, spelled_out(checkout, script, command.options))
-
-
-def _is_named_for_training(command: LaunchCommand) -> bool:
-    """Whether a command stands in a script that is named for training."""
-    return command.source.form is Form.SHELL and bool(TRAINING_TARGET.search(command.source.path))
+    parsers = import_closure(checkout, script)[:MAX_PARSERS] if script is not None else ()
+    options = by_long_names(command.options, parsers)
+    return Run(behavior, command.evidence, command, script, configs, options)
 
 
 def _without_ending(checkout: Checkout, command: LaunchCommand) -> list[str]:
@@ -236,7 +246,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
-    if own is Behavior.TRAINS or (uses_gpu and _learns_elsewhere(script)):
+    if own is Behavior.TRAINS or (uses_gpu and learns_elsewhere(script)):
         return Behavior.TRAINS
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
@@ -255,16 +265,6 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     ):
         return Behavior.INFERS
     return own
-
-
-_LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
-
-
-def _learns_elsewhere(script: Source) -> bool:
-    """Whether a program that is named for training takes what learns from a library (``from oat.algorithms.ppo import PPOLearner``)."""
-    if script.code is None or not TRAINING_TARGET.match(script.name):
-        return False
-    return any(_LEARNS.fullmatch(name) for item in script.code.imports for name in item.names)
 
 
 def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:

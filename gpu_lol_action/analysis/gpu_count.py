@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
@@ -74,7 +75,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             found.append(Finding("hardware.replicas", str(count), copies, Confidence.HIGH, run.evidence))
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = (
-        _listed_in_file(checkout, run)
+        laid_out(checkout, run)
+        or _listed_in_file(checkout, run)
         or _configured(checkout, run)
         or _listed(run)
         or _meshed(checkout, run)
@@ -209,7 +211,7 @@ def _shown_on(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the number of cards that documentation demands of a run that infers with layers spread over all that it sees."""
     if run.behavior is not Behavior.INFERS or (where := _placed_over_all(checkout, run)) is None:
         return []
-    found = documented.detect(checkout, run)
+    found = [f for f in documented.detect(checkout, run) if not f.field.startswith("documented.training.")]
     asked = {f.evidence for f in found if f.field.endswith(".card") and f.confidence >= Confidence.MEDIUM}
     asked |= {f.evidence for f in found if f.field.endswith("memory_gb") and f.confidence is Confidence.HIGH}
     for said in found:

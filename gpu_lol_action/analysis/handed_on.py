@@ -8,21 +8,27 @@ from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.import_graph import import_closure, module_source
+from gpu_lol_action.analysis.paths import Form
 
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
+LEAST_NAME = len("a.py")
+_LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
 _DEEP = ("torch", "tensorflow", "jax")
 
 
 def hands_on(checkout: Checkout, source: Source) -> bool:
     """Whether a program that is named for training leaves that to a library which is not here (``train_from_yaml(path)``).
 
-    Or to a class that only its configuration names (``hydra.utils.instantiate(cfg.agent)``).
+    Or to a class that only its configuration names (``hydra.utils.instantiate(cfg.agent)``), or to a program of the
+    checkout that it starts as a process of its own.
     """
     if source.code is None or not TRAINING_TARGET.search(f"/{source.name}"):
         return False
     if "hydra" in source.code.imported() and source.code.calls_named("instantiate", "get_class"):
         closure = import_closure(checkout, source)
         return any(each.code is not None and each.code.imported() & GPU_MODULES for each in closure)
+    if _starts_another(checkout, source):
+        return True
     taken = [
         name
         for item in source.code.imports
@@ -31,3 +37,24 @@ def hands_on(checkout: Checkout, source: Source) -> bool:
     ]
     called = {call.name for call in source.code.calls if _TRAINS_ELSEWHERE.fullmatch(call.name)}
     return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)
+
+
+def _starts_another(checkout: Checkout, source: Source) -> bool:
+    """Whether a program starts another one of the checkout, by its name in a shell's command, that computes on a GPU."""
+    if not (source.mentions("subprocess") or source.mentions("os.system")):
+        return False
+    text = source.text
+    for other in checkout.of(Form.PYTHON):
+        is_long = other is not source and len(other.name) > LEAST_NAME
+        if is_long and other.name in text and re.search(rf"\b{re.escape(other.name)}\b", text):
+            reached = import_closure(checkout, other)
+            if any(each.code is not None and each.code.imported() & GPU_MODULES for each in reached):
+                return True
+    return False
+
+
+def learns_elsewhere(script: Source) -> bool:
+    """Whether a program that is named for training takes what learns from a library (``from oat.algorithms.ppo import PPOLearner``)."""
+    if script.code is None or not TRAINING_TARGET.match(script.name):
+        return False
+    return any(_LEARNS.fullmatch(name) for item in script.code.imports for name in item.names)

@@ -26,12 +26,12 @@ from gpu_lol_action.analysis.launch_tools import (
     split_words,
     target_of,
     tool_of,
-    without_comment,
     without_runners,
 )
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.server_images import put_entry_points
+from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
 
@@ -45,6 +45,7 @@ _CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
 _ASKS_FOR_HELP = frozenset({"--help", "-h", "--version"})  # then it prints and ends
 _OWN_FOLDER = re.compile(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
+_TESTS = re.compile(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
 _ASKED_FOR = re.compile(
     r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)"
 )  # `HF_TOKEN=$(cat …) vllm serve`: blanks that part no words
@@ -143,6 +144,8 @@ def parse_command(
     text: str, variables: Mapping[str, str], source: Source, line: int, scripts: Mapping[str, str] = NOTHING
 ) -> LaunchCommand | None:
     """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
+    if _TESTS.match(text):
+        return None  # whether a file is there
     own_folder = _OWN_FOLDER.sub(source.folder or ".", text)
     put = substitute(_ECHOED.sub(r"\1", _ASKED_FOR.sub(r"\1", own_folder)), variables)
     own, runner, words = without_runners(put_entry_points(split_words(put)))
@@ -257,10 +260,18 @@ def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand
 
 
 def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
-    """Return documents with the English README of each depth first."""
+    """Return documents with the English README of each depth first; without their endings, so that `a.md` comes before `a-b.md`."""
     names = {"readme.md": 0, "readme.rst": 0, "readme": 0, "readme_en.md": 0}
     return tuple(
-        sorted(documents, key=lambda s: (s.depth, names.get(s.name, 1 if s.name.startswith("readme") else 2), s.path))
+        sorted(
+            documents,
+            key=lambda s: (
+                s.depth,
+                names.get(s.name, 1 if s.name.startswith("readme") else 2),
+                s.path.rpartition(".")[0],
+                s.path,
+            ),
+        )
     )
 
 

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
-from gpu_lol_action.analysis.launch_tools import without_comment
+from gpu_lol_action.analysis.launch_texts import with_kept_texts
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
-from gpu_lol_action.analysis.texts import is_fence
+from gpu_lol_action.analysis.texts import is_fence, without_comment, without_remarks
 
 MAX_LINE = 8000
 MAX_VARIABLES = 300
@@ -26,6 +26,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _PREFORMATTED = re.compile(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
+_BOLD = re.compile(r"\s{0,3}\*\*([^*`|]{3,60})\*\*:?\s*$")  # a heading in all but its marks
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = re.compile(r"^[=\-~^*\"]{3,}\s*$")
 _INLINE = re.compile(r"`{1,3}([^`\n]{6,300})`{1,3}")
@@ -83,7 +84,7 @@ def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterato
     elif is_makefile(source):
         raw = _of_makefile(source)
     else:
-        raw = ((number, line, "") for number, line in _numbered(source))
+        raw = with_kept_texts((number, line, "") for number, line in _numbered(source))
     yield from _joined(raw, given)
 
 
@@ -180,7 +181,7 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
     is_rst = source.name.endswith(".rst")
     inside = is_html = False
     section = previous = ""
-    for number, line in _numbered(source):
+    for number, line in without_remarks(_numbered(source)):
         tags = _PREFORMATTED.findall(line[:2000]) if not inside else []
         if is_html or tags:
             yield number, html.unescape(_TAG.sub("", line)), section
@@ -193,7 +194,7 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
             yield number, "", section  # what a fence ends goes on no further
             continue
         if not inside:
-            if found := _HEADING.match(line):
+            if found := _HEADING.match(line) or _BOLD.match(line):
                 section = found[1].strip()
             elif _UNDERLINE.match(line) and previous.strip():
                 section = previous.strip()[:200]

@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.texts import without_comment
+
 # Flags that say how many processes a launcher starts on one machine, one per GPU.
 COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
     "torchrun": ("nproc_per_node",),
@@ -19,16 +21,15 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
     "lightning": ("devices",),
 }
 # Flags of servers: the model is divided over so many GPUs.
-SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size",
-               "data_parallel_size", "dp", "dp_size")  # fmt: skip
+SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
 NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
-                   "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "nemo",
-                   "ns-train", "megatron-lm", "oumi", "unsloth", "openrlhf"})  # fmt: skip
-# A tool whose name is also a language's and a storage client's: only these words of it train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"})}
+                   "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
+                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf"})  # fmt: skip
+# Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
@@ -71,17 +72,6 @@ def split_words(text: str) -> list[str]:
         words = text.split()
     # `[script.py]` is how a manual shows what may stand there.
     return [bare for word in words if (bare := word.strip(",")) and not re.fullmatch(r"\[[^\[\]]*\]?", bare)]
-
-
-def without_comment(text: str) -> str:
-    """Return a line up to the ``#`` that begins a word outside quotes; one inside a word (``${x#y}``) is no comment."""
-    quote = ""
-    for place, character in enumerate(text):
-        if character == "#" and not quote and (place == 0 or text[place - 1].isspace()):
-            return text[:place]
-        if character in "\"'" and quote in {"", character}:
-            quote = "" if quote else character
-    return text
 
 
 def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
@@ -185,10 +175,9 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     if first in {"lightning", "fabric"}:
         places = [word for word in rest if word not in {"run", "model"}]
         return ("lightning", places) if "run" in rest[:1] else (None, [])
-    if first == "torchpack":  # MPI behind a word of its own
-        return _inner("mpirun", rest[1:]) if rest[:1] == ["dist-run"] else (None, [])
-    if first == "colossalai":
-        return (first, rest[1:]) if rest[:1] == ["run"] else (None, [])
+    if first in {"colossalai", "torchpack"}:  # the latter is MPI behind a word of its own
+        own, word = (first, "run") if first == "colossalai" else ("mpirun", "dist-run")
+        return _inner(own, rest[1:]) if rest[:1] == [word] else (None, [])
     if first in COUNT_FLAGS or first in TOOLS or first in INTERFACES or first in WEB_SERVERS:
         return _inner(first, rest)
     return None, []
@@ -244,8 +233,7 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
     if tool in TOOLS:
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
-        # In prose and drawings a tool's name stands alone; a command goes on with a word, a file or an option.
-        # With a few options it is one even where a reader's own path stands first (``tool "$DATA" --arch x --lr 1``).
+        # In prose a tool's name stands alone; a command goes on with a word, a file, or a few options behind a reader's own path.
         is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or len(options) > 2 * bool(places)
         return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)

@@ -30,7 +30,7 @@ from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_configs import configured_modules
 from gpu_lol_action.analysis.network_measure import OwnNetwork
-from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges
+from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges, runs_without_gradients
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.python_code import Call, PythonCode
@@ -167,7 +167,7 @@ def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
     before = 0
     for source in sources:
-        if source is not sources[0] and only_judges(source):
+        if source is not sources[0] and (only_judges(source) or runs_without_gradients(source)):
             continue
         confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
         for place, call, name in _networks_of(source):

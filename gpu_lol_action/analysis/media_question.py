@@ -19,6 +19,10 @@ SMALL_PICTURE = 64
 # Networks for pictures this small begin without the stem that shrinks a large picture fourfold (He et al. 2016, section 4.2).
 STEM = 4
 WHOLE = 1.3
+FAR, BLOCK = 8, 12
+"""Weights of a transformer's block per square of its width: four in attention, eight in its two dense layers."""
+LONGEST_SOUND, POSITIONS_PER_SECOND = 60, 50
+"""Seconds of a sound, and how many positions per second encoders and codecs make of it (wav2vec 2.0 and HuBERT 50, EnCodec 75, Conformers 25)."""
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
 LONGEST_PADDED = 512  # a longer limit cuts off what hardly ever comes, where texts are padded to the longest of a batch
@@ -43,6 +47,8 @@ def whole_network(
     if named is not None and named.value == _text(findings, "media.own_known_as"):
         return _own_model(findings, int(own.value) / 1e9)
     if named is not None and named.confidence is Confidence.HIGH:
+        return None
+    if named is None and _is_said_larger(findings, int(own.value)):
         return None
     if named is None:
         is_language = _best(findings, "model.vocabulary") is not None or _is_of_family(findings)
@@ -69,6 +75,16 @@ def _detector_around(
     backbone = sizes.get(named.value) or find_model(named.value)
     is_part = backbone is not None and backbone.kind == "vision" and backbone.parameters_b < network.parameters_m / 1000
     return find_model(built.value) if is_part else None
+
+
+def _is_said_larger(findings: tuple[Finding, ...], parameters: int) -> bool:
+    """Whether the run's own numbers make a transformer far larger than the network that was followed: it is a wrapper, or a part."""
+    layers, width = _best(findings, "model.layers"), _best(findings, "model.hidden_size")
+    if layers is None or width is None or _best(findings, "model.attention_heads") is None:
+        return False
+    if min(layers.confidence, width.confidence) is not Confidence.HIGH:
+        return False
+    return BLOCK * int(layers.value) * int(width.value) ** 2 > FAR * parameters
 
 
 def _is_of_family(findings: tuple[Finding, ...]) -> bool:
@@ -174,6 +190,11 @@ def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str)
     if _text(findings, "media.own_sequence") != "yes":
         return outputs
     length = _best(findings, "training.sequence_length")
+    seconds = float(_text(findings, "media.audio_seconds") or 0)
+    if length is None and seconds:
+        # Samplers of sounds count the seconds of a whole batch (lhotse's ``max_duration``); nobody learns from single sounds so long.
+        samples = question.batch_size if seconds > LONGEST_SOUND else 1
+        return outputs * seconds * POSITIONS_PER_SECOND / samples
     is_padded = _best(findings, "training.padding") is not None
     if length is not None and not (is_padded and int(length.value) > LONGEST_PADDED):
         return outputs * int(length.value)

@@ -13,7 +13,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
          "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size",
-         "spatial_size")  # fmt: skip
+         "spatial_size", "roi_size", "roi_x")  # fmt: skip
 _HEIGHTS = (
     "train_h",
     "crop_h",

@@ -19,11 +19,13 @@ FAR_LARGER = 8
 WORD_PIECES = 50_304  # GPT-2's vocabulary, padded: where a program does not say its own
 CHARACTERS = 256  # what models of a few hundred kilobytes learn is spelled, not read in word pieces
 NARROW = 128
+FEWEST_BLOCKS = 4
 LEAST_ADAPTED_B = 0.05
 """Billions of parameters of the smallest models that adapters are published for (distilled encoders have 66 M)."""
 _LIBRARY_FILE = re.compile(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
 _ANY = "`AutoModelForCausalLM"
 _CONFIGURATION_FILE = re.compile(r"(?:^|/)configuration_\w+\.py$")
+_FOR_ANY = re.compile(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 
@@ -38,7 +40,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     trains = method is not None
     unsized = best(findings, "model.unsized_id")
     if unsized is not None and (named is None or unsized.confidence > named.confidence):
-        return known.get(unsized.value) or _told_by_its_class(findings)
+        return known.get(unsized.value) or _told_by_its_class(findings) or _usual_of_its_class(findings)
     hinted = None
     if named is not None and named.confidence is Confidence.LOW:
         named, hinted = None, _only_one(findings) if trains and not builds else None
@@ -63,7 +65,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     if named is None or _is_only_a_helper(findings, named):
         family = best(findings, "model.family")
         if family is not None and not (builds and named is None and _is_of_a_part(findings)):
-            return find_model(family.value)
+            told = documented_model(findings) if not trains and _FOR_ANY.match(family.why) else None
+            return told or find_model(family.value)
     if named is None:
         own = media_model(findings) or (find_model(hinted) if hinted is not None else None)
         return documented_model(findings) if own is None or _is_told_larger(findings, own) else own
@@ -81,6 +84,13 @@ def _told_by_its_class(findings: tuple[Finding, ...]) -> ModelFacts | None:
         return None
     is_whole = all(other is not None and other.evidence.path == layers.evidence.path for other in others)
     return _shape(findings) if is_whole else None
+
+
+def _usual_of_its_class(findings: tuple[Finding, ...]) -> ModelFacts | None:
+    """Return the usual model of the class that weights of an unknown size are loaded into; a class for any model says nothing."""
+    family = best(findings, "model.family")
+    is_any = family is None or _FOR_ANY.match(family.why) is not None
+    return find_model(family.value) if family is not None and not is_any else None
 
 
 def _only_one(findings: tuple[Finding, ...]) -> str | None:
@@ -170,6 +180,8 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
     if not numbers["model.layers"] or not numbers["model.hidden_size"]:
         return None
     if not numbers["model.vocabulary"] and best(findings, "media.image_size") is not None:
+        if numbers["model.layers"] < FEWEST_BLOCKS and not numbers["model.attention_heads"]:
+            return None  # a recurrent part's layers
         facts = shape_model("own vision transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                             vocabulary=0, heads=numbers["model.attention_heads"])  # fmt: skip
         return replace(facts, kind="vision")

@@ -200,6 +200,12 @@ def _card_of_model(model: ModelFacts, where: Evidence) -> list[Statement]:
     return [Statement(model.published_gb, False, WEIGHT_OVER_ROUGH, 0, finding)]
 
 
+def _beside(card_gib: float) -> int:
+    """Return whole GiB between what is assumed and a large card that is only named: who has one runs small things on it, too."""
+    shared = float(DEFAULT_GIB) ** (1 - WEIGHT_OF_NAMED_CARD) * card_gib**WEIGHT_OF_NAMED_CARD
+    return math.ceil(float(shared))
+
+
 def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], count: int) -> MemoryNeed:
     """Return what documentation says, or the default, where no model was recognized."""
     unsized = best(findings, "model.unsized_id")
@@ -207,10 +213,14 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     first = headline(said)
     if first is not None:
         gib = math.floor(first.memory_gib) if first.is_card else math.ceil(first.memory_gib)
+        named = first.finding.value if first.is_card else f"{gib} GB"
+        taken = f"the documentation's {named} was taken"
+        if first.is_card and first.weight <= WEIGHT_OF_NAMED_CARD:
+            gib = min(gib, _beside(first.memory_gib))
+            taken = f"{gib} GiB were assumed beside the documentation's {named}"
         why = f"{first.finding.why}, and {gap}"
         finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, first.finding.evidence)
-        named = first.finding.value if first.is_card else f"{gib} GB"
-        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; the documentation's {named} was taken",))
+        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; {taken}",))
     where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
     pictures = best(findings, "media.image_size")
     is_small = (

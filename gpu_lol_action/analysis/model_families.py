@@ -70,6 +70,8 @@ _GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
 _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
 _FOR_ANY = re.compile(r"(?:^|\.)AutoModel")
+_CHATS = "THUDM/chatglm-6b"
+_ANSWERS = ("chat", "stream_chat")
 _CLASS = re.compile(r"^class\s+(\w{1,80})\(([\w.,= \t]{1,200})\)\s*:", re.MULTILINE)
 MAX_PRESETS = 100
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
@@ -108,6 +110,8 @@ def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
                 return [made]
         if (made := _derived(closure, words)) is not None:
             return [made]
+    if (chats := next((found for source in closure if (found := _chats(source)) is not None), None)) is not None:
+        return [chats]
     for source in closure[:12]:
         if (model := _family(f"/{source.path}")) is not None:
             why = f"the file's name says the family of {model}"
@@ -143,6 +147,21 @@ def _made(source: Source, words: _Words) -> Finding | None:
         if owner and not _NOT_MODELS.search(owner) and (model := _family(owner, words)) is not None:
             why = f"`{call.name[:60]}` is of the family of {model}"
             return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))
+    return None
+
+
+@remembered
+def _chats(source: Source) -> Finding | None:
+    """Return the usual model of those that come with their own code and answer by `model.chat(tokenizer, ...)`: of 6 to 7 B parameters."""
+    if source.code is None or not source.mentions("AutoModel") or not source.code.calls_named(*_ANSWERS):
+        return None
+    for call in source.code.calls_named("from_pretrained"):
+        if (
+            call.name.rpartition(".")[0].rpartition(".")[2] == "AutoModel"
+            and call.keyword("trust_remote_code") is not None
+        ):
+            why = "`AutoModel` loads a model with code of its own that answers by `chat`, as chatglm-6b does"
+            return Finding("model.family", _CHATS, why, Confidence.LOW, Evidence(source.path, call.line))
     return None
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run, import_closure
@@ -24,6 +25,7 @@ from gpu_lol_action.analysis.model_loads import (
     referred_models,
 )
 from gpu_lol_action.analysis.model_shapes import shape_of_config, shape_of_run
+from gpu_lol_action.analysis.network_sources import runs_without_gradients
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.analysis.shown_programs import is_shown
@@ -73,7 +75,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         known = unique.setdefault(finding.value, finding)
         if finding.confidence > known.confidence:
             unique[finding.value] = finding
-    is_named = any(finding.confidence is Confidence.HIGH for finding in unique.values())
+    # An id whose size nothing tells leaves its class as the only hint.
+    is_named = any(f.confidence is Confidence.HIGH and f.field == "model.id" for f in unique.values())
     guessed = [] if is_named else guess_family(checkout, run)
     return [*unique.values(), *_quantized(unique.values()), *guessed, *shape_of_run(checkout, run)]
 
@@ -165,7 +168,8 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
         for source in import_closure(checkout, run.script):
             confidence = Confidence.HIGH if source is run.script else Confidence.MEDIUM
             # A module about something beside the model loads what is beside the model.
-            if source is not run.script and is_helper_place(source.path):
+            is_frozen = run.behavior is Behavior.TRAINS and runs_without_gradients(source)
+            if source is not run.script and (is_helper_place(source.path) or is_frozen):
                 confidence = Confidence.LOW
             given = _given(run) if source is run.script else frozenset()
             yield from loads_of(source, confidence, given)

@@ -26,6 +26,8 @@ MOST = 4
 _TOWER = re.compile(
     r"(?:\w{1,20}_)?(?:vision|image|visual|audio|speech|video)_(?:tower|encoder|backbone|model)"
     r"(?:_(?:name|path|id|name_or_path))?"
+    # What draws the answers of a model that writes them.
+    r"|(?:\w{1,20}_)?(?:diffusion|sd|sdxl|ldm)(?:_model|_pipeline)?_(?:name|path|id|dir|name_or_path|ckpt_path)"
 )
 _GROUPS = (
     ("language", re.compile(r"llm|vlm|seq2seq|ssm|hybrid|omni|audio-llm")),

@@ -23,6 +23,8 @@ WAVES = frozenset({1, 2})
 FEATURES = 16
 CLIP, FRAMES = 5, 8
 """Sides of a clip with its channels and samples, and pictures of one of which nothing says how many."""
+VOLUME = 128
+"""Voxels of a side of what is cut out of a scan where nothing says it (nnU-Net's and MLPerf's patches)."""
 COLORS = 3.0
 PICTURES = frozenset({1, 3, 4, 6})
 _PICTURE = re.compile(r"(?:batched_)?(?:imgs?|images?|pixel_values|pictures?|samples|inputs?|input_images?|x)")
@@ -173,6 +175,9 @@ def _sides_for(machine: Machine, inner: float, over: int) -> tuple[float, ...]:
         return (positions(machine, inner),)
     if over == 2 and inner in LATENT_CHANNELS and machine.has_latents:
         return (float(machine.size // LATENT),) * 2
+    if over == 3 and machine.is_size_open and not machine.frames:
+        # A clip in color, else a volume: what 3D U-Net and nnU-Net cut out of scans.
+        return (float(FRAMES), *_sides(machine, 2)) if inner == COLORS else (float(VOLUME),) * 3
     return _sides(machine, over)
 
 

@@ -57,6 +57,22 @@ def named_modules(checkout: Checkout, sources: Sequence[Source], words: Collecti
     return tuple(dict.fromkeys([*named, *inner]))
 
 
+_WITHOUT_GRADIENTS = re.compile(
+    r"\n[ \t]+with torch\.(?:no_grad|inference_mode)\(\):[^\n]*\n[ \t]+[\w, ]{1,40}=[ \t]*self\.(\w{1,40})\("
+)
+
+
+def runs_without_gradients(source: Source) -> bool:
+    """Whether a module's networks only put out features, without keeping anything (``with torch.no_grad(): f = self.resnet(x)``).
+
+    One that is called elsewhere as well is trained where it is told to be.
+    """
+    if not source.mentions("torch.no_grad():") and not source.mentions("torch.inference_mode():"):
+        return False
+    called = _WITHOUT_GRADIENTS.findall(source.text)
+    return bool(called) and all(source.text.count(f"self.{name}(") == called.count(name) for name in called)
+
+
 def only_judges(source: Source) -> bool:
     """Whether a module's networks judge what another one puts out, by its name: scores of pictures, perceptual losses."""
     return _JUDGES.search(source.path) is not None

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.paths import Form
 
+_CONFIGS = re.compile(r"(?:^|/)conf(?:ig)?s?/")
 _OF_THE_READER = re.compile(r"(?:^|[/_.<{-])(?:your|my|path[_/-]to|xxx+)(?=[/_.>}-])", re.IGNORECASE)
 
 
@@ -18,7 +19,8 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
         return _is_to_be_filled_in(checkout, command)
     if any(checkout.find_named(name) is not None for name in command.configs) or is_fetched(command):
         return False
-    return any(source.code and source.code.imports for source in checkout.of(Form.PYTHON))
+    # Configurations written in Python are no programs.
+    return any(s.code and s.code.imports and not _CONFIGS.search(s.path) for s in checkout.of(Form.PYTHON))
 
 
 def is_fetched(command: LaunchCommand) -> bool:

@@ -134,7 +134,7 @@ def reconcile(
         where = demanded.finding.evidence
         why = f"the program moves its weights, so {computed_gib:.3g} GiB are a bound, and {where} asks for {demanded.memory_gib:g} GB"
         return Agreement(max(1, math.ceil(demanded.memory_gib)), why, where, demanded.finding)
-    alone = _only_demand(stated)
+    alone = _only_demand(stated, least=Confidence.MEDIUM if is_rough else Confidence.HIGH)
     if alone is not None and alone.memory_gib < computed_gib and not is_rough:
         alone = None  # of a smaller model than the one that is surely known
     near = [s for s in stated if s.rank < 2 and (s is alone or _is_near(s, computed_gib, is_rough=is_rough))]
@@ -173,14 +173,14 @@ def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement
     return max((s for s in asked if s.memory_gib < computed_gib), key=lambda s: s.memory_gib, default=None)
 
 
-def _only_demand(stated: Sequence[Statement]) -> Statement | None:
-    """Return the one amount that is demanded for the run's own purpose; None where there are none or several.
+def _only_demand(stated: Sequence[Statement], least: Confidence) -> Statement | None:
+    """Return the one amount that is demanded (at ``least`` so surely) for the run's own purpose; None where there are none or several.
 
     It is about this run however far it lies from the sum: then the sum is of a part, or counts what is done piece by piece.
     """
     asked = [s for s in stated if not s.is_card and s.rank < 2 and s.weight >= WEIGHT_OF_MEMORY]
     only = asked[0] if len({s.memory_gib for s in asked}) == 1 else None
-    return only if only is not None and only.rank == 0 and only.finding.confidence is Confidence.HIGH else None
+    return only if only is not None and only.rank == 0 and only.finding.confidence >= least else None
 
 
 def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:

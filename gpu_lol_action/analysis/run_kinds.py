@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.command_verbs import only_judges
 from gpu_lol_action.analysis.entry_points import Run
 
 _BESIDE = re.compile(
@@ -51,6 +52,8 @@ def is_beside(run: Run) -> bool:
     if command is None:
         return bool(run.script and _BESIDE.search(_stem(run.script.path)))
     if _BESIDE_OPTIONS & {key for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
+        return True
+    if only_judges(command):
         return True
     if "do_train" not in command.options and {"do_eval", "do_predict"} & command.options.keys():
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import functools
 import re
+from collections.abc import Iterable, Iterator
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -33,6 +34,25 @@ def text_of(content: bytes) -> str:
 def is_fence(line: str) -> bool:
     """Whether a line of a document opens or ends a block of code: between marks on one line (```` ```pip install x``` ````) are but words."""
     return _FENCE.match(line) is not None
+
+
+def without_remarks(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield a document's numbered lines, those of its remarks (``<!--`` to ``-->`` over several lines, outside code) as empty ones.
+
+    What stands in a remark is not shown, and a fence that begins on its first line would turn all code behind it inside out.
+    """
+    known = list(lines)
+    last = max((number for number, line in known if "-->" in line), default=0)
+    is_code = is_remark = False
+    for number, line in known:
+        if is_remark:
+            is_remark = "-->" not in line
+            yield number, ""
+            continue
+        is_code ^= is_fence(line)
+        bare = line.lstrip()
+        is_remark = not is_code and number < last and bare.startswith("<!--") and "-->" not in bare
+        yield number, "" if is_remark else line
 
 
 def has_mark(content: bytes) -> bool:
@@ -127,3 +147,14 @@ def _decodes(content: bytes, encoding: str) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def without_comment(text: str) -> str:
+    """Return a shell's line up to the ``#`` that begins a word outside quotes; one inside a word (``${x#y}``) is no comment."""
+    quote = ""
+    for place, character in enumerate(text):
+        if character == "#" and not quote and (place == 0 or text[place - 1].isspace()):
+            return text[:place]
+        if character in "\"'" and quote in {"", character}:
+            quote = "" if quote else character
+    return text

@@ -77,7 +77,15 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 def _batch(run: Run, scope: Scope) -> Finding | None:
     """Return the samples at a time: what the run says, the input that a document shows, then what a module starts with."""
     said = _number("training.batch_size", scope, _BATCH, 1, 4096)
+    if run.behavior is not Behavior.TRAINS and said is not None and _is_of_a_helper(scope):
+        said = None
     return said if said is not None and said.confidence is Confidence.HIGH else shown_batch(run) or said
+
+
+def _is_of_a_helper(scope: Scope) -> bool:
+    """Whether the batch is what a function of some imported module starts with: of lists that it works through, not of what the run answers."""
+    found = look_up_number(scope, _BATCH, 1, 4096)
+    return found is not None and found.confidence is not Confidence.HIGH and found.setting.is_parameter
 
 
 def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

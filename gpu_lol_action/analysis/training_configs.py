@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.hosting_files import TRUSS, truss_wish
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.estimation.model_facts import find_model
 
 MAX_CONFIGS = 40
 # Keys that only a training or serving configuration has; two of them make a file one.
@@ -33,16 +34,22 @@ _MODELS = frozenset(
 # The command says more than the file that holds it.
 _SERVERS = re.compile(r"\b(?:vllm|sglang|lmdeploy|text-generation-launcher)\b")
 _WHOLE_TRUSS = re.compile(r"^(?:trt_llm|docker_server):", re.MULTILINE)
+_NAMES = frozenset({"base_model", "model_name_or_path"})
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """A configuration that is a run of its own, what it does, and the line that shows it."""
+    """A configuration that is a run of its own, what it does, and the line that shows it.
+
+    ``is_sized`` is false where it names a model of whose size nothing is known: of several recipes, one that is understood stands
+    for the folder.
+    """
 
     source: Source
     behavior: Behavior
     evidence: Evidence
     names_model: bool
+    is_sized: bool = True
 
 
 def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
@@ -91,16 +98,20 @@ def _order(source: Source) -> tuple[int, str, int, str]:
 
 
 def _training_config(source: Source) -> TrainingConfig | None:
+    is_sized = True
     if source.code is not None:
         # OpenMMLab writes configurations as programs that only assign.
         pairs = [(fold_key(default.name), default.line) for default in source.code.defaults]
         names = re.findall(r"^(\w+)[ \t]*=", source.text, re.MULTILINE)
         pairs += [(fold_key(name), 0) for name in names]
     else:
-        pairs = [(setting.key, setting.evidence.line) for setting in read_settings(source)]
+        settings = read_settings(source)
+        pairs = [(setting.key, setting.evidence.line) for setting in settings]
+        named = [setting.text for setting in settings if setting.key in _NAMES]
+        is_sized = not named or any(find_model(name) is not None for name in named)
     keys = {key for key, _ in pairs}
     if len(keys & _MARKS) < 2:
         return None
     line = next((line for key, line in pairs if key in _MARKS), 0)
     behavior = Behavior.TRAINS if keys & _TRAINS else Behavior.INFERS
-    return TrainingConfig(source, behavior, Evidence(source.path, line), bool(keys & _MODELS))
+    return TrainingConfig(source, behavior, Evidence(source.path, line), bool(keys & _MODELS), is_sized)

@@ -30,12 +30,18 @@ _QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 # P-tuning and prefix tuning: a few embeddings before the text, of the size of small adapters.
 _PREFIX = ("pre_seq_len", "num_virtual_tokens")
 # Ways to train few of the weights: adapters, a prefix, the last layers alone.
-_FEW = re.compile(r"lora|(?:^|[_-])(?:freeze|frozen)|^(?:p[_-]?tuning|prefix|prompt)", re.IGNORECASE)
+# LoRA by any name, its kin of like size (orthogonal, vector, basis-sharing adapters), and what trains a few layers or embeddings.
+_FEW = re.compile(
+    r"lora|(?:^|[_-])(?:freeze|frozen)|^(?:p[_-]?tuning|prefix|prompt|q?g?oft|boft|vera|ia3|bone|pissa|hra|loha|lokr|lo?reft|fourierft)",
+    re.IGNORECASE,
+)
+_SECTION = re.compile(r"(?:^|\.)peft(?:_config)?\.(?:name|type|method|peft_type|peft_scheme)$")
+_LEFT_EMPTY = re.compile(r"^adapter:[ \t]*(?:null|~)?[ \t]*(?:#.*)?$", re.MULTILINE)
 _PUTS_ON = ("get_peft_model", "LoraConfig", "FastLanguageModel.get_peft_model", "prepare_model_for_kbit_training")
 _HANDED = re.compile(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
 MAX_LINES_ABOVE = 3
 _NAMED = re.compile(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
-_BITS = ("quantization_bit", "load_in_kbits")
+_BITS = ("quantization_bit", "load_in_kbits", "quant_bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _HQQ = re.compile(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
 
@@ -47,7 +53,7 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     lora = _lora(checkout, run, scope)
     if lora is not None:
         four = four_bit_switch(scope)
-        bits = look_up_number(scope, ("quantization_bit", "load_in_kbits", "bits"), 4, 4)
+        bits = look_up_number(scope, (*_BITS, "bits"), 4, 4)
         # A quantizer that the program could use has a width of its own; this run's is said by what is started.
         bits = bits if bits is not None and bits.confidence is Confidence.HIGH else None
         adapter = look_up(scope, ("adapter",))
@@ -70,10 +76,21 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
 
 def four_bit_switch(scope: Scope) -> Found | None:
     """Return the switch that loads weights at 4 bit, on or off: one that is off wins over code that could (`q_lora`)."""
-    named, four = look_up(scope, _QLORA), look_up(scope, _FOUR_BIT)
+    named, four = look_up(scope, _QLORA), _not_only_offered(scope, look_up(scope, _FOUR_BIT))
     if named is None or (is_on(named) and is_on(four)):
         return four
     return four if four is not None and four.confidence > named.confidence else named
+
+
+def _not_only_offered(scope: Scope, found: Found | None) -> Found | None:
+    """Return a switch, or the parameter of the same loader that turns it on and is off (``def load(path, load_4bit=False)``)."""
+    if found is None or not is_on(found) or found.confidence is Confidence.HIGH:
+        return found
+    bits = "8bit" if "8bit" in found.setting.key else "4bit"
+    offers = [
+        each for each in scope.under((f"load_{bits}", f"use_{bits}")) if each.evidence.path == found.evidence.path
+    ]
+    return next((each for each in offers if each.setting.is_parameter and not is_on(each)), found)
 
 
 def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -89,6 +106,8 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             return None
         method = "qlora" if "qlora" in kind.text.lower() else "lora"
         return Finding("training.method", method, f"`{kind.setting.key}: {kind.text}`", kind.confidence, kind.evidence)
+    if (section := _section(scope)) is not None:
+        return section
     if not is_on(switch) and is_on(four := look_up(scope, _QLORA)):
         switch = four
     if is_on(switch) and switch is not None:
@@ -100,6 +119,8 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if run.command is None and run.script is not None and _NAMED.search(run.script.name):
         return Finding("training.method", "lora", "the program's name says LoRA", Confidence.MEDIUM, run.evidence)
     if run.configs and run.script is None:
+        if _LEFT_EMPTY.search(run.configs[0].text):
+            return None  # axolotl's word for adapters stands there and names none: their rank is left over
         rank = look_up_number(scope, ("lora_r", "lora_rank"), 1, 1024)
         return (
             Finding("training.method", "lora", "a rank of adapters is set", rank.confidence, rank.evidence)
@@ -139,9 +160,25 @@ def _is_handed_on(checkout: Checkout, run: Run, where: Evidence) -> bool:
     return any(_HANDED.match(line) for line in above)
 
 
+def _section(scope: Scope) -> Finding | None:
+    """Return the finding that a section on adapters names a kind of them (``peft_config: {name: lora}``)."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            if setting.key in {"name", "type", "method", "peft_type", "peft_scheme"} and _SECTION.search(setting.path):
+                if not _FEW.search(setting.text):
+                    return None
+                method = "qlora" if "qlora" in setting.text.lower() else "lora"
+                why = f"`{setting.path}` is {setting.text}"
+                return Finding("training.method", method, why, confidence, setting.evidence)
+    return None
+
+
 def weight_bits_of(scope: Scope) -> Finding | None:
     """Return how many bits the weights have, where they are quantized at load."""
-    for found, width in ((four_bit_switch(scope), "4"), (look_up(scope, _EIGHT_BIT), "8")):
+    for found, width in (
+        (four_bit_switch(scope), "4"),
+        (_not_only_offered(scope, look_up(scope, _EIGHT_BIT)), "8"),
+    ):
         if is_on(found) and found is not None:
             return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
     if (parts := _hqq(scope)) is not None:

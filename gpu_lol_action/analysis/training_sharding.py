@@ -12,6 +12,8 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 
 _STAGES = ("zero_stage", "stage", "deepspeed_stage")
 _CONFIGURED_BY = ("deepspeed", "deepspeed_config", "deepspeed_config_file", "config_file")
+_OFFLOADS_OPTIMIZER = ("optimizer_cpu_offload", "optimizer_offload", "offload_optimizer")
+_NAMED_OFFLOAD = re.compile(r"(?:^|[/_.-])(?:cpu_?)?offload(?:_(params?|optimizer|all))?(?=[_.-]|$)")
 _OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
 
 
@@ -74,8 +76,26 @@ def offload_of(scope: Scope) -> Finding | None:
                 what = "parameters" if found[1] == "param" else "optimizer"
                 why = f"`{setting.path[-60:]}` is {setting.text}"
                 kept.setdefault(what, Finding("training.offload", what, why, confidence, setting.evidence))
+    for what, finding in _named_offload(scope):
+        kept.setdefault(what, finding)
     # DeepSpeed heeds `offload_param` in stage 3 alone: below it every card keeps the weights.
     stage = look_up_number(scope, _STAGES, 1, 3)
     if stage is not None and stage.text in {"1", "2"}:
         kept.pop("parameters", None)
     return kept.get("parameters") or kept.get("optimizer")
+
+
+def _named_offload(scope: Scope) -> list[tuple[str, Finding]]:
+    """Return what a switch keeps in main memory of the optimizer, and what the name of a DeepSpeed file says (``zero3_offload.json``)."""
+    found: list[tuple[str, Finding]] = []
+    switch = look_up(scope, _OFFLOADS_OPTIMIZER)
+    if is_on(switch) and switch is not None and switch.confidence is Confidence.HIGH:
+        why = f"`{switch.setting.key}` is on"
+        found.append(("optimizer", Finding("training.offload", "optimizer", why, switch.confidence, switch.evidence)))
+    named = look_up(scope, _CONFIGURED_BY)
+    said = _NAMED_OFFLOAD.search(named.text.lower()) if named is not None and len(named.text) < 200 else None
+    if named is not None and said is not None and said[1] not in {"param", "params"}:
+        # A name says less than the file: with only the optimizer in main memory nothing is asked for too little.
+        why = f"`{named.text}` says it in its name"
+        found.append(("optimizer", Finding("training.offload", "optimizer", why, Confidence.MEDIUM, named.evidence)))
+    return found

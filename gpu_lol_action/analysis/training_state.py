@@ -19,6 +19,8 @@ _SPARING = (
     "LOMO", "AdaLomo", "Adafactor", "SGD", "Lion", "DecoupledLionW", "Muon", "CAME", "Adam8bit", "AdamW8bit",
     "PagedAdam8bit", "PagedAdamW8bit", "GaLoreAdamW", "GaLoreAdamW8bit", "RMSprop", "Adagrad",
 )  # fmt: skip
+# What LLaMA-Factory and ms-swift switch on by a word of its own.
+_SWITCHED = ("galore", "apollo", "badam", "adam_mini", "muon")
 # Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
 
@@ -69,6 +71,10 @@ def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     found = look_up(scope, _OPTIMIZER)
     if is_on(eight := look_up(scope, ("use_8bit_adam",))) and eight is not None:
         return Finding("training.optimizer", "adamw_8bit", "`use_8bit_adam` is on", eight.confidence, eight.evidence)
+    for name in _SWITCHED:
+        if is_on(switch := look_up(scope, (f"use_{name}",))) and switch is not None:
+            why = f"`{switch.setting.key}` is on"
+            return Finding("training.optimizer", name, why, switch.confidence, switch.evidence)
     if found is None or not re.fullmatch(r"[A-Za-z][\w.+-]{1,40}", found.text):
         return _built_optimizer(checkout, run)
     return Finding(

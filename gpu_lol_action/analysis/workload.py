@@ -49,7 +49,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if refused is not None:
         why = f"`{refused.path}` asks for a machine without a GPU"
         return [Finding("workload", "cpu-only", why, Confidence.HIGH, refused)]
-    need = _gpu_need(checkout, run, wish)
+    need = _gpu_need(checkout, run, wish) or _of_a_document(checkout, run)
     if need is not None and wish is None and (reason := _why_no_gpu(checkout, run)) is not None:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     if need is None:
@@ -101,7 +101,9 @@ def _only_embeds(checkout: Checkout) -> bool:
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
-    run = None if run is not None and is_shown(run.script) else run  # what is shown may be one use of many
+    # What is shown may be one use of many; in a folder of documents alone it is all there is.
+    is_one_of_many = run is not None and is_shown(run.script) and bool(checkout.of(Form.PYTHON, Form.NOTEBOOK))
+    run = None if is_one_of_many else run
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
     # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs; no
@@ -129,6 +131,15 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     return _need_by_command(checkout, run, is_library=is_library)
+
+
+def _of_a_document(checkout: Checkout, run: Run | None) -> Finding | None:
+    """Return that the program which a document shows needs a GPU, where the checkout has no other: it is a model's card."""
+    if run is None or run.script is None or not is_shown(run.script) or checkout.of(Form.PYTHON, Form.NOTEBOOK):
+        return None
+    used = run.script.code.imported() & GPU_MODULES if run.script.code is not None else set()
+    why = f"the program that the documentation shows imports `{min(used)}`" if used else ""
+    return Finding("gpu.use", "yes", why, Confidence.MEDIUM, run.evidence) if used else None
 
 
 def _reads_its_list(checkout: Checkout) -> bool:
@@ -225,9 +236,11 @@ _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
 
 
 def _only_splits_texts(source: Source) -> bool:
-    """Whether a program takes tokenizers from transformers and nothing else."""
+    """Whether a program takes tokenizers from transformers, or its reader of options, and nothing else."""
     taken = [item for item in source.code.imports if item.module.split(".")[0] == "transformers"] if source.code else []
-    return bool(taken) and all(item.names and all("oken" in name for name in item.names) for item in taken)
+    return bool(taken) and all(
+        item.names and all("oken" in name or name == "HfArgumentParser" for name in item.names) for item in taken
+    )
 
 
 def _is_beside(source: Source) -> bool:

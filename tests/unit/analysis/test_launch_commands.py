@@ -93,6 +93,7 @@ def test_parse_command(text: str, tool: str, target: str, processes: int | None)
         "swift build",
         "swift upload bucket site",
         "echo torchrun",
+        'if [ ! -f "pretrain_gpt.py" ]',
         "cd x",
     ],
 )

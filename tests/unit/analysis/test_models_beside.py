@@ -54,3 +54,12 @@ def test_vision_tower_of_the_command_is_counted_with_the_model_that_is_trained(c
 )
 def test_alternatives_and_parts_are_not_summed(checkout, code):
     assert beside(checkout({"demo.py": START + code + "llm.generate()\n"})) == []
+
+
+def test_what_draws_a_language_models_answers_lies_beside_it(checkout):
+    tree = checkout({
+        "chat.py": "import torch\nfrom transformers import AutoModelForCausalLM\n"
+        "def load(diffusion_model_path='stabilityai/stable-diffusion-2-1-unclip'):\n    pass\n"
+        "llm = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf').cuda()\nllm.generate()\n",
+    })  # fmt: skip
+    assert len(beside(tree)) == 1

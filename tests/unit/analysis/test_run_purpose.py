@@ -137,7 +137,7 @@ def test_short_options_are_known_by_their_long_names(checkout: Build) -> None:
         checkout({"train.py": program, "README.md": "# x\n\n```\npython train.py -b 256 -x 3 -e 2 --epochs 5\n```\n"})
     )
     assert run is not None
-    assert run.options == {"batch_size": "256", "x": "3", "e": "2", "epochs": "5"}
+    assert run.options == {"b": "256", "batch_size": "256", "x": "3", "e": "2", "epochs": "5"}
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,8 @@ def tree(checkout: Build, key: str, batch: str, size: int = 1024) -> Checkout:
         ("--global-batch-size", "int(args.global_batch_size // dist.get_world_size())", True),
         ("--batch-size", "args.batch_size // torch.cuda.device_count()", True),
         ("--batch-size", "int(args.batch_size / ngpus_per_node)", True),
+        ("--batch-size", "args.batch_size / (accelerator.num_processes * args.accumulation)", True),
+        ("--batch-size", "args.batch_size // (args.accumulation * dist.get_world_size())", True),
         ("--batch-size", "args.batch_size", False),
         ("--micro_batch_size", "args.micro_batch_size", False),
         ("--batch-size", "args.batch_size // args.accumulation", False),

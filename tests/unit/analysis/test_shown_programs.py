@@ -72,3 +72,27 @@ def test_a_placeholder_that_is_shown_is_not_meant(checkout: Build) -> None:
     shown = README.replace("mistralai/Mistral-7B-v0.1", "facebook/opt-125m")
     analysis = analyze(checkout({"README.md": shown, "requirements.txt": "torch\n"}))
     assert best(analysis.findings, "model.id") is None
+
+
+CARD = (
+    "# Net\n\n```python\nimport torch\nfrom transformers import LlamaForCausalLM\n"
+    "model_path = 'openlm-research/open_llama_3b_v2'\n"
+    "model = LlamaForCausalLM.from_pretrained(model_path, torch_dtype=torch.float16, device_map='auto')\n"
+    "print(model.generate(ids))\n```\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [
+        ({}, "inference"),
+        (
+            {"tools/count.py": "import json\nprint(json.load(open('a')))\n"},
+            "cpu-only",
+        ),  # then it may be one use of many
+    ],
+)
+def test_a_checkout_that_is_a_models_card_does_what_the_card_shows(
+    checkout: Build, files: dict[str, str], kind: str
+) -> None:
+    assert analyze(checkout({"README.md": CARD, **files})).spec.meta.workload_type.value == kind

@@ -131,3 +131,138 @@ def test_ways_to_train_few_of_the_weights_are_no_full_training(checkout: Build, 
         "requirements.txt": "torch\ntransformers\n",
     }
     assert value(analyze(checkout(files)), "training.method") == "lora"
+
+
+CHAT = (
+    "import torch\nfrom transformers import AutoModel, AutoTokenizer\n"
+    "model_name_or_path = 'someone/Talker'\n"
+    "net = {owner}.from_pretrained(model_name_or_path, trust_remote_code=True).half().cuda()\n"
+    "if __name__ == '__main__':\n    answer = net.{verb}(tokenizer, question)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("owner", "verb", "family"),
+    [
+        ("AutoModel", "chat", "THUDM/chatglm-6b"),
+        ("AutoModel", "stream_chat", "THUDM/chatglm-6b"),
+        ("AutoModel", "forward", None),
+    ],
+)
+def test_a_model_of_unknown_size_that_chats_is_of_the_usual_size(
+    checkout: Build, owner: str, verb: str, family: str | None
+) -> None:
+    files = {
+        "chat.py": CHAT.format(owner=owner, verb=verb),
+        "README.md": "```bash\npython chat.py\n```\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    analysis = analyze(checkout(files))
+    assert value(analysis, "model.family") == family
+    assert (analysis.breakdown is not None) is (family is not None)
+
+
+def test_a_class_of_a_known_family_tells_the_size_of_unknown_weights(checkout: Build) -> None:
+    files = {
+        "chat.py": "import torch\nfrom transformers import LlamaForCausalLM\nmodel_id = 'someone/Talker'\n"
+        "net = LlamaForCausalLM.from_pretrained(model_id, torch_dtype=torch.float16).cuda()\n"
+        "if __name__ == '__main__':\n    net.generate(question)\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    breakdown = analyze(checkout(files)).breakdown
+    assert breakdown is not None
+    assert 12 < breakdown.expected_gib < 18
+
+
+@pytest.mark.parametrize(
+    ("title", "low", "high"),
+    [
+        ("# Net-13B", 24, 32),
+        ("<h1 align='center'>Net-13B</h1>", 24, 32),
+        ("# Net-7B and Net-13B", 12, 18),
+        ("# Net", 12, 18),
+    ],
+)
+def test_the_title_says_the_size_of_the_one_model(checkout: Build, title: str, low: int, high: int) -> None:
+    files = {
+        "chat.py": "import torch\nfrom transformers import AutoModelForCausalLM\n"
+        "net = AutoModelForCausalLM.from_pretrained(args.path, torch_dtype=torch.float16).cuda()\n"
+        "if __name__ == '__main__':\n    net.generate(question)\n",
+        "README.md": f"{title}\n\n```bash\npython chat.py\n```\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    breakdown = analyze(checkout(files)).breakdown
+    assert breakdown is not None
+    assert low <= breakdown.expected_gib <= high
+
+
+@pytest.mark.parametrize(("default", "bits"), [("False", None), ("True", "4")])
+def test_a_loader_that_offers_four_bits_loads_none(checkout: Build, default: str, bits: str | None) -> None:
+    files = {
+        "chat.py": "from loader import load\nif __name__ == '__main__':\n    net = load(args.path)\n    net.generate(x)\n",
+        "loader.py": "import torch\nfrom transformers import AutoModelForCausalLM, BitsAndBytesConfig\n"
+        f"def load(path, load_4bit={default}):\n    kwargs = {{}}\n    if load_4bit:\n"
+        "        kwargs['quantization_config'] = BitsAndBytesConfig(load_in_4bit=True)\n"
+        "    return AutoModelForCausalLM.from_pretrained(path, **kwargs).cuda()\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    assert value(analyze(checkout(files)), "model.weight_bits") == bits
+
+
+@pytest.mark.parametrize(("where", "batch"), [("parameter", None), ("program", "32")])
+def test_a_helpers_batch_is_not_how_many_are_answered_at_once(checkout: Build, where: str, batch: str | None) -> None:
+    own = "parser.add_argument('--batch_size', type=int, default=32)\n" if where == "program" else ""
+    files = {
+        "chat.py": "import argparse\nimport torch\nfrom helper import shorten\nfrom transformers import AutoModelForCausalLM\n"
+        f"parser = argparse.ArgumentParser()\n{own}"
+        "net = AutoModelForCausalLM.from_pretrained('facebook/opt-1.3b').cuda()\n"
+        "if __name__ == '__main__':\n    net.generate(shorten(question))\n",
+        "helper.py": "def shorten(texts, batch_size=32):\n    return texts[:batch_size]\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    assert value(analyze(checkout(files)), "training.batch_size") == batch
+
+
+def test_a_need_for_short_samples_is_no_need_of_sampling(checkout: Build) -> None:
+    files = {
+        "train.py": f"import torch\nfrom transformers import AutoModelForCausalLM\nnet = AutoModelForCausalLM.from_pretrained('gpt2')\nif __name__ == '__main__':\n{START}",
+        "README.md": "## Prerequisites\nA GPU with >= 16 GB of VRAM (less may do for smaller sample lengths).\n## Run\n```bash\npython train.py\n```\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    fields = {finding.field for finding in analyze(checkout(files)).findings}
+    assert "documented.memory_gb" in fields
+    assert "documented.inference.memory_gb" not in fields
+
+
+def test_cards_of_a_training_are_not_those_over_which_an_answer_is_spread(checkout: Build) -> None:
+    files = {
+        "chat.py": "import torch\nfrom transformers import AutoModelForCausalLM\n"
+        "net = AutoModelForCausalLM.from_pretrained('facebook/opt-6.7b', torch_dtype=torch.float16, device_map='auto')\n"
+        "if __name__ == '__main__':\n    net.generate(question)\n",
+        "README.md": "## Chat\n```bash\npython chat.py\n```\n## Fine-tuning\nWe fine-tuned the model on 8 * A100 80GB with DeepSpeed.\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    assert analyze(checkout(files)).spec.hardware.gpu_count == 1
+
+
+@pytest.mark.parametrize(
+    ("heading", "sentence", "is_stated"),
+    [
+        ("CPU deployment", "Loading the model requires 60 GB of memory.", False),
+        ("CPU deployment", "On a GPU it requires 24 GB of memory.", True),
+        ("CPU and GPU", "Loading the model requires 60 GB of memory.", True),
+        ("Deployment", "Loading the model requires 60 GB of memory.", True),
+    ],
+)
+def test_memory_under_a_heading_on_cpus_is_the_machines(
+    checkout: Build, heading: str, sentence: str, is_stated: bool
+) -> None:
+    files = {
+        "chat.py": "import torch\nfrom transformers import AutoModelForCausalLM\n"
+        "net = AutoModelForCausalLM.from_pretrained('facebook/opt-13b', torch_dtype=torch.float16).cuda()\n"
+        "if __name__ == '__main__':\n    net.generate(question)\n",
+        "README.md": f"## Chat\n```bash\npython chat.py\n```\n## {heading}\n{sentence}\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    fields = {finding.field for finding in analyze(checkout(files)).findings}
+    assert any(field.endswith("memory_gb") and field.startswith("documented") for field in fields) is is_stated

@@ -56,6 +56,7 @@ def notebook(code: str) -> str:
         ("from nemo.collections import llm\ndef main():\n    llm.llama3_8b.pretrain_recipe(dir='/r')", TRAINING),
         ("import speechbrain as sb, sklearn.metrics\ndef main():\n    sounds_brain.fit(epochs, data)", TRAINING),
         ("import torch\nfrom mine.train import parse\ndef main():\n    parse()\n    m.cuda().load_state_dict(s)", INFERENCE),
+        ("import torch\ndef main():\n    o = torch.optim.Adam([x], lr=1)\n    l.cuda().backward()\n    o.step()", INFERENCE),
         ("from vllm import LLM\ndef main():\n    LLM('a').generate(p)", INFERENCE),
         ("from diffusers import StableDiffusionPipeline as P\ndef main():\n    P.from_pretrained('a').to('cuda')", INFERENCE),
         ("import whisper\ndef main():\n    whisper.load_model('base').transcribe('a')", INFERENCE),

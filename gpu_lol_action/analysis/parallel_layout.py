@@ -1,0 +1,33 @@
+"""How a training lays its work out over cards, as axolotl, accelerate and nanotron write it: the product is the number of cards."""
+
+from __future__ import annotations
+
+import math
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
+from gpu_lol_action.domain.finding import Confidence, Finding
+
+USUAL_NODE = 8  # cards of the machines that large trainings are spread over
+_REPLICAS = ("dp_replicate_size", "dp_shard_size", "dp", "data_parallel_size")
+_PARTS = ("tensor_parallel_size", "context_parallel_size", "sequence_parallel_degree")
+
+
+def laid_out(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the product of the ways in which a run's configuration divides its work; none where only layers are divided.
+
+    The number that divides layers alone (``tensor_parallel_size``) may be repeated over any number of cards. More than a usual
+    machine has are several machines.
+    """
+    if run.behavior is not Behavior.TRAINS or not run.configs or run.script is not None:
+        return []
+    scope = scope_of(checkout, run)
+    found = [look_up_number(scope, (name,), 2, 4096) for name in (*_REPLICAS, *_PARTS)]
+    ways = [each for each in found if each is not None and each.confidence is Confidence.HIGH]
+    if not ways or all(each.setting.key == _PARTS[0] for each in ways):
+        return []
+    count = min(math.prod(as_number(each.text) or 1 for each in ways), USUAL_NODE)
+    why = " times ".join(f"`{each.setting.key}` {each.text}" for each in ways)
+    return [Finding("hardware.gpu_count", str(count), why, Confidence.MEDIUM, ways[0].evidence)]

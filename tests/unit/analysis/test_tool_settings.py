@@ -1,0 +1,103 @@
+"""Words of training tools in their own configurations and options: adapters, offloading, optimizers, layouts over cards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.spec import WorkloadType
+
+AXOLOTL = "base_model: meta-llama/Llama-3.1-8B\nsequence_len: 2048\nmicro_batch_size: 1\noptimizer: adamw_bnb_8bit\n"
+FACTORY = "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ncutoff_len: 2048\nper_device_train_batch_size: 1\n"
+
+
+def analyzed(tmp_path: Path, text: str, name: str = "run.yaml") -> Analysis:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return analyze(read_checkout(tmp_path))
+
+
+def said(analysis: Analysis, field: str) -> str | None:
+    return next((finding.value for finding in analysis.findings if finding.field == field), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "method"),
+    [
+        (AXOLOTL + "adapter:\nlora_r: 64\n", "full"),
+        (AXOLOTL + "adapter: # none here\nlora_r: 64\n", "full"),
+        (AXOLOTL + "adapter: lora\nlora_r: 64\n", "lora"),
+        (AXOLOTL + "lora_r: 64\n", "lora"),
+        (FACTORY + "finetuning_type: oft\n", "lora"),
+        (FACTORY + "finetuning_type: oft\nquantization_bit: 4\n", "qlora"),
+        (FACTORY + "finetuning_type: full\n", "full"),
+        (
+            "model: Qwen/Qwen3-4B\nmicro_batch_size: 1\nlearning_rate: 1e-4\npeft_config:\n  name: lora\n  r: 16\n",
+            "lora",
+        ),
+    ],
+)
+def test_a_tools_word_for_adapters_is_the_method(tmp_path: Path, text: str, method: str) -> None:
+    assert said(analyzed(tmp_path, text), "training.method") == method
+
+
+def test_bits_of_quantization_make_adapters_on_four_bits(tmp_path: Path) -> None:
+    command = "swift sft --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --quant_bits 4 --quant_method bnb\n"
+    assert said(analyzed(tmp_path, command, "run.sh"), "training.method") == "qlora"
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        ("deepspeed: deepspeed_configs/zero3_bf16_cpuoffload_all.json\n", "optimizer"),
+        ("deepspeed: ds_z2_offload_optimizer.json\n", "optimizer"),
+        ("optimizer_cpu_offload: true\n", "optimizer"),
+        ("deepspeed: deepspeed_configs/zero3_bf16_cpuoffload_params.json\n", None),
+        ("deepspeed: deepspeed_configs/zero3_bf16.json\n", None),
+    ],
+)
+def test_what_is_kept_in_main_memory_is_read_off_switches_and_names(
+    tmp_path: Path, more: str, kept: str | None
+) -> None:
+    assert said(analyzed(tmp_path, AXOLOTL + more), "training.offload") == kept
+
+
+def test_an_optimizer_that_is_switched_on_by_its_own_word_counts(tmp_path: Path) -> None:
+    found = analyzed(tmp_path, FACTORY + "finetuning_type: full\nuse_apollo: true\npure_bf16: true\n")
+    assert said(found, "training.optimizer") == "apollo"
+    assert found.spec.hardware.gpu_count == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "count"),
+    [
+        ("dp_shard_size: 2\ncontext_parallel_size: 2\ntensor_parallel_size: 2\n", 8),
+        ("context_parallel_size: 4\n", 4),
+        ("dp_shard_size: 4\ndp_replicate_size: 2\ntensor_parallel_size: 2\n", 8),
+        ("context_parallel_size: 1\n", 1),
+    ],
+)
+def test_the_ways_of_dividing_the_work_multiply(tmp_path: Path, more: str, count: int) -> None:
+    small = AXOLOTL.replace("Llama-3.1-8B", "Llama-3.2-1B")
+    assert analyzed(tmp_path, small + more).spec.hardware.gpu_count == count
+
+
+def test_reading_options_with_transformers_needs_no_card(tmp_path: Path) -> None:
+    program = (
+        "from datasets import load_dataset\nfrom transformers import HfArgumentParser\n\n"
+        'if __name__ == "__main__":\n    args = HfArgumentParser(dict).parse_args_into_dataclasses()\n'
+        '    load_dataset("a/b").push_to_hub("c/d")\n'
+    )
+    assert analyzed(tmp_path, program, "tldr.py").spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+def test_of_several_recipes_one_whose_model_is_known_stands_for_the_folder(tmp_path: Path) -> None:
+    strange = (
+        FACTORY.replace("meta-llama/Meta-Llama-3-8B-Instruct", "some-team/Strange-Thing") + "finetuning_type: full\n"
+    )
+    (tmp_path / "a_strange.yaml").write_text(strange, encoding="utf-8")
+    found = analyzed(tmp_path, FACTORY + "finetuning_type: full\n", "b_known.yaml")
+    assert said(found, "model.id") == "meta-llama/Meta-Llama-3-8B-Instruct"
