@@ -21,7 +21,7 @@ _MAGIC = re.compile(
     r"([ \t]*)((?:!|%{1,2}[A-Za-z]|\?{1,2}[A-Za-z]).*|[A-Za-z_][\w.]*\?{1,2}[ \t]*"
     r"|(?:pip3?|conda|cd|ls|git|wget|mkdir|apt|apt-get|curl|rm|cp|mv)[ \t]+(?![=+*/%&|^<>-]*=|(?:in|is|and|or|if|else|not|for)\b)[\w./~$-].*)$"
 )
-_ASSIGNED = re.compile(r"([ \t]*)([A-Za-z_][\w, ]*?)[ \t]*=[ \t]*((?:!|%[A-Za-z]).*)$")
+_ASSIGNED = re.compile(r"([ \t]*)([A-Za-z_][\w, ]{0,80}?)[ \t]{0,8}=[ \t]{0,8}((?:!|%[A-Za-z]).*)$")
 # Cells in another language; `%%time`, `%%capture` and `%%writefile x.py` hold Python.
 _OTHER_LANGUAGE = re.compile(
     r"%%(bash|sh|script|shell|html|HTML|js|javascript|latex|markdown|svg|SVG|sql|cython|perl|ruby|R|cpp|cu|writefile(?=\s+(?!\S*\.py\b)))\b"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import fold_key, read_settings
+from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.hosting_files import TRUSS, truss_wish
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
@@ -31,9 +32,7 @@ _MODELS = frozenset(
     {"base_model", "model_name_or_path", "_component_", "meta_architecture", "model", "_base_", "model_name"}
 )
 # The command says more than the file that holds it.
-_STARTS_A_SERVER = re.compile(
-    r"^[ \t]+start_command:(?:.*\n?){0,3}?.*\b(?:vllm|sglang|lmdeploy|text-generation-launcher)\b", re.MULTILINE
-)
+_SERVERS = re.compile(r"\b(?:vllm|sglang|lmdeploy|text-generation-launcher)\b")
 _WHOLE_TRUSS = re.compile(r"^(?:trt_llm|docker_server):", re.MULTILINE)
 _NAMES = frozenset({"base_model", "model_name_or_path"})
 
@@ -74,7 +73,9 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
 def _served_config(source: Source) -> TrainingConfig | None:
     """Return a Truss that says all of what is served: an engine to build of published weights, or the server of an image."""
     wish = truss_wish(source) if source.name == TRUSS else None
-    if wish is None or _WHOLE_TRUSS.search(source.text) is None or _STARTS_A_SERVER.search(source.text) is not None:
+    if wish is None or _WHOLE_TRUSS.search(source.text) is None:
+        return None
+    if is_hosted(source) and any(_SERVERS.search(line) for _, line, _ in hosted_lines(source)):
         return None
     return TrainingConfig(source, Behavior.INFERS, wish.evidence, names_model=True)
 
