@@ -34,6 +34,12 @@ _MODELS = frozenset(
 # The command says more than the file that holds it.
 _SERVERS = re.compile(r"\b(?:vllm|sglang|lmdeploy|text-generation-launcher)\b")
 _WHOLE_TRUSS = re.compile(r"^(?:trt_llm|docker_server):", re.MULTILINE)
+# What OpenMMLab's configurations assign, also where they import the classes that they name (XTuner, MMEngine's newer ones).
+_PARTS = frozenset(
+    {"model", "train_cfg", "optim_wrapper", "train_dataloader", "param_scheduler", "default_hooks", "custom_hooks"}
+)
+_LEAST_PARTS = 4
+_DEFINES = re.compile(r"^(?:def|class|async def) ", re.MULTILINE)
 _NAMES = frozenset({"base_model", "model_name_or_path"})
 
 
@@ -56,7 +62,7 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     """Return the configurations of a folder without programs, shallow ones first; none where there is a program."""
     programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
     served = tuple(config for source in checkout.of(Form.YAML) if (config := _served_config(source)) is not None)
-    if served or any(source.code and source.code.imports for source in programs):
+    if served or any(source.code and source.code.imports and not is_configuration(source) for source in programs):
         return served[:MAX_CONFIGS]
     if tuned := tuple(config for source in checkout.of(Form.YAML) if (config := _tuned_config(source)) is not None):
         return tuned[:MAX_CONFIGS]
@@ -90,10 +96,18 @@ def _tuned_config(source: Source) -> TrainingConfig | None:
     return TrainingConfig(source, Behavior.TRAINS, gpus.evidence, names_model=False)
 
 
+def is_configuration(source: Source) -> bool:
+    """Whether a Python file only assigns the parts of a training, which another program reads."""
+    if source.code is None or source.code.has_main or source.form is not Form.PYTHON or _DEFINES.search(source.text):
+        return False
+    return len(_PARTS & set(re.findall(r"^(\w+)[ \t]*=", source.text, re.MULTILINE))) >= _LEAST_PARTS
+
+
 def _order(source: Source) -> tuple[int, str, int, str]:
     """Return a file's place: shallow first; of variants of one recipe in a folder LoRA's, which most readers can run."""
     stem = source.name.rpartition(".")[0]
-    is_lora = bool(re.search(r"(?:^|[^a-z])lora(?:[^a-z]|$)", stem))
+    # XTuner's authors advise 4-bit adapters for every model, and call them so.
+    is_lora = bool(re.search(r"(?:^|[^a-z])lora(?:[^a-z]|$)" if source.code is None else r"q?lora", stem))
     return source.depth, source.folder, 0 if is_lora else 1, source.path
 
 

@@ -40,7 +40,8 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
         )
     tool = run.command.tool if run.command is not None else ""
     kind = look_up(scope, ("finetuning_type",))
-    if tool in _CHECKPOINTING_TOOLS or kind is not None:
+    is_of_xtuner = run.script is None and any(s.code is not None and s.mentions("xtuner") for s in run.configs[:1])
+    if tool in _CHECKPOINTING_TOOLS or kind is not None or is_of_xtuner:
         where = kind.evidence if kind is not None else run.evidence
         return Finding(
             "training.gradient_checkpointing", "on", "the trainer switches it on by itself", Confidence.MEDIUM, where

@@ -101,3 +101,59 @@ def test_of_several_recipes_one_whose_model_is_known_stands_for_the_folder(tmp_p
     (tmp_path / "a_strange.yaml").write_text(strange, encoding="utf-8")
     found = analyzed(tmp_path, FACTORY + "finetuning_type: full\n", "b_known.yaml")
     assert said(found, "model.id") == "meta-llama/Meta-Llama-3-8B-Instruct"
+
+
+OPENMMLAB = """from mmengine.optim import AmpOptimWrapper
+from peft import LoraConfig
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+
+pretrained_model_name_or_path = "meta-llama/Meta-Llama-3-8B-Instruct"
+max_length = 2048
+batch_size = 1
+max_epochs = 3
+model = dict(
+    llm=dict(
+        type=AutoModelForCausalLM.from_pretrained,
+        pretrained_model_name_or_path=pretrained_model_name_or_path,
+    ),
+    MORE
+)
+train_dataloader = dict(batch_size=batch_size)
+optim_wrapper = dict(type=AmpOptimWrapper)
+train_cfg = dict(max_epochs=max_epochs)
+default_hooks = dict()
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "method"),
+    [
+        (
+            "quantization_config=dict(type=BitsAndBytesConfig, load_in_4bit=True), lora=dict(type=LoraConfig, r=64)",
+            "qlora",
+        ),
+        ("lora=dict(type=LoraConfig, r=64)", "lora"),
+    ],
+)
+def test_a_configuration_that_imports_what_it_names_is_a_run(tmp_path: Path, more: str, method: str) -> None:
+    found = analyzed(tmp_path, OPENMMLAB.replace("MORE", more), "llama3_8b.py")
+    assert found.spec.meta.workload_type is WorkloadType.TRAINING
+    assert said(found, "training.method") == method
+
+
+def test_what_assigns_parts_and_defines_functions_is_no_configuration(tmp_path: Path) -> None:
+    program = OPENMMLAB.replace("MORE", "") + "\n\ndef run():\n    return model\n"
+    assert analyzed(tmp_path, program, "lib.py").spec.meta.workload_type is not WorkloadType.TRAINING
+
+
+def test_of_xtuners_recipes_the_one_with_adapters_stands_for_the_folder_and_checkpoints(tmp_path: Path) -> None:
+    full = OPENMMLAB.replace("    MORE\n", "")
+    (tmp_path / "llama3_8b_full_e3.py").write_text(
+        full.replace("from peft", "from xtuner.model import A\nfrom peft"), "utf-8"
+    )
+    adapted = OPENMMLAB.replace("MORE", "lora=dict(type=LoraConfig, r=64, load_in_4bit=True)")
+    found = analyzed(
+        tmp_path, adapted.replace("from peft", "from xtuner.model import A\nfrom peft"), "llama3_8b_qlora_e3.py"
+    )
+    assert said(found, "training.method") == "qlora"
+    assert said(found, "training.gradient_checkpointing") == "on"
