@@ -37,7 +37,13 @@ _FEW = re.compile(
 )
 _SECTION = re.compile(r"(?:^|\.)peft(?:_config)?\.(?:name|type|method|peft_type|peft_scheme)$")
 _LEFT_EMPTY = re.compile(r"^adapter:[ \t]*(?:null|~)?[ \t]*(?:#.*)?$", re.MULTILINE)
-_PUTS_ON = ("get_peft_model", "LoraConfig", "FastLanguageModel.get_peft_model", "prepare_model_for_kbit_training")
+_PUTS_ON = (
+    "get_peft_model",
+    "LoraConfig",
+    "get_reft_model",
+    "FastLanguageModel.get_peft_model",
+    "prepare_model_for_kbit_training",
+)
 _HANDED = re.compile(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
 MAX_LINES_ABOVE = 3
 _NAMED = re.compile(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)

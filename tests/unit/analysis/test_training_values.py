@@ -259,3 +259,11 @@ def test_only_the_configuration_that_is_named_moves_weights_away(checkout: Build
         "README.md": f"# T\n```\ndeepspeed train.py{given}\n```\n",
     }
     assert said(analyzed(checkout, files), "training.offload") == kept
+
+
+def test_representation_finetuning_trains_adapters(checkout: Build) -> None:
+    code = (
+        "import pyreft, transformers\nmodel = transformers.AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf')\n"
+        "model = pyreft.get_reft_model(model, config)\npyreft.ReftTrainerForCausalLM(model=model, args=args).train()\n"
+    )
+    assert said(analyzed(checkout, {"train.py": code}), "training.method") == "lora"
