@@ -53,11 +53,12 @@ def _without_siblings(checkout: Checkout, script: Source, found: tuple[Source, .
         if source.name != "__init__.py" and source.folder != script.folder:
             folders.setdefault(source.folder, []).append(source)
     left: set[Source] = set()
+    asked = frozenset(local_imports(checkout, script))  # what the script itself names is no sibling of something else
     for members in folders.values() if named else ():
         meant = [s for s in members if len(stem := _stem(s)) >= LEAST_STEM and any(stem in name for name in named)]
         if len(members) < LEAST_SIBLINGS or not meant or 2 * len(meant) > len(members):
             continue
-        needed = {*meant, *(inner for source in meant for inner in local_imports(checkout, source))}
+        needed = {*asked, *meant, *(inner for source in meant for inner in local_imports(checkout, source))}
         left |= {source for source in members if source not in needed}
     return tuple(source for source in found if source not in left)
 

@@ -52,7 +52,9 @@ def whole_network(
         return None
     if named is None:
         is_language = _best(findings, "model.vocabulary") is not None or _is_of_family(findings)
-        return None if is_language else media_model(findings)
+        # What is loaded has its family's width; what is built and trained is what the program builds.
+        is_built = _text(findings, "training.method") in {"full", "pretrain"} and _is_read_whole(own)
+        return None if is_language and not is_built else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
     if model is None:
         return None
@@ -106,10 +108,14 @@ def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
         return counted
     parameters_b = int(own.value) / 1e9
     # A network that was read to its last layer has no part that it would be: other modules than the run's build it.
-    is_whole = own.confidence is Confidence.HIGH and "could not be sized" not in own.why
-    if counted is not None and counted.parameters_b >= parameters_b and not is_whole:
+    if counted is not None and counted.parameters_b >= parameters_b and not _is_read_whole(own):
         return counted
     return _own_model(known, parameters_b)
+
+
+def _is_read_whole(own: Finding) -> bool:
+    """Whether every layer of the program's own network was sized."""
+    return own.confidence is Confidence.HIGH and "could not be sized" not in own.why
 
 
 def _own_model(known: tuple[Finding, ...], parameters_b: float) -> ModelFacts:

@@ -59,7 +59,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         if trains
         else 1  # an engine takes as many requests as its card has room for
         if engine is not None
-        else int(value_of_best(findings, "training.batch_size") or 1)
+        else _asked_at_once(findings)
     )
     is_sharded = trains or (sharding is not None and Sharding(sharding) is Sharding.ZERO3)  # ZeRO-Inference
     question = VramQuestion(
@@ -93,6 +93,12 @@ def _in_samples(batch: int, length: int, model: ModelFacts) -> int:
     """Return a batch in samples: one of thousands of texts is counted in tokens (OpenNMT, fairseq)."""
     is_text = model.has_shape and model.kind not in {"vision", "vision-text"}
     return max(1, batch // length) if is_text and batch >= LEAST_BATCH_OF_TOKENS else batch
+
+
+def _asked_at_once(findings: tuple[Finding, ...]) -> int:
+    """Return the samples that a run without training takes at a time; thousands are something else's (clusters, tokens, rows)."""
+    batch = int(value_of_best(findings, "training.batch_size") or 1)
+    return batch if batch < LEAST_BATCH_OF_TOKENS else 1
 
 
 def _batch_size(findings: tuple[Finding, ...], length: int) -> int:

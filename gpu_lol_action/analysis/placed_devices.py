@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.texts import without_comment
 
 # A device by its number, put between quotes, or the number of a card that something is moved to.
 _NUMBERED = re.compile(r"""["']cuda:(\d)["']|\.cuda\((\d)\)""")
@@ -19,8 +20,9 @@ def placed_over(source: Source) -> tuple[int, int] | None:
         return None
     lines: dict[int, int] = {}
     for number, line in enumerate(source.text.split("\n"), 1):
-        if "cuda" in line and not _NO_PLACE.search(line):
-            for found in _NUMBERED.finditer(line[:2000]):
+        code = without_comment(line[:2000]) if "cuda" in line else ""
+        if "cuda" in code and not _NO_PLACE.search(code):
+            for found in _NUMBERED.finditer(code):
                 lines.setdefault(int(found[1] or found[2]), number)
     count = len(lines)
     if not 1 < count <= MOST_CARDS or sorted(lines) != list(range(count)):

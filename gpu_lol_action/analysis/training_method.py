@@ -69,6 +69,9 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             )
         return lora
     if (loaded := called_at(checkout, run, "from_pretrained", "create_model", "get_model")) is not None:
+        if (width := weight_bits_of(scope)) is not None:
+            method, why = "qlora" if width.value == "4" else "lora", "quantized weights are not trained themselves"
+            return Finding("training.method", method, why, min(width.confidence, Confidence.MEDIUM), width.evidence)
         return Finding(
             "training.method", "full", "a loaded model is trained with all its parameters", Confidence.MEDIUM, loaded
         )

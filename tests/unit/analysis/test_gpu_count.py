@@ -144,6 +144,8 @@ def test_head_of_a_table_says_what_its_rows_are_about(checkout: Build, head: str
     ("lines", "value"),
     [
         ("a.to('cuda:0')\nb.to('cuda:1')\n", "2"),
+        ("device = 'cuda'  # 'cpu', 'cuda:0', 'cuda:1' and so on\n", None),
+        ("device = 'cuda'  # examples: 'cuda:0', or \"cuda:1\"\n", None),
         ("a.cuda(0)\nb.cuda(1)\nc.cuda(2)\n", "3"),
         ("a.to('cuda:1')\n", None),  # one card, if not the first
         ("p.add_argument('--device', help='\"cuda:0\" or \"cuda:1\"')\n", None),

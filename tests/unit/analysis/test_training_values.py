@@ -267,3 +267,12 @@ def test_representation_finetuning_trains_adapters(checkout: Build) -> None:
         "model = pyreft.get_reft_model(model, config)\npyreft.ReftTrainerForCausalLM(model=model, args=args).train()\n"
     )
     assert said(analyzed(checkout, {"train.py": code}), "training.method") == "lora"
+
+
+def test_quantized_weights_are_not_trained_themselves(checkout: Build) -> None:
+    code = (
+        "import torch\nfrom transformers import AutoModelForCausalLM\n"
+        "model = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf'{bits})\nmodel.cuda()(x).loss.backward()\n"
+    )
+    for bits, method in (("", "full"), (", load_in_8bit=True", "lora"), (", load_in_4bit=True", "qlora")):
+        assert said(analyzed(checkout, {"train.py": code.format(bits=bits)}), "training.method") == method

@@ -1,0 +1,96 @@
+"""Networks of a program's own that were read to the last layer, beside numbers of the same class that other runs would use."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.import_graph import import_closure
+from tests.unit.analysis.conftest import Build
+
+MODEL = """
+import torch
+from torch import nn
+
+class Writer(nn.Module):
+    presets = {"writer-small": dict(n_layer=3, n_head=3, n_embd=48), "writer-xl": dict(n_layer=48, n_head=25, n_embd=1600)}
+
+    def __init__(self, vocab_size, block_size, n_layer=3, n_head=3, n_embd=48):
+        super().__init__()
+        self.words = nn.Embedding(vocab_size, n_embd)
+        self.places = nn.Embedding(block_size, n_embd)
+        self.blocks = nn.Sequential(*[nn.Linear(n_embd, n_embd) for _ in range(n_layer)])
+        self.head = nn.Linear(n_embd, vocab_size)
+
+    def forward(self, x):
+        return self.head(self.blocks(self.words(x)))
+
+    @classmethod
+    def published(cls):
+        from transformers import GPT2LMHeadModel
+        config = Config()
+        config.n_layer = 3
+        config.n_embd = 48
+        config.vocab_size = 50257
+        config.block_size = 1024
+        return GPT2LMHeadModel.from_pretrained(path)
+"""
+TRAIN = """
+import torch
+from torch.nn import functional as F
+from writer import Writer
+if __name__ == "__main__":
+    model = Writer(vocab_size=3, block_size=11).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    batch_size = 100
+    for x, y in loader:
+        F.cross_entropy(model(x.cuda()), y.cuda()).backward()
+        optimizer.step()
+"""
+CLUSTERS = """
+import click
+import torch
+
+@click.command()
+@click.option("--batch-size", type=int, default=4096, help="for k-means")
+def cluster(batch_size):
+    ...
+
+@click.command()
+def convert():
+    from transformers import AutoModel
+    AutoModel.from_pretrained("openai/whisper-base").cuda().generate(x)
+
+if __name__ == "__main__":
+    convert()
+"""
+
+
+def test_the_network_that_is_built_counts_and_not_what_its_class_could_be(checkout: Build) -> None:
+    analysis = analyze(checkout({"writer.py": MODEL, "train.py": TRAIN}))
+    assert analysis.breakdown is not None
+    assert analysis.breakdown.expected_gib < 2
+    assert not any(term.name == "logits" for term in analysis.breakdown.terms)  # of 50,257 words
+
+
+def test_thousands_at_a_time_are_no_models(checkout: Build) -> None:
+    analysis = analyze(checkout({"app.py": CLUSTERS}))
+    assert analysis.breakdown is not None
+    assert analysis.spec.hardware.gpu_count == 1
+    assert analysis.breakdown.expected_gib < 4
+
+
+def test_what_a_script_imports_itself_is_no_sibling_of_what_it_names(checkout: Build) -> None:
+    others = {f"zoo/module{i}.py": "import torch\n" for i in range(14)}
+    files = {
+        **others,
+        "zoo/gpt.py": "import torch\nclass GPT(torch.nn.Module): ...\n",
+        "zoo/loader.py": "import torch\nclass DataLoader: ...\n",
+        "zoo/tools.py": "".join(f"from zoo.module{i} import x{i}\n" for i in range(14)),
+        "train.py": "import torch\nfrom zoo.gpt import GPT\nfrom zoo.loader import DataLoader\nfrom zoo.tools import run\n"
+        "if __name__ == '__main__':\n    loss.backward()\n",
+    }
+    tree = checkout(files)
+    script = tree.find("train.py")
+    assert script is not None
+    followed = {source.path for source in import_closure(tree, script)}
+    assert {"zoo/gpt.py", "zoo/loader.py"} <= followed
+    assert "zoo/module3.py" not in followed
