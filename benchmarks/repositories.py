@@ -146,7 +146,7 @@ def main() -> None:
             factors.append(factor)
         misses = [field for field in FIELDS[:-1] if fields.get(field) is False]
         if misses and found is not None:
-            got = f"{found['workload_type']}, {found['vram_required_gb']} GiB x {found['gpu_count']}"
+            got = f"{found['workload_type']}, {found['vram_required_gb']} GB x {found['gpu_count']}"
             print(f"{case['id']:<28} {', '.join(misses)}: got {got}")
     print(f"\n{len(cases) - absent} repositories, {absent} not checked out")
     for field in FIELDS:

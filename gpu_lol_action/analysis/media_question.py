@@ -52,9 +52,7 @@ def whole_network(
         return None
     if named is None:
         is_language = _best(findings, "model.vocabulary") is not None or _is_of_family(findings)
-        # What is loaded has its family's width; what is built and trained is what the program builds.
-        is_built = _text(findings, "training.method") in {"full", "pretrain"} and _is_read_whole(own)
-        return None if is_language and not is_built else media_model(findings)
+        return None if is_language else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
     if model is None:
         return None
@@ -111,6 +109,20 @@ def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
     if counted is not None and counted.parameters_b >= parameters_b and not _is_read_whole(own):
         return counted
     return _own_model(known, parameters_b)
+
+
+def built_instead(findings: tuple[Finding, ...], shape: ModelFacts) -> ModelFacts | None:
+    """Return the network that the program builds and trains, where it is read to its last layer and far from the numbers that were found.
+
+    Those are then of another run of the same class: a preset, a published size. None where they agree, or weights are loaded.
+    """
+    own, layers = _best(findings, "media.own_parameters"), _best(findings, "model.layers")
+    is_trained = _text(findings, "training.method") in {"full", "pretrain"}
+    is_said = layers is not None and layers.confidence is Confidence.HIGH  # by the command or its configuration
+    if own is None or is_said or not is_trained or not _is_read_whole(own):
+        return None
+    share = int(own.value) / 1e9 / max(shape.parameters_b, 1e-9)
+    return None if 1 / FAR < share < FAR else _own_model(findings, int(own.value) / 1e9)
 
 
 def _is_read_whole(own: Finding) -> bool:

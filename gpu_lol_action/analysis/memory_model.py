@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_sizes import documented_model
-from gpu_lol_action.analysis.media_question import media_model, whole_network
+from gpu_lol_action.analysis.media_question import built_instead, media_model, whole_network
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Finding
@@ -51,6 +51,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     shape = _shape(findings)
     if shape is not None and (_is_beside_adapters(findings, shape) or _is_of_a_part(findings)):
         shape = None
+    if shape is not None and named is None and (built := built_instead(findings, shape)) is not None:
+        return built
     layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
     is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.media_question import built_instead
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.estimation.model_facts import ModelFacts
 from tests.unit.analysis.conftest import Build
 
 MODEL = """
@@ -23,15 +28,13 @@ class Writer(nn.Module):
     def forward(self, x):
         return self.head(self.blocks(self.words(x)))
 
-    @classmethod
-    def published(cls):
-        from transformers import GPT2LMHeadModel
-        config = Config()
-        config.n_layer = 3
-        config.n_embd = 48
-        config.vocab_size = 50257
-        config.block_size = 1024
-        return GPT2LMHeadModel.from_pretrained(path)
+
+class Published:
+    n_layer: int = 12
+    n_head: int = 12
+    n_embd: int = 768
+    vocab_size: int = 50257
+    block_size: int = 1024
 """
 TRAIN = """
 import torch
@@ -94,3 +97,26 @@ def test_what_a_script_imports_itself_is_no_sibling_of_what_it_names(checkout: B
     followed = {source.path for source in import_closure(tree, script)}
     assert {"zoo/gpt.py", "zoo/loader.py"} <= followed
     assert "zoo/module3.py" not in followed
+
+
+@pytest.mark.parametrize(
+    ("layers", "why", "shape_b", "is_built"),
+    [
+        (Confidence.MEDIUM, "22 layers", 0.0025, True),
+        (Confidence.MEDIUM, "22 layers", 0.0001, False),  # they agree
+        (Confidence.HIGH, "22 layers", 0.0025, False),  # the command says the numbers
+        (Confidence.MEDIUM, "22 layers; 3 layers could not be sized", 0.0025, False),
+    ],
+)
+def test_numbers_far_from_the_network_that_is_built_are_of_another(
+    layers: Confidence, why: str, shape_b: float, *, is_built: bool
+) -> None:
+    where = Evidence("train.py", 1)
+    findings = (
+        Finding("media.own_network", "GPT", why, Confidence.HIGH, where),
+        Finding("media.own_parameters", "85728", why, Confidence.HIGH, where),
+        Finding("model.layers", "3", "said", layers, Evidence("model.py", 9)),
+        Finding("training.method", "full", "said", Confidence.MEDIUM, where),
+    )
+    built = built_instead(findings, ModelFacts("own transformer", "llm", shape_b))
+    assert (built is not None and built.name == "GPT") is is_built
