@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
@@ -28,6 +28,9 @@ _CONDITION = re.compile(
 _CHOSEN = re.compile(
     r"\n([ \t]*)[^\n#]{0,200}?[)\]}]\s+if\s+([^\n#]{1,200}?)\s+else\s+(?:None|False|\{\})[,)]*[ \t]*(?=\n)"
 )
+# Its last words, which few lines have: looked for first, for the whole expression is slow to look for on every line.
+_OTHERWISE = re.compile(r"\selse\s+(?:None|False|\{\})[,)]*[ \t]*(?=\n)")
+MAX_LINES_OF_CHOICE = 3
 _NAME = r"(?:\w{1,60}\.){0,4}(\w{1,60})"
 _PLAIN = re.compile(rf"(not\s+)?{_NAME}")
 _IS_NONE = re.compile(rf"{_NAME}\s+is\s+(not\s+)?None")
@@ -118,7 +121,7 @@ def _not_chosen(source: Source, values: Mapping[str, str]) -> list[range]:
     if " else " not in source.text:
         return []
     text, found = f"\n{source.text}", []
-    for choice in itertools.islice(_CHOSEN.finditer(text), MAX_CONDITIONS):
+    for choice in itertools.islice(_choices(text), MAX_CONDITIONS):
         if decided(choice[2], values) is not False:
             continue
         last = text.count("\n", 0, choice.start()) + 1
@@ -129,6 +132,18 @@ def _not_chosen(source: Source, values: Mapping[str, str]) -> list[range]:
                 first -= 1
         found.append(range(first, last + 1))
     return found
+
+
+def _choices(text: str) -> Iterator[re.Match[str]]:
+    """Yield what looks like the last line of an expression with a condition behind it."""
+    for otherwise in _OTHERWISE.finditer(text):
+        start = otherwise.start()
+        for _ in range(MAX_LINES_OF_CHOICE):
+            start = text.rfind("\n", 0, start)
+            choice = _CHOSEN.match(text, start) if start >= 0 else None
+            if choice is not None and choice.end() == otherwise.end():
+                yield choice
+                break
 
 
 def decided(condition: str, values: Mapping[str, str]) -> bool | None:
