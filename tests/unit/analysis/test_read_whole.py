@@ -1,4 +1,4 @@
-"""Networks of a program's own that were read to the last layer, beside numbers of the same class that other runs would use."""
+"""What of a program is this run's: the network that it builds, the batch that it takes, the modules that it imports itself."""
 
 from __future__ import annotations
 
@@ -11,43 +11,6 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from tests.unit.analysis.conftest import Build
 
-MODEL = """
-import torch
-from torch import nn
-
-class Writer(nn.Module):
-    presets = {"writer-small": dict(n_layer=3, n_head=3, n_embd=48), "writer-xl": dict(n_layer=48, n_head=25, n_embd=1600)}
-
-    def __init__(self, vocab_size, block_size, n_layer=3, n_head=3, n_embd=48):
-        super().__init__()
-        self.words = nn.Embedding(vocab_size, n_embd)
-        self.places = nn.Embedding(block_size, n_embd)
-        self.blocks = nn.Sequential(*[nn.Linear(n_embd, n_embd) for _ in range(n_layer)])
-        self.head = nn.Linear(n_embd, vocab_size)
-
-    def forward(self, x):
-        return self.head(self.blocks(self.words(x)))
-
-
-class Published:
-    n_layer: int = 12
-    n_head: int = 12
-    n_embd: int = 768
-    vocab_size: int = 50257
-    block_size: int = 1024
-"""
-TRAIN = """
-import torch
-from torch.nn import functional as F
-from writer import Writer
-if __name__ == "__main__":
-    model = Writer(vocab_size=3, block_size=11).cuda()
-    optimizer = torch.optim.AdamW(model.parameters())
-    batch_size = 100
-    for x, y in loader:
-        F.cross_entropy(model(x.cuda()), y.cuda()).backward()
-        optimizer.step()
-"""
 CLUSTERS = """
 import click
 import torch
@@ -65,13 +28,6 @@ def convert():
 if __name__ == "__main__":
     convert()
 """
-
-
-def test_the_network_that_is_built_counts_and_not_what_its_class_could_be(checkout: Build) -> None:
-    analysis = analyze(checkout({"writer.py": MODEL, "train.py": TRAIN}))
-    assert analysis.breakdown is not None
-    assert analysis.breakdown.expected_gib < 2
-    assert not any(term.name == "logits" for term in analysis.breakdown.terms)  # of 50,257 words
 
 
 def test_thousands_at_a_time_are_no_models(checkout: Build) -> None:
