@@ -180,7 +180,7 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
             return is_agents or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]) or call.keyword(*_LEARNS_FOR))
         if call.last == "fit":
             is_deep = bool(imported & _FIT_OWNERS) and not _NO_NETWORK.search(owner.rpartition(".")[2])
-            return is_deep and (not imported & {"sklearn"} or "autokeras" in imported or _is_network(owner, imported))
+            return is_deep and ("sklearn" not in imported or "autokeras" in imported or _is_network(owner, imported))
         is_fit = call.last == "train" and "ultralytics" in imported and call.keyword("data", "epochs") is not None
         return is_fit or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))
     return False
