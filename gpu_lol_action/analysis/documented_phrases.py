@@ -76,7 +76,7 @@ _USED = re.compile(
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
-    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|TensorRT|ONNX|hours? on)",
+    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|TensorRT|ONNX)",
     re.IGNORECASE,
 )
 _TRAINING = re.compile(

@@ -50,6 +50,7 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("trained on 8xA100 80GB", [CardPhrase("A100-80GB", 8, True, True)]),
         ("We used 4 A100 (40G) GPUs", [CardPhrase("A100", 4, True, True)]),
         ("runs on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
+        ("its training code runs within hours on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
         ("a V100 is enough", [CardPhrase("V100", None, False, False)]),
         ("speed on A100: 3 ms", [CardPhrase("A100", None, False, False)]),
         ("trains on A100 GPUs with **80 GB** of memory", [CardPhrase("A100-80GB", None, True, True)]),
@@ -203,6 +204,19 @@ def test_hardware_that_a_scheduler_is_asked_for(checkout, path, text, card, coun
 )
 def test_remark_of_memory_and_cards_alone(checkout, text, expected):
     tree = checkout({"run.sh": f"{text}\npython train.py\n", "train.py": TRAIN})
+    findings = declared_hardware.detect(tree, primary_run(tree))
+    assert next((finding.value for finding in findings if finding.field == "documented.memory_gb"), None) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"), [("python train.py", None), ("python train.py --use_8bit_adam --lr 1", "16")]
+)
+def test_remark_on_a_switch_that_is_off_is_of_no_run(checkout, command, expected):
+    program = TRAIN + (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--use_8bit_adam', action='store_true')\n"
+        "args = parser.parse_args()\n# Use 8-bit Adam to fine-tune the model on 16GB GPUs\nif args.use_8bit_adam:\n    import bitsandbytes\n"
+    )
+    tree = checkout({"run.sh": f"{command}\n", "train.py": program})
     findings = declared_hardware.detect(tree, primary_run(tree))
     assert next((finding.value for finding in findings if finding.field == "documented.memory_gb"), None) == expected
 
