@@ -21,7 +21,7 @@ from gpu_lol_action.analysis.notebooks import PROSE
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gib
 
 MAX_LINES = 3000
 MAX_LINE_CHARACTERS = 600
@@ -143,7 +143,7 @@ def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
         part = _PART.fullmatch(match[1]) if match else None
         if match is not None and part is not None and (found := _folded(part[1])) is not None:
             size = int(part[2])
-            if size < accelerators()[found].memory_gib * LARGEST_PART:
+            if size < named_card_gib(found) * LARGEST_PART:
                 why = f"`{match[0].strip()[:60]}` asks for a part of {found}"
                 yield Finding("documented.memory_gb", str(size), why, Confidence.HIGH, where)
                 return

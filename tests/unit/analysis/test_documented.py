@@ -51,6 +51,13 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("We used 4 A100 (40G) GPUs", [CardPhrase("A100", 4, True, True)]),
         ("runs on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
         ("its training code runs within hours on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
+        ("trained on 4 NVIDIA TITAN X (Pascal) GPUs", [CardPhrase("TITAN-X", 4, False, True)]),
+        ("we trained with a Titan V (12GB)", [CardPhrase("TITAN-V", None, True, True)]),
+        ("trained on a GeForce RTX 3080 Ti", [CardPhrase("RTX3080Ti", None, False, True)]),
+        (
+            "RTX 2080 or better is required, an RTX 2080 Ti recommended",
+            [CardPhrase("RTX2080", None, False, True, True)],
+        ),
         ("a V100 is enough", [CardPhrase("V100", None, False, False)]),
         ("speed on A100: 3 ms", [CardPhrase("A100", None, False, False)]),
         ("trains on A100 GPUs with **80 GB** of memory", [CardPhrase("A100-80GB", None, True, True)]),
@@ -136,6 +143,13 @@ def test_cards_of_a_table_of_speeds_are_only_named(checkout):
     tree = checkout({"README.md": rows, "train.py": TRAIN})
     assert how_sure(tree, "documented.card") == [("A100-80GB", Confidence.LOW)]
     assert how_sure(tree, "documented.gpu_count") == []
+
+
+def test_cards_of_a_column_of_types_and_counts(checkout):
+    rows = "| Model | Precision | GPU Type and Count |\n|---|---|---|\n| Big | FP8 | H100 x 8 |\n"
+    tree = checkout({"README.md": rows, "train.py": TRAIN})
+    assert how_sure(tree, "documented.card") == [("H100", Confidence.MEDIUM)]
+    assert how_sure(tree, "documented.gpu_count") == [("8", Confidence.LOW)]
 
 
 def test_memory_of_a_cloud_s_machine_is_not_the_card_s(checkout):
