@@ -38,6 +38,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
+_LEARNER = re.compile(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 _BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
@@ -250,6 +251,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
     learns = script.code.has_main and script.code.calls_named("learn")
     is_named = bool(TRAINING_TARGET.search(script.path) or learns)
+    is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
     may_train = own is Behavior.NEITHER or is_named or any(_has_training_options(s) for s in (script, *options))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS

@@ -120,6 +120,9 @@ def memory_need(
         breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
                             low_gib=min(breakdown.low_gib, agreed_gib), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
+        # A model that is only guessed is not spread over several cards against an amount that is asked for on one.
+        is_amount = agreed.finding.field.endswith("memory_gb") and agreed.finding.confidence >= Confidence.MEDIUM
+        count = 1 if is_assumed and is_amount and stated_count(findings) is None else count
     elif is_assumed:
         breakdown = with_room(breakdown, question)
         breakdown = replace(breakdown, required_gib=need_of(breakdown))
