@@ -62,7 +62,7 @@ def by_verb(command: LaunchCommand) -> Behavior | None:
 def by_name(command: LaunchCommand) -> Behavior:
     """Return what the name of a program says that is not here; NEITHER where it says nothing."""
     name = command.target.rsplit("/", 1)[-1]
-    if TRAINING_TARGET.search(name) or "_train" in name:
+    if TRAINING_TARGET.search(name) or "_train" in name or "do_train" in command.options:
         return Behavior.TRAINS
     return Behavior.INFERS if SERVING_TARGET.search(name.removesuffix(".py")) else Behavior.NEITHER
 
@@ -76,6 +76,8 @@ def by_words(command: LaunchCommand) -> Behavior:
     name = (
         name if name.endswith(".py") or " " in name else name.rpartition(".")[2]
     )  # a package's name may mean anything
+    if "do_train" in command.options:
+        return Behavior.TRAINS  # as Hugging Face's example programs are told
     if TRAINING_TARGET.search(words) and not SERVING_TARGET.search(name):
         return Behavior.TRAINS
     if SERVING_TARGET.search(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:

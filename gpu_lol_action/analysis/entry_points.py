@@ -30,6 +30,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
+from gpu_lol_action.analysis.sky_tasks import quotes_task
 from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -88,6 +89,8 @@ def documented_runs(checkout: Checkout) -> list[Run]:
     found = []
     for command in launch_commands(checkout):
         script = _script(checkout, command)
+        if quotes_task(checkout, command.said):
+            continue
         if script is not None or not is_elsewhere(checkout, command):
             found.append(Run(Behavior.TRAINS, command.evidence, command, script, (), command.options))
     return found

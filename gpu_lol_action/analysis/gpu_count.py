@@ -14,11 +14,12 @@ from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
-from gpu_lol_action.analysis.hosting_files import counted
+from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
+from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -61,7 +62,7 @@ _NAMED = re.compile(
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return counts per machine, the surest first; none where nothing says any (then one is assumed)."""
     if run is None:
-        return []
+        return _wished(rented_wish(checkout, None))
     command, found = run.command, list[Finding]()
     if command is not None and command.nodes > 1:
         why = f"`{run.shown}` is started on {command.nodes} machines"
@@ -91,7 +92,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 def _hosted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that a host of models is asked for."""
-    wish = hosted_wish(checkout, run)
+    return _wished(hosted_wish(checkout, run))
+
+
+def _wished(wish: Wish | None) -> list[Finding]:
     if wish is None or wish.count is None:
         return []
     count, where = wish.count

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.command_verbs import only_judges
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
 
 _BESIDE = re.compile(
     r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|post_?process|download|convert(?:er)?|conversion|export|"
@@ -91,8 +92,8 @@ def is_variant(run: Run) -> bool:
         or {"use_cpu", "no_cuda", "cpu", "dry_run"} & run.options.keys()
     ):
         return True
-    if run.command is not None and run.command.nodes > 1:
-        return True
+    if run.command is not None and run.command.nodes > 1 and not sky_tasks_of(run.command.source):
+        return True  # a task of SkyPilot's asks for as many machines as its author could rent
     if any(_is_in(source.path, _TRIALS) for source in run.configs[:1]):
         return True
     if _is_in(run.evidence.path, _OTHER_MAKERS):
