@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.command_verbs import (
     by_name,
     by_verb,
     by_words,
+    is_known_to_train,
     is_named_for_training,
 )
 from gpu_lol_action.analysis.console_scripts import console_scripts
@@ -247,6 +248,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
+    if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
+        return Behavior.TRAINS
     if own is Behavior.NEITHER and hands_on(checkout, script):
         return Behavior.TRAINS
     # Asked only as far as the answer needs it: each may have to be parsed.

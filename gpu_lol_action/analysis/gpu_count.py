@@ -207,9 +207,14 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
     if not spreads and run.script is not None:
         return []
     statement = documented_count(
-        checkout, run, is_free=is_divided or run.command is None or _spreads(checkout, run, alone=True)
+        checkout, run, is_free=is_divided or run.command is None or _is_open(run) or _spreads(checkout, run, alone=True)
     )
     return [statement] if statement is not None else []
+
+
+def _is_open(run: Run) -> bool:
+    """Whether the command hands the number of processes over to the configuration of Accelerate's, which readers answer themselves."""
+    return run.command is not None and run.command.tool == "accelerate"
 
 
 def _shown_on(checkout: Checkout, run: Run) -> list[Finding]:
