@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
+from gpu_lol_action.analysis.ray_workers import ray_workers
 from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
@@ -77,6 +78,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = (
         laid_out(checkout, run)
+        or ray_workers(run.script if run.behavior is Behavior.TRAINS else None)
         or _listed_in_file(checkout, run)
         or _configured(checkout, run)
         or _listed(run)
@@ -207,14 +209,9 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
     if not spreads and run.script is not None:
         return []
     statement = documented_count(
-        checkout, run, is_free=is_divided or run.command is None or _is_open(run) or _spreads(checkout, run, alone=True)
+        checkout, run, is_free=is_divided or run.command is None or _spreads(checkout, run, alone=True)
     )
     return [statement] if statement is not None else []
-
-
-def _is_open(run: Run) -> bool:
-    """Whether the command hands the number of processes over to the configuration of Accelerate's, which readers answer themselves."""
-    return run.command is not None and run.command.tool == "accelerate"
 
 
 def _shown_on(checkout: Checkout, run: Run) -> list[Finding]:
