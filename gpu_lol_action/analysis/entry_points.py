@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.command_verbs import (
     by_name,
     by_verb,
     by_words,
+    is_known_to_train,
     is_named_for_training,
 )
 from gpu_lol_action.analysis.console_scripts import console_scripts
@@ -30,6 +31,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
+from gpu_lol_action.analysis.sky_tasks import quotes_task
 from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -89,6 +91,8 @@ def documented_runs(checkout: Checkout) -> list[Run]:
     found = []
     for command in launch_commands(checkout):
         script = _script(checkout, command)
+        if quotes_task(checkout, command.said):
+            continue
         if script is not None or not is_elsewhere(checkout, command):
             found.append(Run(Behavior.TRAINS, command.evidence, command, script, (), command.options))
     return found
@@ -245,6 +249,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
+    if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
+        return Behavior.TRAINS
     if own is Behavior.NEITHER and hands_on(checkout, script):
         return Behavior.TRAINS
     # Asked only as far as the answer needs it: each may have to be parsed.

@@ -14,11 +14,13 @@ from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
-from gpu_lol_action.analysis.hosting_files import counted
+from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
+from gpu_lol_action.analysis.ray_workers import ray_workers
+from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -61,7 +63,7 @@ _NAMED = re.compile(
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return counts per machine, the surest first; none where nothing says any (then one is assumed)."""
     if run is None:
-        return []
+        return _wished(rented_wish(checkout, None))
     command, found = run.command, list[Finding]()
     if command is not None and command.nodes > 1:
         why = f"`{run.shown}` is started on {command.nodes} machines"
@@ -76,6 +78,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = (
         laid_out(checkout, run)
+        or ray_workers(run.script if run.behavior is Behavior.TRAINS else None)
         or _listed_in_file(checkout, run)
         or _configured(checkout, run)
         or _listed(run)
@@ -91,7 +94,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 def _hosted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that a host of models is asked for."""
-    wish = hosted_wish(checkout, run)
+    return _wished(hosted_wish(checkout, run))
+
+
+def _wished(wish: Wish | None) -> list[Finding]:
     if wish is None or wish.count is None:
         return []
     count, where = wish.count

@@ -7,6 +7,7 @@ import itertools
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Import
 
@@ -105,7 +106,18 @@ def _targets(checkout: Checkout, script: Source, item: Import) -> list[Source]:
     if not here and item.module.startswith("."):  # a name that the package itself defines
         inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
         here = [source for source in inits if source is not None and source is not script]
-    return here or _from_larger_tree(checkout, item.module)
+    return here or _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)
+
+
+def _from_outer(checkout: Checkout, item: Import) -> list[Source]:
+    """Return what an import means whose first words are the name of this very folder in a larger tree."""
+    inner = without_outer(checkout, item.module) if not item.module.startswith(".") else None
+    if inner is None:
+        return []
+    tail = inner.replace(".", "/")
+    tails = [*([tail] if tail else []), *(f"{tail}/{name}".lstrip("/") for name in item.names[:MAX_NAMES])]
+    paths = [f"{each}{end}" for each in tails for end in (".py", "/__init__.py")]
+    return [source for path in paths if (source := checkout.find(path)) is not None]
 
 
 def _from_larger_tree(checkout: Checkout, module: str) -> list[Source]:

@@ -95,7 +95,7 @@ def choose_image(wish: ImageWish) -> ImageChoice:
 def _special(wish: ImageWish) -> others.FrameworkImage | None:
     """Return the image of a framework that has its own; None where PyTorch's is right."""
     if wish.framework == "tensorflow":
-        names = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tensorflow-cpu")
+        names = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu", "tensorflow-cpu")
         return others.tensorflow_image(specifier_of(wish.requirements, *names) or "")
     if wish.framework == "vllm":
         return others.vllm_image(specifier_of(wish.requirements, "vllm") or "")
