@@ -138,9 +138,8 @@ def trained_bytes(question: VramQuestion) -> tuple[float, float, float]:
     optimizer's moments go to main memory when the card is full. BAdam keeps weights at 16 bit, and of its block gradients and
     copies at 32 (Luo et al. 2024: 2 bytes per parameter, 16 per parameter of a block). Q-GaLore's weights lie at 8 bit.
     """
-    moments = moments_gb(question) / question.model.parameters_b
-    if is_paged(question):
-        moments = 0.0
+    size = question.model.parameters_b
+    moments = 0.0 if is_paged(question) or not size else moments_gb(question) / size
     if "badam" in question.optimizer.lower():
         return (4.0 if question.is_float32 else 2.0), 4.0, (0.0 if question.is_float32 else 4.0) + moments
     if has_quantized_weights(question.optimizer):

@@ -76,3 +76,7 @@ def test_the_papers_measured_figures_lie_within_the_range(
     found = estimate_vram(question)
     assert found.low_gib <= published_gb * GB / GIB <= found.high_gib
     assert found.expected_gib == pytest.approx(published_gb * GB / GIB, rel=0.1)
+
+
+def test_a_model_of_no_size_has_no_moments() -> None:
+    assert trained_bytes(VramQuestion(ModelFacts("toy", "llm", 0.0, 16, 1, 1, 1), Method.PRETRAIN))[2] == 4.0
