@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.rl_training import with_rl_words
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.shown_programs import shown_batch
@@ -21,7 +22,7 @@ from gpu_lol_action.analysis.training_sharding import offload_of, sharding_of
 from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 
-_BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
+_BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
           "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
@@ -77,7 +78,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         ]
     else:
         found += detect_serving(run, scope)
-    return [finding for finding in found if finding is not None]
+    return with_rl_words(checkout, run, found)
 
 
 def _batch(run: Run, scope: Scope) -> Finding | None:

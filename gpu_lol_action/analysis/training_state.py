@@ -9,7 +9,7 @@ from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
-                  "enable_activation_checkpointing", "gradient_checkpointing_enable")  # fmt: skip
+                  "enable_activation_checkpointing", "gradient_checkpointing_enable", "enable_gradient_checkpointing")  # fmt: skip
 # Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
 
