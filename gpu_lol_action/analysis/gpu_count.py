@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.ray_workers import ray_workers
 from gpu_lol_action.analysis.rented_machines import rented_wish
+from gpu_lol_action.analysis.rl_cards import cards_of
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -68,6 +69,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if command is not None and command.nodes > 1:
         why = f"`{run.shown}` is started on {command.nodes} machines"
         found.append(Finding("hardware.num_nodes", str(command.nodes), why, Confidence.HIGH, run.evidence))
+    if with_engines := cards_of(checkout, run):
+        return [*with_engines, *found]
     if command is not None and command.processes is not None:
         count = command.processes
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"

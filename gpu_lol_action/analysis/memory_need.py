@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.reconcile import (
     reconcile,
     statements,
 )
+from gpu_lol_action.analysis.rl_need import with_engine
 from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -94,7 +95,7 @@ def memory_need(
     if is_assumed and stated is None:
         question, count = spread_for_family(question, count)
     estimated = with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings)
-    breakdown = with_share(estimated, best(findings, SHARE_FIELD))
+    breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
