@@ -59,6 +59,7 @@ class Kept:
     at_work: float = 0.0
     unknown: int = 0
     is_sequence: bool = False
+    is_size_assumed: bool = False  # pictures, of whose pixels nothing is said, went in
     last: Tensor | None = None
     used: dict[int, Value] = field(default_factory=dict)
     sides: dict[int, tuple[float, ...]] = field(default_factory=dict)  # of the last picture or sound, by their count
