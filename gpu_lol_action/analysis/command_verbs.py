@@ -12,7 +12,21 @@ from gpu_lol_action.analysis.paths import Form
 TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
-_MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type")
+_MODES = (
+    "exec_mode",
+    "mode",
+    "run_mode",
+    "phase",
+    "action",
+    "job_type",
+    "opr",
+    "op",
+    "operation",
+    "cmd",
+    "command",
+    "func",
+    "run_type",
+)
 """Options that say which of its works a program is to do."""
 _TRAINING_MODE = re.compile(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
 _SERVING_MODE = re.compile(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")

@@ -39,7 +39,7 @@ class OwnNetwork:
 
     ``shape`` are the numbers of a transformer by the field that they speak for, as the program computes them before it builds it;
     ``is_size_assumed``: what one run keeps rests on pictures of a usual size, since nothing says how large they are;
-    ``known_as`` is a name under which the checkout itself registers the network.
+    ``is_of_file``: its layers stand row by row in a file of the run; ``known_as`` is a name under which the checkout itself registers the network.
     """
 
     name: str
@@ -52,6 +52,7 @@ class OwnNetwork:
     evidence: Evidence
     shape: tuple[tuple[str, int], ...] = ()
     is_size_assumed: bool = False
+    is_of_file: bool = False
     known_as: str = ""
 
 
@@ -120,6 +121,7 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
         unknown,
         where,
         is_size_assumed=kept.is_size_assumed,
+        is_of_file=machine.is_of_file,
     )
 
 

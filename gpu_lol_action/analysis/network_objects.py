@@ -200,6 +200,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Tensor):
         return features_of(owner, name)
     if isinstance(owner, Layer):
+        if f"@{name}" in owner.named:
+            return owner.named[f"@{name}"]
         number = layer_number(owner, name)
         return number if number is not None else Method(owner, name)
     if isinstance(owner, Counted):
@@ -285,6 +287,6 @@ def _of_class(machine: Machine, home: Class, name: str) -> Value:
 
 def assign_attribute(owner: Value, name: str, value: Value) -> None:
     """Give an object, or a node of a configuration, an attribute; the rest have none that we keep."""
-    held = owner.attributes if isinstance(owner, Instance) else owner
+    held = owner.attributes if isinstance(owner, Instance) else owner.named if isinstance(owner, Layer) else owner
     if isinstance(held, dict) and len(held) < 4 * MAX_LIST:
-        held[name] = value
+        held[f"@{name}" if isinstance(owner, Layer) else name] = value
