@@ -71,7 +71,9 @@ _GPUS = re.compile(
     rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:[A-Z]\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
-_NODES = re.compile(r"\s*(?:GPU\s+)?(?:nodes?|machines?|servers?)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE)
+_NODES = re.compile(
+    r"\s*(?:GPU\s+)?(?:nodes?|machines?|servers?)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE
+)
 _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "four": 4, "eight": 8}
 _USED = re.compile(
     r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|tested|recommend\w*|requir\w*|need\w*|"
@@ -203,7 +205,8 @@ def card_phrases(line: str) -> Iterator[CardPhrase]:
     is_demanded = is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
     counted = False
     before = [
-        (match[3], match[4] or match[2], _per_machine(match[1], line[match.end() :])) for match in _COUNTED.finditer(line)
+        (match[3], match[4] or match[2], _per_machine(match[1], line[match.end() :]))
+        for match in _COUNTED.finditer(line)
     ]
     behind = [(match[1], match[2], match[3]) for match in _COUNTED_BEHIND.finditer(line)]
     for name, size, number in before or behind:

@@ -28,7 +28,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _FIELD = "hardware.gpu_count"
 USUAL_NODE = 8  # cards of a machine that several of are asked for
-_KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
+_KEYS = ("num_processes", "nproc_per_node", "num_process_per_node", "num_processes_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
          "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
 _SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).

@@ -3,8 +3,8 @@
 Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.audio_seconds``, ``media.classes``,
 ``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
 ``media.trained_part``, ``media.runtime``, ``media.network`` (a network whose layers were counted), and of a network of one's own
-``media.own_network`` (its name), ``media.own_parameters``, ``media.own_outputs`` (numbers per sample) and
-``media.own_sequence`` (``yes`` where that is per position of a sequence).
+``media.own_network`` (its name), ``media.own_parameters``, ``media.own_outputs`` (numbers per sample),
+``media.own_sequence`` (``yes`` where that is per position of a sequence), ``media.own_assumed`` (``size`` where it rests on a usual one) and ``media.own_file``.
 """
 
 from __future__ import annotations
@@ -294,6 +294,7 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
     ]
     if network.known_as:
         values.append(("own_known_as", network.known_as))
-    if network.is_sequence:
-        values.append(("own_sequence", "yes"))
+    values += [("own_sequence", "yes")] if network.is_sequence else []
+    values += [("own_file", "yes")] if network.is_of_file else []
+    values += [("own_assumed", "size")] if network.is_size_assumed else []
     return [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]

@@ -152,7 +152,7 @@ def reconcile(
     is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
     weight = WEIGHT_OVER_ROUGH if is_told else chosen.weight
     size = computed_gib ** (1 - weight) * chosen.memory_gib**weight
-    if chosen.is_card and computed_gib > chosen.memory_gib:
+    if (chosen.is_card or _is_of_card(chosen, stated)) and computed_gib > chosen.memory_gib:
         size = chosen.memory_gib  # it ran there
     if not chosen.is_card and chosen.finding.confidence is Confidence.HIGH:
         size = max(size, _card_of(chosen.memory_gib))  # who says "at least" is not content with a smaller card
@@ -160,6 +160,12 @@ def reconcile(
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
+
+
+def _is_of_card(amount: Statement, stated: Sequence[Statement]) -> bool:
+    """Whether an amount is that of a card which is named in the same place: "A100 GPUs with 80 GB"."""
+    cards = (s for s in stated if s.is_card and s.finding.evidence == amount.finding.evidence)
+    return any(accelerators()[card.finding.value].marketed_gb == amount.memory_gib for card in cards)
 
 
 def _card_of(memory_gb: float) -> float:

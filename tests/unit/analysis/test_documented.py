@@ -360,6 +360,15 @@ def test_an_amount_beside_the_count_of_the_run_is_that_of_each_card():
     assert one.finding is other
 
 
+def test_an_amount_that_is_the_named_card_s_own_is_where_the_run_fitted():
+    line = Evidence("README.md", 4)
+    card = Finding("documented.training.card", "A100-80GB", "", MEDIUM, line)
+    amount = Finding("documented.training.memory_gb", "80", "", MEDIUM, line)
+    assert reconcile(120, statements([amount, card], trains=True), is_rough=False).required_gib == 80
+    elsewhere = Finding("documented.training.memory_gb", "80", "", MEDIUM, Evidence("README.md", 9))
+    assert reconcile(120, statements([elsewhere, card], trains=True), is_rough=False).required_gib > 80
+
+
 def test_rough_sum_gives_way_to_what_is_asked_for():
     assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=True).required_gib == 21
     assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=False) is None
