@@ -52,9 +52,8 @@ _SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
 _SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
-_ASSERTED = re.compile(
-    r"^[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE
-)
+# The leading line feed lets the expression engine leap from line to line.
+_ASSERTED = re.compile(r"\n[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE)
 _NAMED = re.compile(
     r"(?:^|[_.-])(?:(\d{1,2})_?gpus?|(\d{1,2})x[ahvb]\d{2,3}|x(\d{1,2})|(\d{1,2})xb\d+|gpus?(\d{1,2}))(?=$|[_.-])",
     re.IGNORECASE,
@@ -182,9 +181,10 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        found = _ASSERTED.search(text := source.text) if "world_size" in source.text.lower() else None
+        text = f"\n{source.text}"
+        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
         if found is not None and 1 <= int(found[1]) <= 64:
-            where = Evidence(source.path, text.count("\n", 0, found.start(1)) + 1)
+            where = Evidence(source.path, text.count("\n", 0, found.start(1)))
             return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
     return []
 

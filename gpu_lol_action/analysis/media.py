@@ -216,7 +216,8 @@ def _networks_of(source: Source) -> tuple[tuple[int, Call, str], ...]:
 
 def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, imports_networks: bool) -> str | None:
     """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
-    if call.last in {"create_model", "get_model", "YOLO", "RTDETR"}:
+    last = call.last
+    if last in {"create_model", "get_model", "YOLO", "RTDETR"}:
         first = (
             code.resolve(call.arguments[0])
             if call.arguments
@@ -225,11 +226,11 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
         network = find_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
     is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
-    if call.last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
+    if last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
         return None  # counted with its encoder, as a network of the program's own
-    if call.last in _SEGMENTERS and (is_library or imports_networks):
-        return "unet3d-128" if call.last in _VOLUMES else _segmenter(call)
-    bare = call.last.lower()
+    if last in _SEGMENTERS and (is_library or imports_networks):
+        return "unet3d-128" if last in _VOLUMES else _segmenter(call)
+    bare = last.lower()
     # A small word may be any function, or an instance that is called: only what the library's names are made of counts.
     if (
         not (is_library or imports_networks)
