@@ -99,7 +99,7 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 def _targets(checkout: Checkout, script: Source, item: Import) -> list[Source]:
     """Return the files of this checkout that one import means."""
     if item.module.partition(".")[0] not in _own_words(checkout):  # a library's: most imports are
-        return _from_larger_tree(checkout, item.module)
+        return _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)
     bases = _bases(script, item.module)
     tail = item.module.lstrip(".").replace(".", "/")
     # What is taken from a folder may be a module of it (`from models import unet`).

@@ -2,9 +2,9 @@
 
 Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.audio_seconds``, ``media.classes``,
 ``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
-``media.trained_part``, ``media.runtime``, ``media.network`` (a network whose layers were counted), and of a network of one's own
-``media.own_network`` (its name), ``media.own_parameters``, ``media.own_outputs`` (numbers per sample),
-``media.own_sequence`` (``yes`` where that is per position of a sequence), ``media.own_assumed`` (``size`` where it rests on a usual one) and ``media.own_file``.
+``media.trained_part``, ``media.runtime``, ``media.network`` (whose layers were counted); of one's own network ``media.own_network``
+(its name), ``media.own_parameters``, ``media.own_outputs`` (per sample), ``media.own_sequence`` (``yes`` where that is per position),
+``media.own_assumed`` (``size``: a usual one), ``media.own_file``.
 """
 
 from __future__ import annotations
@@ -218,11 +218,8 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
     """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
     last = call.last
     if last in {"create_model", "get_model", "YOLO", "RTDETR"}:
-        first = (
-            code.resolve(call.arguments[0])
-            if call.arguments
-            else code.resolve(call.keyword("model_name", "model", "name"))
-        )
+        named = call.arguments[0] if call.arguments else call.keyword("model_name", "model", "name")
+        first = code.resolve(named)
         network = find_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
     is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))

@@ -93,8 +93,7 @@ def memory_need(
     is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_assumed and stated is None:
         question, count = spread_for_family(question, count)
-    estimated = with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings)
-    estimated = up_to(estimated, bound)
+    estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
