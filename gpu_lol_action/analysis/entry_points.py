@@ -20,7 +20,7 @@ from gpu_lol_action.analysis.command_verbs import (
 )
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.handed_on import hands_on, learns_elsewhere
+from gpu_lol_action.analysis.handed_on import hands_on, is_trial, learns_elsewhere
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
@@ -243,7 +243,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
-    if own is Behavior.TRAINS or (uses_gpu and learns_elsewhere(script)):
+    if own is Behavior.TRAINS or is_trial(script) or (uses_gpu and learns_elsewhere(script)):
         return Behavior.TRAINS
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
