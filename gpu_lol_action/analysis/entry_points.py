@@ -20,12 +20,13 @@ from gpu_lol_action.analysis.command_verbs import (
 )
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.handed_on import hands_on, learns_elsewhere
+from gpu_lol_action.analysis.handed_on import hands_on, is_trial, learns_elsewhere
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.library_copies import without_copies
+from gpu_lol_action.analysis.modal_orders import modal_orders
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
@@ -238,17 +239,19 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
     if script.code is None:
         return Behavior.NEITHER
-    if service_of(checkout, script) is not None:
+    if service_of(checkout, script) is not None and not _trains_beside_serving(script):
         return Behavior.INFERS
     closure = import_closure(checkout, script)
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
-    if own is Behavior.TRAINS or (uses_gpu and learns_elsewhere(script)):
+    if own is Behavior.TRAINS or is_trial(script) or (uses_gpu and learns_elsewhere(script)):
         return Behavior.TRAINS
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
+    if modal_orders(script) and _trains_beside_serving(script):
+        return Behavior.TRAINS
     if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and hands_on(checkout, script):
@@ -266,6 +269,13 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     ):
         return Behavior.INFERS
     return own
+
+
+def _trains_beside_serving(script: Source) -> bool:
+    """Whether a program of Modal's, which hosts functions of any kind, trains what it serves."""
+    if not modal_orders(script):
+        return False
+    return bool(TRAINING_TARGET.search(script.name)) or _behavior(script) is Behavior.TRAINS
 
 
 def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:

@@ -13,6 +13,9 @@ from gpu_lol_action.analysis.paths import Form
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 LEAST_NAME = len("a.py")
 _LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
+_TRIAL = re.compile(
+    r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter)\b", re.MULTILINE
+)
 _DEEP = ("torch", "tensorflow", "jax")
 
 
@@ -51,6 +54,12 @@ def _starts_another(checkout: Checkout, source: Source) -> bool:
             if any(each.code is not None and each.code.imported() & GPU_MODULES for each in reached):
                 return True
     return False
+
+
+def is_trial(script: Source) -> bool:
+    """Whether a program defines what Determined's own loop trains: it is started by that loop, and shows none."""
+    code = script.code
+    return code is not None and "determined" in code.imported() and _TRIAL.search(script.text) is not None
 
 
 def learns_elsewhere(script: Source) -> bool:

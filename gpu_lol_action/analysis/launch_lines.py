@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
@@ -39,9 +40,10 @@ _VARIABLE = re.compile(
 # `: ${BATCH_SIZE:=16}` sets what nobody has set.
 _FALLBACK = re.compile(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
 # A list of words that goes on in the next line: `ARGS=(`, `ARGS="`.
-_OPEN = re.compile(r"^(?:export\s+)?[A-Za-z_]\w*\+?=(?:\([^)]*|\"[^\"]*|'[^']*)$")
-_LIST = re.compile(r"\s*(?:export\s+)?[A-Za-z_]\w*\+?=\(")
-_ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
+_SETS = r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)?)?"
+_OPEN = re.compile(rf"^{_SETS}[A-Za-z_]\w*\+?=(?:\((?:[^()]|\$\([^()]*\))*|\"[^\"]*|'[^']*)$")
+_LIST = re.compile(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
+_ARRAY = re.compile(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
@@ -257,6 +259,9 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
         return
     if is_hosted(source):
         yield from hosted_lines(source)
+        return
+    if is_azure_job(source.text):
+        yield from azure_lines(source)
         return
     if re.search(r"^(?:services|kind|spec):", source.text, re.MULTILINE):
         yield from _containers(source)

@@ -23,7 +23,7 @@ from gpu_lol_action.analysis.cpu_bound import (
 )
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
-from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
@@ -92,7 +92,9 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "most of the programs ask models that companies host, and hardly any computes something itself"
     if run is None and _only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
-    if not _touches_a_device(checkout):
+    # Of a program that is not here nobody can say that it stays on the CPU.
+    is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
+    if not is_away and not _touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
 
@@ -114,7 +116,7 @@ def _only_embeds(checkout: Checkout) -> bool:
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
     # What is shown may be one use of many; in a folder of documents alone it is all there is.
-    is_one_of_many = run is not None and is_shown(run.script) and bool(checkout.of(Form.PYTHON, Form.NOTEBOOK))
+    is_one_of_many = run is not None and is_shown(run.script) and _has_more(checkout)
     run = None if is_one_of_many else run
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
@@ -146,9 +148,20 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     return _need_by_command(checkout, run, is_library=is_library) or native_need(checkout)
 
 
+_HELPERS = frozenset({"utils", "util", "helpers"})
+
+
+def _has_more(checkout: Checkout) -> bool:
+    """Whether a checkout has something to start or to install besides what a document shows: then that is one use of many."""
+    programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    if all(set(source.path.split("/")[:-1]) & _HELPERS for source in programs):
+        return any(is_started(checkout, s) for s in programs) or bool(programs and lists_of(checkout).projects)
+    return True
+
+
 def _of_a_document(checkout: Checkout, run: Run | None) -> Finding | None:
     """Return that the program which a document shows needs a GPU, where the checkout has no other: it is a model's card."""
-    if run is None or run.script is None or not is_shown(run.script) or checkout.of(Form.PYTHON, Form.NOTEBOOK):
+    if run is None or run.script is None or not is_shown(run.script) or _has_more(checkout):
         return None
     used = run.script.code.imported() & GPU_MODULES if run.script.code is not None else set()
     why = f"the program that the documentation shows imports `{min(used)}`" if used else ""
