@@ -7,6 +7,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis import attention_kind
 from gpu_lol_action.analysis.media_question import with_media
 from gpu_lol_action.analysis.model_parallel import EXPERT, PIPELINE, RUNTIME, TENSOR, WHOLE_NORMS
+from gpu_lol_action.analysis.picture_lengths import PIXELS, with_pictures
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
@@ -46,7 +47,10 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     engine = value_of_best(findings, "serving.engine")
     if engine is not None:
         default = context_length(model.name) or LONGEST_REQUEST
-    length = int(value_of_best(findings, "training.sequence_length") or default)
+    said = best(findings, "training.sequence_length")
+    length = (
+        with_pictures(model, said, default, best(findings, PIXELS)) if trains else int(said.value if said else default)
+    )
     if engine is not None and (model.source == "name" or not model.has_shape):
         length = min(
             length, LONGEST_REQUEST

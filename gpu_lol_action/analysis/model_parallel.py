@@ -63,7 +63,9 @@ def _said(checkout: Checkout, run: Run) -> list[Setting]:
         setting
         for _, settings in scope_of(checkout, run).tiers[:2]
         for setting in settings
-        if not _OTHERS.search(setting.path)
+        if not _OTHERS.search(
+            setting.path.removeprefix("actor_rollout_ref.")
+        )  # verl's word for all that shares the cards
     ]
 
 

@@ -112,3 +112,20 @@ def test_swifts_ways_of_feedback_keep_further_models(checkout: Build, kind: str,
     found = analyze(checkout({"run.sh": command}))
     assert found.breakdown is not None
     assert {t.name for t in found.breakdown.terms} & {"critic", "reward model", "teacher"} == terms
+
+
+def test_verls_actor_is_cut_as_its_own_section_says(checkout: Build) -> None:
+    command = """backend=megatron
+max_response_length=$((1024 * 2))
+python3 -m verl.trainer.main_ppo --config-name=ppo_megatron_trainer algorithm.adv_estimator=grpo \\
+  actor_rollout_ref.model.path=$ROOT/models/Qwen3-8B actor_rollout_ref.actor.strategy=$backend \\
+  data.max_prompt_length=512 data.max_response_length=$max_response_length \\
+  actor_rollout_ref.actor.megatron.tensor_model_parallel_size=4 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 \\
+  actor_rollout_ref.rollout.tensor_model_parallel_size=2 trainer.n_gpus_per_node=8
+"""
+    found = analyze(checkout({"run.sh": command}))
+    assert said(found, "training.tensor_parallel") == "4"
+    assert said(found, "training.sharding") is None
+    assert said(found, "training.sequence_length") == "2560"
+    assert found.breakdown is not None
+    assert "8.19 B" in found.breakdown.terms[0].basis
