@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.gpus import find_accelerator
+from gpu_lol_action.domain.named_cards import find_named_card
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
 _KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|显存)"
@@ -55,7 +56,8 @@ _MAIN_MEMORY = re.compile(
     re.IGNORECASE,
 )
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
-         r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|Titan\s?RTX)")  # fmt: skip
+         r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
+         r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:GPUs?\s+with\s+\*{0,2})?(\d{2,3})\s?GB?\b)?"
 _COUNTED = re.compile(
     rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
@@ -76,7 +78,7 @@ _USED = re.compile(
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
-    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|TensorRT|ONNX|hours? on)",
+    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|TensorRT|ONNX)",
     re.IGNORECASE,
 )
 _TRAINING = re.compile(
@@ -233,4 +235,4 @@ def find_card(name: str, size: str | None) -> str | None:
     bare = re.sub(r"^([AH])800$", r"\g<1>100", re.sub(r"[\s-]+", " ", name.strip().upper()))
     found = find_accelerator(f"{bare}-{size}GB") if size else None
     found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
-    return found.name if found else None
+    return found.name if found else find_named_card(bare)

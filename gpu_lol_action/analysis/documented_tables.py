@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _CARDS_HEADER = re.compile(
     r"(?:(?:pre-?)?train(?:ing|ed)?\s+|fine-?tun(?:e|ing)\s+|inference\s+|recommended\s+)?"
-    r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name)s?)?|hardware|accelerators?|graphics cards?)",
+    r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name|config(?:uration)?)s?)?(?:\s*(?:and|&|/|×|x)\s*(?:count|number|quantity))?|hardware|accelerators?|graphics cards?)",
     re.IGNORECASE,
 )
 # A table of how fast something is names cards on which it was measured, not those that it needs.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gib
 
 WEIGHT_OF_MEMORY = 0.7
 WEIGHT_OF_REMARK = 0.3  # in a comment, beside one of many settings
@@ -85,7 +86,7 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
         weight = {Confidence.HIGH: WEIGHT_OF_DEMANDED_CARD, Confidence.MEDIUM: WEIGHT_OF_CARD}.get(
             finding.confidence, WEIGHT_OF_NAMED_CARD
         )
-        return Statement(accelerators()[finding.value].memory_gib, True, weight, rank, finding)
+        return Statement(named_card_gib(finding.value), True, weight, rank, finding)
     weight = WEIGHT_OF_MEMORY if finding.confidence is not Confidence.LOW else WEIGHT_OF_REMARK
     return Statement(float(finding.value), False, weight, rank, finding)
 
