@@ -250,7 +250,12 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
     learns = script.code.has_main and script.code.calls_named("learn")
     is_named = bool(TRAINING_TARGET.search(script.path) or learns)
-    may_train = own is Behavior.NEITHER or is_named or any(_has_training_options(s) for s in (script, *options))
+    may_train = (
+        own is Behavior.NEITHER
+        or is_named
+        or _calls_training(script)
+        or any(_has_training_options(s) for s in (script, *options))
+    )
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and any(
@@ -264,6 +269,14 @@ def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:
     """Return what a module does that a program imports; one that takes all names of another (`*`) has its libraries from there."""
     takes_all = source.code is not None and any("*" in item.names for item in source.code.imports)
     return _behavior(source, uses_gpu=uses_gpu and takes_all)
+
+
+@remembered
+def _calls_training(script: Source) -> bool:
+    """Whether a program calls a function that is named for training, of another module (``simclr_train(loader, model)``)."""
+    calls = script.code.calls if script.code is not None and script.mentions("train") else ()
+    named = (call for call in calls if re.fullmatch(r"(?:\w+_)?train(?:_\w+)?", call.last))
+    return any("." not in call.name and len(call.arguments) > 1 for call in named)
 
 
 @remembered

@@ -1,6 +1,6 @@
 """What a program says of pictures, video and sound, and the networks for them that it builds.
 
-Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.audio_seconds``, ``media.classes``,
+Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.tubelet`` (frames of a patch), ``media.audio_seconds``, ``media.classes``,
 ``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
 ``media.trained_part``, ``media.runtime``, ``media.network`` (a network whose layers were counted), and of a network of one's own
 ``media.own_network`` (its name), ``media.own_parameters``, ``media.own_outputs`` (numbers per sample),
