@@ -136,6 +136,7 @@ class Machine:
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
     # Programs that a dotted origin may mean, asked from a folder.
     origins: dict[tuple[str, str], list[Program]] = field(default_factory=dict)
+    named: dict[str, Program | None] = field(default_factory=dict)  # the program that a dotted name means
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
     strangers: int = 0  # parts of libraries that nothing is known of, so far
     nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
@@ -206,8 +207,11 @@ class Machine:
 
     def module(self, dotted: str) -> Program | None:
         """Return the program that a dotted name means, where all of its words are those of the path."""
-        words, last = set(dotted.split(".")), dotted.rpartition(".")[2]
-        return next((p for p in self.meant_by(dotted) if p.stem == last and words.issubset(p.dotted)), None)
+        if dotted not in self.named:
+            words, last = set(dotted.split(".")), dotted.rpartition(".")[2]
+            meant = (p for p in self.meant_by(dotted) if p.stem == last and words.issubset(p.dotted))
+            self.named[dotted] = next(meant, None)
+        return self.named[dotted]
 
     def _own(self, name: str, program: Program) -> Value | None:
         key = (program.source.path, name)
