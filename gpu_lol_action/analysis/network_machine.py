@@ -134,8 +134,7 @@ class Machine:
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
-    # Programs that a dotted origin may mean, asked from a folder.
-    origins: dict[tuple[str, str], list[Program]] = field(default_factory=dict)
+    origins: dict[tuple[str, str], list[Program]] = field(default_factory=dict)  # programs that may be meant, by folder
     named: dict[str, Program | None] = field(default_factory=dict)  # the program that a dotted name means
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
     strangers: int = 0  # parts of libraries that nothing is known of, so far
@@ -165,18 +164,17 @@ class Machine:
     def find(self, name: str, program: Program | None) -> Value:
         """Return the class, function or value of that name: the program's own, what it imports, then any other program's."""
         key = (program.source.path if program is not None else "", name)
-        if key not in self.found:
-            self.found[key] = self._find(name, program)
-        return self.found[key]
+        return self.found[key] if key in self.found else self.found.setdefault(key, self._find(name, program))
 
     def meant_by(self, origin: str, asking: Program | None = None) -> list[Program]:
         """Return the programs whose module a dotted origin may name: those whose folders it names too, then neighbors, first."""
         folder = asking.source.folder if asking is not None else ""
         if (origin, folder) not in self.origins:
             words = set(origin.split("."))
-            meant = [program for program in self.programs if program.stem in words]
-            meant.sort(key=lambda each: (-len(words.intersection(each.dotted)), each.source.folder != folder))
-            self.origins[origin, folder] = meant
+            meant = (program for program in self.programs if program.stem in words)
+            self.origins[origin, folder] = sorted(
+                meant, key=lambda p: (-len(words.intersection(p.dotted)), p.source.folder != folder)
+            )
         return self.origins[origin, folder]
 
     def _find(self, name: str, program: Program | None) -> Value:
