@@ -34,6 +34,7 @@ _TRAINING_CALLS = frozenset({
     "backward", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward", "train_step", "value_and_grad",
     "training_step", "apply_gradients", "train_and_evaluate", "fit_generator", "train_detector", "train_model",
     "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train",
+    "optimize_parameters", "update_learning_rate", "_train",
     "zero_grad", "create_supervised_trainer", "pretrain_recipe", "finetune_recipe", "run_training",
 })  # fmt: skip
 _TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",

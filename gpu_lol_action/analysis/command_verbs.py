@@ -18,7 +18,8 @@ _EXAMPLE_PROGRAM = re.compile(
     r"run_(?:tf_)?(?:classifier|squad|pre_?train(?:ing)?|glue|ner|mlm|clm|qa|swag|race|language_modeling)\w*\.py"
 )
 _TRAINING_PROGRAM = re.compile(r"(?:\w+_)?(?:pre_?)?train(?:er)?(?:_|\.py)")
-_MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type")
+_MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type", "opr", "op", "operation", "cmd", "command", "func",
+          "run_type")  # fmt: skip
 """Options that say which of its works a program is to do."""
 _TRAINING_MODE = re.compile(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
 _SERVING_MODE = re.compile(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")

@@ -22,7 +22,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gib
 
 MAX_LINES = 3000
 MAX_LINE_CHARACTERS = 600
@@ -58,6 +58,8 @@ _PARTS_OF_INSTANCES = ("large", "metal", "_v", "gpu-")
 """One of them stands in each instance's name: words are found long before an expression of all names is tried everywhere."""
 _PART = re.compile(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
 LARGEST_PART = 0.6
+_SWITCH = re.compile(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
+LINES_TO_CONDITION = 4
 _INSTANCE = re.compile(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
 # "# 18GiB * 2", "# 2 x 24 GB": a remark that is nothing else.
 _EACH = re.compile(
@@ -73,7 +75,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return list(wish_findings(rented)) if rented is not None else []
     found: list[Finding] = []
     for source in _files(checkout, run):
-        found.extend(_of_file(source))
+        found.extend(finding for finding in _of_file(source) if not _is_of_option_left_off(finding, source, run))
     ordered = {finding.evidence.path for finding in found if finding.field == "documented.card"}
     if ordered & {source.path for source in run.configs}:
         # What the configuration orders is no longer what its program would order without.
@@ -90,6 +92,18 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     said = {(finding.field, finding.value, finding.evidence) for finding in found}
     wished = [f for f in wish_findings(wish) if (f.field, f.value, f.evidence) not in said] if wish is not None else []
     return [*found, *dstack_orders(checkout, folder), *wished]
+
+
+def _is_of_option_left_off(finding: Finding, source: Source, run: Run) -> bool:
+    """Whether a remark stands above ``if args.x:`` of a switch that is off unless the command says ``--x``, which it does not."""
+    if finding.field != "documented.memory_gb" or source.form is not Form.PYTHON:
+        return False
+    behind = source.text.split("\n")[finding.evidence.line : finding.evidence.line + LINES_TO_CONDITION]
+    statement = next((line.strip() for line in behind if line.strip() and not line.lstrip().startswith("#")), "")
+    asked = _SWITCH.fullmatch(statement)
+    if asked is None or asked[1] in run.options:
+        return False
+    return re.search(rf"[\"']--{re.escape(asked[1])}[\"'][^()]{{0,80}}\bstore_true\b", source.text) is not None
 
 
 def hosted_wish(checkout: Checkout, run: Run) -> Wish | None:
@@ -140,7 +154,7 @@ def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
         part = _PART.fullmatch(match[1]) if match else None
         if match is not None and part is not None and (found := _folded(part[1])) is not None:
             size = int(part[2])
-            if size < accelerators()[found].memory_gib * LARGEST_PART:
+            if size < named_card_gib(found) * LARGEST_PART:
                 why = f"`{match[0].strip()[:60]}` asks for a part of {found}"
                 yield Finding("documented.memory_gb", str(size), why, Confidence.HIGH, where)
                 return

@@ -20,13 +20,12 @@ from gpu_lol_action.analysis.command_verbs import (
 )
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.handed_on import hands_on, is_trial, learns_elsewhere
+from gpu_lol_action.analysis.handed_on import hands_on, is_trial, learns_elsewhere, trains_what_it_serves
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.library_copies import without_copies
-from gpu_lol_action.analysis.modal_orders import modal_orders
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
@@ -41,6 +40,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
+_LEARNER = re.compile(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 _BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
@@ -238,7 +238,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
     if script.code is None:
         return Behavior.NEITHER
-    if service_of(checkout, script) is not None and not _trains_beside_serving(script):
+    if service_of(checkout, script) is not None and not trains_what_it_serves(script, _behavior(script)):
         return Behavior.INFERS
     closure = import_closure(checkout, script)
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
@@ -249,7 +249,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
-    if modal_orders(script) and _trains_beside_serving(script):
+    if trains_what_it_serves(script, own):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
         return Behavior.TRAINS
@@ -259,6 +259,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
     learns = script.code.has_main and script.code.calls_named("learn")
     is_named = bool(TRAINING_TARGET.search(script.path) or learns)
+    is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
     may_train = own is Behavior.NEITHER or is_named or any(_has_training_options(s) for s in (script, *options))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
@@ -267,13 +268,6 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     ):
         return Behavior.INFERS
     return own
-
-
-def _trains_beside_serving(script: Source) -> bool:
-    """Whether a program of Modal's, which hosts functions of any kind, trains what it serves."""
-    if not modal_orders(script):
-        return False
-    return bool(TRAINING_TARGET.search(script.name)) or _behavior(script) is Behavior.TRAINS
 
 
 def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:

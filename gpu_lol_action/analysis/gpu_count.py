@@ -21,13 +21,14 @@ from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.ray_workers import ray_workers
 from gpu_lol_action.analysis.rented_machines import rented_wish
+from gpu_lol_action.analysis.rl_cards import cards_of
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _FIELD = "hardware.gpu_count"
 USUAL_NODE = 8  # cards of a machine that several of are asked for
-_KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
+_KEYS = ("num_processes", "nproc_per_node", "num_process_per_node", "num_processes_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
          "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
 _SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).
@@ -51,9 +52,8 @@ _SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
 _SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
-_ASSERTED = re.compile(
-    r"^[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE
-)
+# The leading line feed lets the expression engine leap from line to line.
+_ASSERTED = re.compile(r"\n[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE)
 _NAMED = re.compile(
     r"(?:^|[_.-])(?:(\d{1,2})_?gpus?|(\d{1,2})x[ahvb]\d{2,3}|x(\d{1,2})|(\d{1,2})xb\d+|gpus?(\d{1,2}))(?=$|[_.-])",
     re.IGNORECASE,
@@ -68,6 +68,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if command is not None and command.nodes > 1:
         why = f"`{run.shown}` is started on {command.nodes} machines"
         found.append(Finding("hardware.num_nodes", str(command.nodes), why, Confidence.HIGH, run.evidence))
+    if with_engines := cards_of(checkout, run):
+        return [*with_engines, *found]
     if command is not None and command.processes is not None:
         count = command.processes
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
@@ -179,9 +181,10 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        found = _ASSERTED.search(text := source.text) if "world_size" in source.text.lower() else None
+        text = f"\n{source.text}"
+        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
         if found is not None and 1 <= int(found[1]) <= 64:
-            where = Evidence(source.path, text.count("\n", 0, found.start(1)) + 1)
+            where = Evidence(source.path, text.count("\n", 0, found.start(1)))
             return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
     return []
 

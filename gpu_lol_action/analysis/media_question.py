@@ -48,6 +48,10 @@ def whole_network(
         return _own_model(findings, int(own.value) / 1e9)
     if named is not None and named.confidence is Confidence.HIGH:
         return None
+    if _text(findings, "media.own_file") and named is not None:
+        return _own_model(
+            findings, int(own.value) / 1e9
+        )  # what the run's own file lists, whatever a program starts with
     if named is None and _is_said_larger(findings, int(own.value)):
         return None
     if named is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
@@ -45,6 +46,8 @@ _WIDTHS = (
     "w",
 )
 _PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
+# What judges pictures that are made scales them for a classifier of its own (Inception's 299 pixels).
+_JUDGES = re.compile(r"(?:^|[/_])(?:inception|fid|lpips|metrics?|clean_?fid|perceptual)(?:[/_.]|$)", re.IGNORECASE)
 _PAIR = (
     "video_size",
     "size",
@@ -85,6 +88,7 @@ _TRANSFORMS = (
 # Pixels of well-known data sets, as their papers give them.
 _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar10": 32, "cifar100": 32, "svhn": 32, "usps": 16, "omniglot": 105,
              "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
+_NAMED = frozenset({"dataset", "data_set", "dataset_name", "dataset_type", "dset"})
 _SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
 LEAST, MOST = 16, 8192
 
@@ -135,7 +139,18 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from _bare_side(scope)
     yield from _from_transforms(sources)
+    yield from _of_named_datasets(scope)
     yield from _from_datasets(sources)
+
+
+def _of_named_datasets(scope: Scope) -> Iterator[Finding]:
+    """Yield the pictures' size of a well-known data set that the command or the configuration names."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            side = _DATASETS.get(re.sub(r"[_-]", "", setting.text.lower())) if setting.key in _NAMED else None
+            if side is not None:
+                found = Found(setting, min(confidence, Confidence.MEDIUM))
+                yield replace(_finding("media.image_size", str(side), found), why=f"pictures of `{setting.text}`")
 
 
 def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
@@ -143,7 +158,8 @@ def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
     for found in scope.under(names):
         number, setting = as_number(found.text), found.setting
         least = 64 if len(setting.key) == 1 else LEAST
-        if number is not None and least <= number <= MOST and not _PART_OF_MODEL.search(setting.path):
+        is_other = _PART_OF_MODEL.search(setting.path) or _JUDGES.search(setting.evidence.path)
+        if number is not None and least <= number <= MOST and not is_other:
             return found
     return None
 
@@ -161,7 +177,7 @@ def _pair(scope: Scope) -> tuple[str, Found] | None:
     """Return two sides that one setting gives: ``720 1280``, ``512,512``, ``832*480``, ``(224, 224, 3)``."""
     for confidence, settings in scope.tiers[:4]:
         for setting in settings:
-            if setting.key not in _PAIR:
+            if setting.key not in _PAIR or _JUDGES.search(setting.evidence.path):
                 continue
             whole = re.fullmatch(r"[\[(]?\s*(\d{2,4})\s*[,x*\s]\s*(\d{2,4})(?:\s*,\s*[13])?\s*[\])]?", setting.text)
             if whole and LEAST <= int(whole[1]) <= MOST and LEAST <= int(whole[2]) <= MOST:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gib
 
 WEIGHT_OF_MEMORY = 0.7
 WEIGHT_OF_REMARK = 0.3  # in a comment, beside one of many settings
@@ -85,7 +86,7 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
         weight = {Confidence.HIGH: WEIGHT_OF_DEMANDED_CARD, Confidence.MEDIUM: WEIGHT_OF_CARD}.get(
             finding.confidence, WEIGHT_OF_NAMED_CARD
         )
-        return Statement(accelerators()[finding.value].memory_gib, True, weight, rank, finding)
+        return Statement(named_card_gib(finding.value), True, weight, rank, finding)
     weight = WEIGHT_OF_MEMORY if finding.confidence is not Confidence.LOW else WEIGHT_OF_REMARK
     return Statement(float(finding.value), False, weight, rank, finding)
 
@@ -151,7 +152,7 @@ def reconcile(
     is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
     weight = WEIGHT_OVER_ROUGH if is_told else chosen.weight
     size = computed_gib ** (1 - weight) * chosen.memory_gib**weight
-    if chosen.is_card and computed_gib > chosen.memory_gib:
+    if (chosen.is_card or _is_of_card(chosen, stated)) and computed_gib > chosen.memory_gib:
         size = chosen.memory_gib  # it ran there
     if not chosen.is_card and chosen.finding.confidence is Confidence.HIGH:
         size = max(size, _card_of(chosen.memory_gib))  # who says "at least" is not content with a smaller card
@@ -159,6 +160,12 @@ def reconcile(
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
+
+
+def _is_of_card(amount: Statement, stated: Sequence[Statement]) -> bool:
+    """Whether an amount is that of a card which is named in the same place: "A100 GPUs with 80 GB"."""
+    cards = (s for s in stated if s.is_card and s.finding.evidence == amount.finding.evidence)
+    return any(accelerators()[card.finding.value].marketed_gb == amount.memory_gib for card in cards)
 
 
 def _card_of(memory_gb: float) -> float:

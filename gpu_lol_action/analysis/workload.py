@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.native_programs import native_need, native_workload
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
@@ -64,6 +65,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
                 "workload", kind, f"{wish.why}, and starts nothing of this checkout", Confidence.LOW, wish.evidence
             ),
         ]
+    if run is None and need == native_need(checkout):
+        return [need, native_workload(checkout, need)]
     if run is None:
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
@@ -133,7 +136,8 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         source, module, line = imports[0]
         return Finding("gpu.use", "yes", f"`{module}` is imported", Confidence.HIGH, Evidence(source.path, line))
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
-        if is_library and _is_beside(source):
+        # A library's own module only hands on what its user asks for.
+        if is_library and (_is_beside(source) or not is_started):
             continue
         boosted = boosting_on_gpu(source.code) if source.code is not None else None
         if boosted is not None:
@@ -141,7 +145,7 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
             return Finding("gpu.use", "yes", why, Confidence.HIGH, Evidence(source.path, boosted[1]))
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
-    return _need_by_command(checkout, run, is_library=is_library)
+    return _need_by_command(checkout, run, is_library=is_library) or native_need(checkout)
 
 
 _HELPERS = frozenset({"utils", "util", "helpers"})
