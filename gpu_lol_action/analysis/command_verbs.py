@@ -44,7 +44,7 @@ _MODULE_BESIDE = re.compile(
 )
 _NAMES_MODEL = re.compile(r"(?:^|[._])(?:model|llm|actor|pretrain|partial_pretrain|checkpoint|hf_ckpt|init)(?:$|[._])")
 _NAMES_STEP = re.compile(
-    r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path)$|batch_size"
+    r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path|train_set)$|batch_size"
 )
 
 

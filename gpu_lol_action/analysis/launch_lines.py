@@ -60,6 +60,7 @@ _PROMPT = re.compile(
 )
 _IN_NOTEBOOK = re.compile(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
 _SHELL = re.compile(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
+_PIPED = re.compile(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
 
@@ -143,7 +144,8 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
                 variables = {**variables, found[1]: put.strip()[:2000]}
             continue
         inner = _SHELL.fullmatch(joined)
-        for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", inner[1] if inner else joined):
+        whole = _PIPED.sub(r"\1)", inner[1] if inner else joined)  # a pipe in what is asked for parts no commands
+        for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", whole):
             if part.strip():
                 yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section)
 

@@ -171,10 +171,9 @@ class Machine:
         folder = asking.source.folder if asking is not None else ""
         if (origin, folder) not in self.origins:
             words = set(origin.split("."))
-            meant = (program for program in self.programs if program.stem in words)
-            self.origins[origin, folder] = sorted(
-                meant, key=lambda p: (-len(words.intersection(p.dotted)), p.source.folder != folder)
-            )
+            meant = [program for program in self.programs if program.stem in words]
+            meant.sort(key=lambda each: (-len(words.intersection(each.dotted)), each.source.folder != folder))
+            self.origins[origin, folder] = meant
         return self.origins[origin, folder]
 
     def _find(self, name: str, program: Program | None) -> Value:

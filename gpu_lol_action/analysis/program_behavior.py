@@ -8,10 +8,9 @@ from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, is_known_to_train
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.handed_on import hands_on, is_trial, learns_elsewhere
+from gpu_lol_action.analysis.handed_on import hands_on, is_trial, learns_elsewhere, trains_what_it_serves
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.library_copies import without_copies
-from gpu_lol_action.analysis.modal_orders import modal_orders
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.texts import may_give
 
@@ -27,7 +26,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
     if script.code is None:
         return Behavior.NEITHER
-    if service_of(checkout, script) is not None and not _trains_beside_serving(script):
+    if service_of(checkout, script) is not None and not trains_what_it_serves(script, _behavior(script)):
         return Behavior.INFERS
     closure = import_closure(checkout, script)
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
@@ -38,7 +37,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
-    if modal_orders(script) and _trains_beside_serving(script):
+    if trains_what_it_serves(script, own):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
         return Behavior.TRAINS
@@ -58,13 +57,6 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     ):
         return Behavior.INFERS
     return own
-
-
-def _trains_beside_serving(script: Source) -> bool:
-    """Whether a program of Modal's, which hosts functions of any kind, trains what it serves."""
-    if not modal_orders(script):
-        return False
-    return bool(TRAINING_TARGET.search(script.name)) or _behavior(script) is Behavior.TRAINS
 
 
 def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:

@@ -127,3 +127,21 @@ def test_job_of_azures_is_read_with_its_inputs(checkout):
     (command,) = launch_commands(checkout({"job.yml": job, "src/train.py": "import torch\nloss.backward()\n"}))
     assert (command.target, command.processes, command.nodes, command.options["epochs"]) == ("train.py", 4, 2, "3")
     assert launch_commands(checkout({"job.yml": job.replace("azuremlschemas", "other")})) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torchrun --nproc_per_node=$(nvidia-smi -L | wc -l) train.py --lr 1",
+        "torchrun --nproc_per_node $(nvidia-smi --list-gpus | grep GPU | wc -l) train.py --lr 1 | tee log",
+    ],
+)
+def test_pipe_within_what_is_asked_for_parts_no_command(checkout, line):
+    tree = checkout({"README.md": f"```\n{line}\n```\n", "train.py": PROGRAM})
+    (command,) = launch_commands(tree)
+    assert (command.target, command.processes, command.is_divided, command.options["lr"]) == (
+        "train.py",
+        None,
+        True,
+        "1",
+    )
