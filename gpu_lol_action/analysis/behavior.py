@@ -72,7 +72,7 @@ _INFERENCE_CALLS = frozenset({
     "generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict", "text_completion",
     "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
     "InferenceRunner", "sample_from_model", "sample_sequence", "generate_text", "run_inference", "generate_speech", "generate_audio",
-    "launch_server", "vLLMEngineProcessorConfig", "build_openai_app", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
+    "TensorFlowBenchmark", "PyTorchBenchmark", "launch_server", "vLLMEngineProcessorConfig", "build_openai_app", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
 })  # fmt: skip
 _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
 _LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "from_single_file", "restore_checkpoint",
@@ -176,6 +176,8 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
         return len(call.arguments) > 1
     if call.last in {"fit", "learn", "train"} and call.name.count("."):
         owner = call.name.rpartition(".")[0].lower()
+        if call.last == "train" and owner.endswith("slim.learning"):  # TF-Slim's loop
+            return True
         if call.last == "learn":
             is_agents = bool(imported & {"stable_baselines3", "sb3_contrib"})
             return is_agents or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]) or call.keyword(*_LEARNS_FOR))

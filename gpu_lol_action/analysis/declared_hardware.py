@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosting_files import Wish, wish_findings, wish_for
 from gpu_lol_action.analysis.notebooks import PROSE
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.named_cards import named_card_gib
@@ -70,7 +71,8 @@ _COMMENT = re.compile(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return ``documented.card``, ``.gpu_count``, ``.memory_gb`` and ``hardware.disk_gb`` findings of the run's own files."""
     if run is None:
-        return []
+        rented = rented_wish(checkout, None)
+        return list(wish_findings(rented)) if rented is not None else []
     found: list[Finding] = []
     for source in _files(checkout, run):
         found.extend(finding for finding in _of_file(source) if not _is_of_option_left_off(finding, source, run))
@@ -80,8 +82,16 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         own = run.script.path if run.script is not None else None
         found = [finding for finding in found if finding.evidence.path != own or finding.field != "documented.card"]
     wish = hosted_wish(checkout, run)
+    if wish is not None and wish.is_order and wish.card is not None:
+        # Of the orders in its file the one for this run is known.
+        path = wish.evidence.path
+        found = [
+            f for f in found if f.evidence.path != path or f.field not in {"documented.card", "documented.gpu_count"}
+        ]
     folder = run.script.folder if run.script is not None else run.evidence.path.rpartition("/")[0]
-    return [*found, *dstack_orders(checkout, folder), *(wish_findings(wish) if wish is not None else ())]
+    said = {(finding.field, finding.value, finding.evidence) for finding in found}
+    wished = [f for f in wish_findings(wish) if (f.field, f.value, f.evidence) not in said] if wish is not None else []
+    return [*found, *dstack_orders(checkout, folder), *wished]
 
 
 def _is_of_option_left_off(finding: Finding, source: Source, run: Run) -> bool:
@@ -100,7 +110,8 @@ def hosted_wish(checkout: Checkout, run: Run) -> Wish | None:
     """Return the machine that a host of models is asked for to start this run; what it is to serve says nothing of training."""
     folder = run.script.folder if run.script is not None else run.evidence.path.rpartition("/")[0]
     wish = wish_for(checkout, folder)
-    return wish if wish is not None and (run.behavior is Behavior.INFERS or not wish.serves) else None
+    wish = wish if wish is not None and (run.behavior is Behavior.INFERS or not wish.serves) else None
+    return wish or rented_wish(checkout, run)
 
 
 @remembered

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.command_verbs import (
     by_name,
     by_verb,
     by_words,
+    is_known_to_train,
     is_named_for_training,
 )
 from gpu_lol_action.analysis.console_scripts import console_scripts
@@ -30,6 +31,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
+from gpu_lol_action.analysis.sky_tasks import quotes_task
 from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -38,6 +40,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
+_LEARNER = re.compile(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 _BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
@@ -88,6 +91,8 @@ def documented_runs(checkout: Checkout) -> list[Run]:
     found = []
     for command in launch_commands(checkout):
         script = _script(checkout, command)
+        if quotes_task(checkout, command.said):
+            continue
         if script is not None or not is_elsewhere(checkout, command):
             found.append(Run(Behavior.TRAINS, command.evidence, command, script, (), command.options))
     return found
@@ -244,18 +249,17 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
+    if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
+        return Behavior.TRAINS
     if own is Behavior.NEITHER and hands_on(checkout, script):
         return Behavior.TRAINS
     # Asked only as far as the answer needs it: each may have to be parsed.
     options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
     learns = script.code.has_main and script.code.calls_named("learn")
     is_named = bool(TRAINING_TARGET.search(script.path) or learns)
-    may_train = (
-        own is Behavior.NEITHER
-        or is_named
-        or _calls_training(script)
-        or any(_has_training_options(s) for s in (script, *options))
-    )
+    is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
+    is_named = is_named or own is Behavior.NEITHER or _calls_training(script)
+    may_train = is_named or any(_has_training_options(s) for s in (script, *options))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and any(

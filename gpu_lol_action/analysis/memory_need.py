@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.reconcile import (
     reconcile,
     statements,
 )
+from gpu_lol_action.analysis.rl_need import with_engine
 from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -92,9 +93,8 @@ def memory_need(
     is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_assumed and stated is None:
         question, count = spread_for_family(question, count)
-    estimated = with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings)
-    estimated = up_to(estimated, bound)
-    breakdown = with_share(estimated, best(findings, SHARE_FIELD))
+    estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
+    breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
@@ -120,6 +120,9 @@ def memory_need(
         breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
                             low_gib=min(breakdown.low_gib, agreed_gib), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
+        # A model that is only guessed is not spread over several cards against an amount that is asked for on one.
+        is_amount = agreed.finding.field.endswith("memory_gb") and agreed.finding.confidence >= Confidence.MEDIUM
+        count = 1 if is_assumed and is_amount and stated_count(findings) is None else count
     elif is_assumed:
         breakdown = with_room(breakdown, question)
         breakdown = replace(breakdown, required_gib=need_of(breakdown))

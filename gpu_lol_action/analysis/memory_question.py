@@ -68,6 +68,8 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         precision=precision,
         weight_bits=16 if bits == 32 and method is Method.LORA else bits,
         optimizer=value_of_best(findings, "training.optimizer") or "adamw",
+        optimizer_rank=int(value_of_best(findings, "training.optimizer_rank") or 0),
+        is_gradient_freed=value_of_best(findings, "training.gradients") == "freed",
         batch_size=batch * (2 if trains and best(findings, "training.pairs") is not None else 1),
         sequence_length=max(1, length // int(value_of_best(findings, "training.sequence_parallel") or 1)),
         is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
@@ -106,6 +108,8 @@ def _batch_size(findings: tuple[Finding, ...], length: int) -> int:
 
     Steps of more tokens than a card holds are taken in several passes.
     """
+    if (at_once := value_of_best(findings, "training.card_tokens")) is not None:
+        return max(1, int(at_once) // length)
     said, tokens = value_of_best(findings, "training.batch_size"), value_of_best(findings, "training.batch_tokens")
     if said is not None or tokens is None:
         return int(said or DEFAULT_BATCH)

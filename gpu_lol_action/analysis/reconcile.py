@@ -209,7 +209,9 @@ def headline(stated: Iterable[Statement]) -> Statement | None:
     if middle is not None and not any(s.finding.confidence is Confidence.HIGH for s in said if not s.is_card):
         return middle
     asked = min((s for s in said if not s.is_card), key=lambda s: (-s.finding.confidence, s.rank), default=None)
-    return asked or _card_named_most(said)
+    # The card that a scheduler or a cloud is asked for says more than all that are only named.
+    ordered = [s for s in said if s.finding.confidence is Confidence.HIGH]
+    return asked or _card_named_most(ordered or said)
 
 
 def _card_named_most(cards: list[Statement], least_gib: float = 0.0) -> Statement | None:

@@ -153,6 +153,8 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     if run.command is not None and run.command.is_documented:
         kind = _README if run.command.said.path.rsplit("/", 1)[-1].lower().startswith("readme") else _DOCUMENT
         level = run.command.said.path.count("/")
+        if run.script is not None and (own := levels.of(run.script.path)) < level:
+            level, kind = own, _PROGRAM  # a page below that speaks of it takes nothing from the program
     elif run.command is not None:
         kind = _SCRIPT
         level = min(level, levels.of(run.script.path)) if run.script else level

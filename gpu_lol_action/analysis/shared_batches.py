@@ -10,9 +10,16 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.settings import Scope, as_number, look_up_number
 from gpu_lol_action.domain.finding import Evidence, Finding
 
-PER_CARD = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
+PER_CARD = ("ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
             "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_gpu", "batch_size_per_device", "samples_per_gpu", "imgs_per_gpu")  # fmt: skip
-TOGETHER = ("global_batch_size", "total_batch_size", "batch_size_total", "overall_batch_size", "ims_per_batch")
+TOGETHER = (
+    "ppo_micro_batch_size",
+    "global_batch_size",
+    "total_batch_size",
+    "batch_size_total",
+    "overall_batch_size",
+    "ims_per_batch",
+)
 _ONE = ("train_batch_size", "batch_size", "batch", "bs")
 MOST = 65_536
 MAX_PROGRAMS = 16

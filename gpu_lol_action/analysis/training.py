@@ -9,23 +9,25 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.rl_training import with_rl_words
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.shown_programs import shown_batch
 from gpu_lol_action.analysis.training_length import answered_length, padding_of, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
+from gpu_lol_action.analysis.training_optimizer import freed_gradients_of, optimizer_of, rank_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
 from gpu_lol_action.analysis.training_sharding import offload_of, sharding_of
-from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of, optimizer_of
+from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 
-_BATCH = ("per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
+_BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
           "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "maxlen")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "maxlen")  # fmt: skip
 _ANY_TEXT = "maxlen"  # Keras's word, of any text that a function cuts
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
 _READS = re.compile(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
@@ -60,18 +62,23 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     ]
     if run.behavior is Behavior.TRAINS:
         found += [_tokens(scope), *shared_batches.detect(checkout, run, scope)]
-        found += [weights_of(checkout, run, precision), chunked_loss_of(scope), *preference_of(checkout, run, scope)]
+        optimizer = optimizer_of(checkout, run, scope)
+        found += [optimizer, rank_of(scope, optimizer), freed_gradients_of(scope)]
+        found += [
+            weights_of(checkout, run, scope, precision),
+            chunked_loss_of(scope),
+            *preference_of(checkout, run, scope),
+        ]
         found += [
             attention_kind.detect(checkout, run),
             padding_of(checkout, run),
             checkpointing_of(checkout, run, scope),
-            optimizer_of(checkout, run, scope),
             _number("training.lora_rank", scope, _RANK, 1, 1024),
             _saved_embeddings(scope),
         ]
     else:
         found += detect_serving(run, scope)
-    return [finding for finding in found if finding is not None]
+    return with_rl_words(checkout, run, found)
 
 
 def _batch(run: Run, scope: Scope) -> Finding | None:

@@ -92,12 +92,17 @@ def four_bit_switch(scope: Scope) -> Found | None:
 
 
 def _not_only_offered(scope: Scope, found: Found | None) -> Found | None:
-    """Return a switch, or the parameter of the same loader that turns it on and is off (``def load(path, load_4bit=False)``)."""
+    """Return a switch, or the parameter of the same loader that turns it on and is off (``def load(path, load_4bit=False)``).
+
+    Of the same word it may be what a loader under ``if load_in_4bit:`` is given.
+    """
     if found is None or not is_on(found) or found.confidence is Confidence.HIGH:
         return found
     bits = "8bit" if "8bit" in found.setting.key else "4bit"
     offers = [
-        each for each in scope.under((f"load_{bits}", f"use_{bits}")) if each.evidence.path == found.evidence.path
+        each
+        for each in scope.under((f"load_{bits}", f"use_{bits}", f"load_in_{bits}"))
+        if each.evidence.path == found.evidence.path
     ]
     return next((each for each in offers if each.setting.is_parameter and not is_on(each)), found)
 

@@ -13,6 +13,8 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
 _SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision")
+# Switches for 16 bit throughout, without 32-bit copies: LLaMA-Factory's and Llama recipes', kohya's.
+_PURE = {"pure_bf16": "bf16", "full_bf16": "bf16", "full_fp16": "fp16"}
 _TAKES_A_MODELS_DTYPE = re.compile(
     r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
 )
@@ -20,6 +22,8 @@ _TAKES_A_MODELS_DTYPE = re.compile(
 
 def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the numbers of the arithmetic: bf16, fp16 or fp32; None where nothing says."""
+    if (pure := _pure(scope)) is not None:
+        return pure
     for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
         if is_on(found := look_up(scope, (key,))) and found is not None:
             return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
@@ -45,6 +49,14 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         if where
         else None
     )
+
+
+def _pure(scope: Scope) -> Finding | None:
+    """Return the numbers of a switch for 16 bit throughout that is on; one that is off in a program may yet be told."""
+    for key, value in _PURE.items():
+        if is_on(found := look_up(scope, (key,))) and found is not None:
+            return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
+    return None
 
 
 def _engines(scope: Scope) -> Finding | None:
@@ -80,11 +92,14 @@ def _kind_of_number(text: str) -> str | None:
     return {"16": "fp16", "32": "fp32", "amp": "fp16", "amp_bf16": "bf16", "amp_bfloat16": "bf16"}.get(small)
 
 
-def weights_of(checkout: Checkout, run: Run, precision: Finding | None) -> Finding | None:
+def weights_of(checkout: Checkout, run: Run, scope: Scope, precision: Finding | None) -> Finding | None:
     """Return how wide the trained weights lie in a loop of the program's own: turned to 32 bit by hand, or 16 bit throughout.
 
-    A trainer and mixed precision keep 32-bit copies; a model that is loaded at 16 bit and stepped by hand has none.
+    A trainer and mixed precision keep 32-bit copies; a model that is loaded at 16 bit and stepped by hand has none, and no
+    trainer keeps any that is told so.
     """
+    if (pure := _pure(scope)) is not None:
+        return Finding("training.weights", pure.value, pure.why, pure.confidence, pure.evidence)
     widened = called_at(checkout, run, "model.float")
     if widened is not None:
         why = "`model.float()` keeps the trained weights at 32 bit"

@@ -7,7 +7,7 @@ import re
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
-from gpu_lol_action.analysis.settings import Scope, is_on, look_up, look_up_number
+from gpu_lol_action.analysis.settings import Found, Scope, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _STAGES = ("zero_stage", "stage", "deepspeed_stage")
@@ -15,6 +15,8 @@ _CONFIGURED_BY = ("deepspeed", "deepspeed_config", "deepspeed_config_file", "con
 _OFFLOADS_OPTIMIZER = ("optimizer_cpu_offload", "optimizer_offload", "offload_optimizer")
 _NAMED_OFFLOAD = re.compile(r"(?:^|[/_.-])(?:cpu_?)?offload(?:_(params?|optimizer|all))?(?=[_.-]|$)")
 _OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
+
+_HOLDS_SAMPLES = re.compile(r"buffer|replay|cache", re.IGNORECASE)
 
 
 def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -53,7 +55,7 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
 
 def offload_of(scope: Scope) -> Finding | None:
     """Return what is kept in main memory: FSDP's and DeepSpeed's parameters, or DeepSpeed's optimizer state alone."""
-    switch = look_up(scope, _OFFLOADS_PARAMETERS)
+    switch = _parameters_switch(scope)
     fsdp = look_up(scope, ("fsdp",))
     # Transformers' `--fsdp "full_shard auto_wrap"` says itself whether it offloads; its trainer only could.
     is_told = fsdp is not None and "shard" in fsdp.text and "offload" not in fsdp.text
@@ -83,6 +85,15 @@ def offload_of(scope: Scope) -> Finding | None:
     if stage is not None and stage.text in {"1", "2"}:
         kept.pop("parameters", None)
     return kept.get("parameters") or kept.get("optimizer")
+
+
+def _parameters_switch(scope: Scope) -> Found | None:
+    """Return the switch for parameters in main memory; what keeps a buffer of samples there (a replay buffer) is none."""
+    for found in scope.under(_OFFLOADS_PARAMETERS):
+        owner = f"{found.setting.path.rpartition('.')[0]} {found.evidence.path.rpartition('/')[2]}"
+        if found.text.strip().lower() not in {"", "none", "null"} and not _HOLDS_SAMPLES.search(owner):
+            return found
+    return None
 
 
 def _named_offload(scope: Scope) -> list[tuple[str, Finding]]:

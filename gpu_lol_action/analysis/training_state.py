@@ -1,26 +1,15 @@
-"""What a training step keeps: the optimizer, activations or checkpoints of them, logits."""
+"""What a training step keeps besides its states: activations or checkpoints of them, logits."""
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up
-from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Finding
 
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
-                  "enable_activation_checkpointing", "gradient_checkpointing_enable")  # fmt: skip
-_OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt", "optimizer_type")
-# Constructors of optimizers: those with two moments, as is assumed where nothing is known, and those that remember less.
-_USUAL = ("Adam", "AdamW", "FusedAdam", "DeepSpeedCPUAdam", "NAdam", "RAdam", "LAMB", "HybridAdam")
-_SPARING = (
-    "LOMO", "AdaLomo", "Adafactor", "SGD", "Lion", "DecoupledLionW", "Muon", "CAME", "Adam8bit", "AdamW8bit",
-    "PagedAdam8bit", "PagedAdamW8bit", "GaLoreAdamW", "GaLoreAdamW8bit", "RMSprop", "Adagrad",
-)  # fmt: skip
-# What LLaMA-Factory and ms-swift switch on by a word of its own.
-_SWITCHED = ("galore", "apollo", "badam", "adam_mini", "muon")
+                  "enable_activation_checkpointing", "gradient_checkpointing_enable", "enable_gradient_checkpointing")  # fmt: skip
 # Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
 
@@ -65,30 +54,3 @@ def chunked_loss_of(scope: Scope) -> Finding | None:
     if not is_on(found) or found is None:
         return None
     return Finding("training.chunked_loss", "on", f"`{found.setting.key}` is on", found.confidence, found.evidence)
-
-
-def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
-    """Return the optimizer by its name: the one that is set, else the only one that the program builds; None where none is named."""
-    found = look_up(scope, _OPTIMIZER)
-    if is_on(eight := look_up(scope, ("use_8bit_adam",))) and eight is not None:
-        return Finding("training.optimizer", "adamw_8bit", "`use_8bit_adam` is on", eight.confidence, eight.evidence)
-    for name in _SWITCHED:
-        if is_on(switch := look_up(scope, (f"use_{name}",))) and switch is not None:
-            why = f"`{switch.setting.key}` is on"
-            return Finding("training.optimizer", name, why, switch.confidence, switch.evidence)
-    if found is None or not re.fullmatch(r"[A-Za-z][\w.+-]{1,40}", found.text):
-        return _built_optimizer(checkout, run)
-    return Finding(
-        "training.optimizer", found.text, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence
-    )
-
-
-def _built_optimizer(checkout: Checkout, run: Run) -> Finding | None:
-    """Return the optimizer that the program builds; none where it can build several, or a usual one."""
-    built: dict[str, Finding] = {}
-    for source in import_closure(checkout, run.script) if run.script is not None else ():
-        for call in source.code.calls_named(*_USUAL, *_SPARING) if source.code is not None else ():
-            why = f"the program builds `{call.last}`"
-            where = Evidence(source.path, call.line)
-            built.setdefault(call.last, Finding("training.optimizer", call.last, why, Confidence.MEDIUM, where))
-    return next(iter(built.values())) if len(built) == 1 and not set(built) & set(_USUAL) else None

@@ -30,6 +30,7 @@ from gpu_lol_action.analysis.native_programs import native_need, native_workload
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.services import refused_gpu
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -45,7 +46,7 @@ _ASIDE_IN_LIBRARIES = frozenset(
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return the workload, and what it was told from."""
-    wish = hosted_wish(checkout, run) if run is not None else None
+    wish = hosted_wish(checkout, run) if run is not None else rented_wish(checkout, None)
     refused = refused_gpu(checkout, run.script) if run is not None and run.script is not None else None
     if refused is not None:
         why = f"`{refused.path}` asks for a machine without a GPU"
@@ -56,6 +57,14 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if need is None:
         why = "no file imports, and no dependency list names, a package that computes on a GPU"
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
+    if run is None and wish is not None:
+        kind = "training" if rents_to_train(wish, checkout) else "inference"
+        return [
+            need,
+            Finding(
+                "workload", kind, f"{wish.why}, and starts nothing of this checkout", Confidence.LOW, wish.evidence
+            ),
+        ]
     if run is None and need == native_need(checkout):
         return [need, native_workload(checkout, need)]
     if run is None:

@@ -81,6 +81,7 @@ class VramQuestion:
     states alone: no activations, no buffers, no context. ``is_attention_eager`` and ``is_attention_fused`` are what is known of
     attention; neither, and networks that run both ways have the scores in ``high``.
 
+    ``optimizer_rank``: the rank of the subspace in which GaLore and its kin keep their moments, 0 where nothing says it.
     ``saved_embeddings``: how many of embeddings and head are trained whole beside adapters (peft's ``modules_to_save``).
     ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
 
@@ -116,6 +117,7 @@ class VramQuestion:
     is_attention_eager: bool = False
     is_attention_fused: bool = False
     is_gradient_freed: bool = False
+    optimizer_rank: int = 0
     has_reference: bool = False
     image_height: int = 0
     image_width: int = 0

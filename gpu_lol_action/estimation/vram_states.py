@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from gpu_lol_action.estimation.low_rank import has_quantized_weights, projection_width, remembered
 from gpu_lol_action.estimation.vram_question import Method, VramQuestion
 
 # Bytes per quantized parameter with its scales.
@@ -52,8 +53,8 @@ _MOMENTS: tuple[tuple[str, float], ...] = (
     ("adafactor", 0.025),  # a row and a column in place of a matrix (Shazeer and Stern 2018)
     ("came", 0.05),
     ("sm3", 0.025),
-    ("galore", 0.5),  # both moments in a subspace of a quarter of the width (Zhao et al. 2024)
-    ("apollo", 0.02),  # rank 1 or a few hundred (Zhu et al. 2024)
+    ("galore", 0.5),  # in a subspace of a quarter of the width; ``low_rank`` counts it where the model's shape is known
+    ("apollo", 0.02),
     ("adam-mini", 1.0),  # one learning rate per block (Zhang et al. 2024)
     ("adam_mini", 1.0),
     ("adan", 3.0),
@@ -67,9 +68,10 @@ _MOMENTS: tuple[tuple[str, float], ...] = (
     ("tiger", 1.0),
 )
 # Optimizers that train a block of layers at a time (Luo et al. 2024; Pan et al. 2024): gradients and state of the others are not there.
-_BLOCKWISE = re.compile(r"badam|lisa")
-# Each layer's update is done in the backward pass, and its gradient freed.
-_FREES_GRADIENTS = re.compile(r"lomo|galore|in[_ -]?b(?:ac)?k?wa?r?d|layerwise|fused[_ -]backward")
+_BLOCKWISE = re.compile(r"badam|\blisa\b")
+LISA_LAYERS = 2  # that LISA trains besides embeddings and head (Pan et al. 2024, section 4)
+# Each layer's update is done in the backward pass, and its gradient freed: what is named so. GaLore and APOLLO do it by a switch.
+_FREES_GRADIENTS = re.compile(r"lomo|in[_ -]?b(?:ac)?k?wa?r?d|layer_?wise|per_layer|fused[_ -]backward")
 # Updates the 16-bit weights themselves, without 32-bit copies (LOMO: Lv et al. 2023; AdaLomo keeps factored moments besides).
 _IN_PLACE = re.compile(r"lomo")
 _EIGHT_BIT = re.compile(r"8[_-]?bit|bnb8|int8|fp8")
@@ -112,8 +114,20 @@ def moment_bytes(optimizer: str, bytes_each: float) -> float:
     return each * bytes_each
 
 
+def moments_gb(question: VramQuestion) -> float:
+    """Return what the optimizer remembers of a model of which everything is trained, in GB, before anything divides it."""
+    model, width = question.model, moment_width(question)
+    kept = remembered(question.optimizer, model, question.optimizer_rank)
+    if kept is None:
+        return model.parameters_b * moment_bytes(question.optimizer, width)
+    each = 1.0 if _EIGHT_BIT.search(question.optimizer.lower()) else width
+    return kept.moments_b * each + kept.projections_b * projection_width(question.optimizer, each)
+
+
 def moment_width(question: VramQuestion) -> float:
-    """Return bytes of one moment: those of the weights that are trained, 2 in pure 16-bit training."""
+    """Return bytes of one moment: those of the weights that are trained, 2 in pure 16-bit training; BAdam's are of 32 bits."""
+    if "badam" in question.optimizer.lower():
+        return 4.0
     return 2.0 if question.is_pure_low_precision and not question.is_float32 else 4.0
 
 
@@ -121,11 +135,15 @@ def trained_bytes(question: VramQuestion) -> tuple[float, float, float]:
     """Return bytes per trained parameter of weights, gradients and optimizer state (with its 32-bit copy of the weights).
 
     fp32: 4 + 4 + 8. Mixed precision: 2 + 2 + 4 + 8 (Rajbhandari et al. 2020). Pure 16 bit: 2 + 2 + 4. Adam in each. A paged
-    optimizer's moments go to main memory when the card is full.
+    optimizer's moments go to main memory when the card is full. BAdam keeps weights at 16 bit, and of its block gradients and
+    copies at 32 (Luo et al. 2024: 2 bytes per parameter, 16 per parameter of a block). Q-GaLore's weights lie at 8 bit.
     """
-    moments = moment_bytes(question.optimizer, moment_width(question))
-    if is_paged(question):
-        moments = 0.0
+    size = question.model.parameters_b
+    moments = 0.0 if is_paged(question) or not size else moments_gb(question) / size
+    if "badam" in question.optimizer.lower():
+        return (4.0 if question.is_float32 else 2.0), 4.0, (0.0 if question.is_float32 else 4.0) + moments
+    if has_quantized_weights(question.optimizer):
+        return 1.0, 2.0, moments
     if question.is_float32:
         return 4.0, 4.0, moments
     if question.is_pure_low_precision or _IN_PLACE.search(question.optimizer.lower()):
@@ -143,6 +161,21 @@ def is_blockwise(question: VramQuestion) -> bool:
     return bool(_BLOCKWISE.search(question.optimizer.lower()))
 
 
+def trained_at_once_b(question: VramQuestion) -> float:
+    """Return the parameters in billions that have gradients and state at a time: all, BAdam's layer, LISA's layers and embeddings."""
+    model = question.model
+    if not is_blockwise(question):
+        return model.parameters_b
+    layer = (model.parameters_b - model.embedding_b) / max(model.layers, 1)
+    return layer if "badam" in question.optimizer.lower() else model.embedding_b + LISA_LAYERS * layer
+
+
+def largest_gradient_b(question: VramQuestion) -> float:
+    """Return the parameters in billions whose gradients are there where each is freed at once: a layer, or the embeddings."""
+    model = question.model
+    return max(trained_at_once_b(question) / max(model.layers, 1), model.vocabulary * model.hidden_size / 1e9)
+
+
 def adapter_bytes(question: VramQuestion) -> float:
     """Return bytes per adapter parameter: weight and gradient at 32 bit, as peft and trainers keep them, and the moments."""
     return 8.0 + (0.0 if is_paged(question) else moment_bytes(question.optimizer, 4.0))
@@ -154,10 +187,16 @@ def is_paged(question: VramQuestion) -> bool:
 
 
 def keeps_16_bit_copies(question: VramQuestion) -> bool:
-    """Whether autocast keeps 16-bit copies of 32-bit weights for the backward pass: mixed precision without DeepSpeed or FSDP."""
+    """Whether autocast keeps 16-bit copies of 32-bit weights for the backward pass: mixed precision without DeepSpeed or FSDP.
+
+    Optimizers that train 16-bit weights in place or a block at a time leave nothing to copy.
+    """
+    name = question.optimizer.lower()
+    is_narrow = bool(_IN_PLACE.search(name)) or is_blockwise(question) or has_quantized_weights(name)
     return (
         question.method in {Method.FULL, Method.PRETRAIN}
         and question.is_mixed
+        and not is_narrow
         and not question.sharding.divides_state
         and not question.is_states_only
     )

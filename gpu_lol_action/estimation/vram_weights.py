@@ -13,14 +13,16 @@ from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, V
 from gpu_lol_action.estimation.vram_shape import layer_shape
 from gpu_lol_action.estimation.vram_states import (
     adapter_bytes,
-    is_blockwise,
     is_gradient_freed,
     is_paged,
     keeps_16_bit_copies,
+    largest_gradient_b,
     moment_bytes,
     moment_width,
+    moments_gb,
     scheme_of,
     stored_gb,
+    trained_at_once_b,
     trained_bytes,
 )
 
@@ -89,11 +91,11 @@ def _trained_terms(question: VramQuestion) -> list[MemoryTerm]:
     model, stage = question.model, question.sharding
     weights, gradients, state = trained_bytes(question)
     size = model.parameters_b
-    trained = size / max(model.layers, 1) if is_blockwise(question) else size
+    trained = trained_at_once_b(question)
     over_weights = question.parts(is_divided=stage.divides_weights)
     over_gradients = question.parts(is_divided=stage.divides_gradients)
     over_state = question.parts(is_divided=stage.divides_state)
-    freed = size / max(model.layers, 1) if is_gradient_freed(question) else trained
+    freed = min(largest_gradient_b(question), trained) if is_gradient_freed(question) else trained
     basis = f"{model.name}, {_billions(size)} B parameters, {question.precision}{over(over_weights)}"
     terms = [term("weights", size * weights / over_weights, basis)]
     if question.is_parameters_offloaded:
@@ -104,7 +106,7 @@ def _trained_terms(question: VramQuestion) -> list[MemoryTerm]:
     if not question.is_optimizer_offloaded:
         basis = f"{gradients:g} bytes per parameter{over(over_gradients)}"
         terms.append(term("gradients", freed * gradients / over_gradients, basis))
-        basis = f"{question.optimizer}, {state:g} bytes per parameter{over(over_state)}"
+        basis = f"{question.optimizer}, {state:.3g} bytes per parameter{over(over_state)}"
         terms.append(term("optimizer", trained * state / over_state, basis))
     if keeps_16_bit_copies(question) and not question.is_parameters_offloaded:
         parts = question.layer_parts
@@ -124,11 +126,11 @@ def possible_gb(question: VramQuestion) -> float:
     if question.method is Method.QLORA:
         held += model.embedding_b * 2
     if is_paged(question):
-        moments = moment_bytes(question.optimizer, moment_width(question))
-        trainable = model.parameters_b
+        moments = moments_gb(question)
         if question.method.has_adapters:
             trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
-        held += trainable * moments / question.parts(is_divided=question.sharding.divides_state)
+            moments = trainable * moment_bytes(question.optimizer, moment_width(question))
+        held += moments / question.parts(is_divided=question.sharding.divides_state)
     return held
 
 

@@ -58,6 +58,9 @@ def test_amount_that_a_sentence_asks_for(line, expected):
             "RTX 2080 or better is required, an RTX 2080 Ti recommended",
             [CardPhrase("RTX2080", None, False, True, True)],
         ),
+        ("Run it on 4 A100-80GB nodes (32 GPUs)", [CardPhrase("A100-80GB", 8, True, True)]),
+        ("trained on two A100 nodes", [CardPhrase("A100", None, False, True)]),
+        ("The profiling runs on a single A100-80GB", [CardPhrase("A100-80GB", 1, True, False)]),
         ("a V100 is enough", [CardPhrase("V100", None, False, False)]),
         ("speed on A100: 3 ms", [CardPhrase("A100", None, False, False)]),
         ("trains on A100 GPUs with **80 GB** of memory", [CardPhrase("A100-80GB", None, True, True)]),
@@ -150,6 +153,15 @@ def test_cards_of_a_column_of_types_and_counts(checkout):
     tree = checkout({"README.md": rows, "train.py": TRAIN})
     assert how_sure(tree, "documented.card") == [("H100", Confidence.MEDIUM)]
     assert how_sure(tree, "documented.gpu_count") == [("8", Confidence.LOW)]
+
+
+def test_a_table_of_usage_counts_tokens_beside_it(checkout):
+    rows = "| Quantization | Peak Usage for 2048 Tokens |\n|---|---|\n| BF16 | 22.60GB |\n"
+    tree = checkout({"README.md": "## GPU memory usage\n" + rows, "train.py": TRAIN})
+    assert how_sure(tree, "documented.memory_gb") == [("22.6", Confidence.MEDIUM)]
+    speeds = rows.replace("Peak Usage for", "Speed at")
+    tree = checkout({"README.md": "## GPU memory and speed\n" + speeds, "train.py": TRAIN})
+    assert how_sure(tree, "documented.memory_gb") == []
 
 
 def test_memory_of_a_cloud_s_machine_is_not_the_card_s(checkout):

@@ -179,3 +179,10 @@ def test_a_readme_that_shows_published_weights_before_it_tells_how_to_tune_them(
 def test_tuning_that_is_told_before_the_weights_are_shown_at_work_stays_first(checkout):
     readme = "# M\n```bash\npython finetune.py --lr 1e-5\n```\n" + PUBLISHED
     assert primary_run(checkout({"README.md": readme, "finetune.py": TRAIN})).behavior is Behavior.TRAINS
+
+
+def test_who_imports_a_trainer_trains_whatever_else_it_does(checkout):
+    menu = "import torch\nimport trainer\nif __name__ == '__main__':\n    torch.load('w.pt').cuda().generate(1)\n"
+    files = {"main.py": menu, "trainer.py": "import torch\ndef step(loss):\n    loss.backward()\n"}
+    assert primary_run(checkout(files)).behavior is Behavior.TRAINS
+    assert primary_run(checkout({"main.py": menu, "trainer.py": "import torch\n"})).behavior is Behavior.INFERS

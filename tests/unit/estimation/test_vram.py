@@ -144,9 +144,19 @@ def test_a_gradient_that_is_freed_leaves_one_layers() -> None:
 
 
 def test_blockwise_training_holds_the_states_of_one_layer() -> None:
+    # Luo et al. 2024: 2 bytes per parameter, and 16 per parameter of the block, of a layer here.
     found = estimate_vram(VramQuestion(LLAMA, Method.FULL, optimizer="badam", batch_size=0))
     assert gb(found, "weights") == pytest.approx(6.738 * 2, rel=0.001)
-    assert gb(found, "gradients", "optimizer") == pytest.approx(6.738 * 14 / 32, rel=0.01)
+    layer = (6.738 - 2 * 32000 * 4096 / 1e9) / 32
+    assert gb(found, "gradients", "optimizer") == pytest.approx(layer * 16, rel=0.01)
+    assert not any(term.name == "casts" for term in found.terms)
+
+
+def test_lisa_holds_the_states_of_embeddings_and_two_layers() -> None:
+    found = estimate_vram(VramQuestion(LLAMA, Method.FULL, optimizer="lisa", is_pure_low_precision=True, batch_size=0))
+    embeddings = 2 * 32000 * 4096 / 1e9
+    trained = embeddings + 2 * (6.738 - embeddings) / 32
+    assert gb(found, "gradients", "optimizer") == pytest.approx(trained * 6, rel=0.01)
 
 
 def test_a_mixture_loads_all_experts_and_computes_with_some() -> None:

@@ -78,7 +78,15 @@ def test_trained_bytes_sum_to_the_papers_16() -> None:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "is_freed"), [("lomo", True), ("galore_adamw", True), ("adamw in backward", True), ("adamw", False)]
+    ("optimizer", "is_freed"),
+    [
+        ("lomo", True),
+        ("galore_adamw", False),
+        ("galore_adamw_layerwise", True),
+        ("galore_adamw8bit_per_layer", True),
+        ("adamw in backward", True),
+        ("adamw", False),
+    ],
 )
 def test_gradients_are_freed_by_optimizers_that_step_in_the_backward_pass(optimizer: str, *, is_freed: bool) -> None:
     assert is_gradient_freed(VramQuestion(PLAIN, Method.FULL, optimizer=optimizer)) is is_freed
