@@ -256,10 +256,9 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     # Asked only as far as the answer needs it: each may have to be parsed.
     options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
     learns = script.code.has_main and script.code.calls_named("learn")
-    is_named = bool(TRAINING_TARGET.search(script.path) or learns)
+    is_named = bool(TRAINING_TARGET.search(script.path) or learns or _calls_training(script))
     is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
-    is_named = is_named or own is Behavior.NEITHER or _calls_training(script)
-    may_train = is_named or any(_has_training_options(s) for s in (script, *options))
+    may_train = own is Behavior.NEITHER or is_named or any(_has_training_options(s) for s in (script, *options))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and any(
