@@ -58,8 +58,8 @@ def whole_network(
         is_language = _best(findings, "model.vocabulary") is not None or _is_of_family(findings)
         return None if is_language else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
-    if model is None:
-        return None
+    if model is None:  # of a size that nobody knows, and named somewhere besides
+        return media_model(findings) if named.confidence is Confidence.LOW else None
     parameters_b = int(own.value) / 1e9
     if model.kind in PICTURE_KINDS:
         return media_model(findings) if parameters_b >= PART * model.parameters_b else None

@@ -151,3 +151,33 @@ def test_a_shape_without_length_and_vocabulary_is_bounded_too(checkout: Build) -
     assert found.breakdown.high_gib > 40
     assert any("upper bound" in each for each in found.breakdown.notes)
     assert not any("upper bound" in each for each in told.breakdown.notes)
+
+
+DEEP = """
+import torch
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 8192)
+        self.layers = nn.ModuleList([nn.Linear(8192, 8192) for _ in range(32)])
+
+    def forward(self, x):
+        x = self.first(x)
+        x = x.repeat(4096, 4096, 64)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+net = Net().cuda().eval()
+net.load_state_dict(torch.load('weights.pt'))
+"""
+
+
+def test_what_was_not_followed_of_a_run_that_infers_still_weighs(checkout: Build) -> None:
+    analysis = analyze(checkout({"generate.py": DEEP, "requirements.txt": "torch"}))
+    assert analysis.breakdown is not None
+    weights = next(term.gib for term in analysis.breakdown.terms if term.name == "weights")
+    assert weights == pytest.approx(33 * 8192**2 * 4 / 2**30, rel=0.05)
+    assert analysis.breakdown.required_gib < 2 * weights
