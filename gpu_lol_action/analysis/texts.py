@@ -20,6 +20,10 @@ _DEFINED = tuple(re.compile(rf"{word}(?<!\w{word})[\s\\]+(\w+)") for word in ("c
 _DEFINED_BYTES = tuple(re.compile(pattern.pattern.encode()) for pattern in _DEFINED)
 
 
+# What most modules of a library begin with, and no option of any: to parse each for it is most of what looking an option up costs.
+_LOGGER = r"[ \t]*[\w.]*get_?[lL]ogger\([^()\n]*\)[ \t]*(?:\r?\n|\Z)"
+
+
 def text_of(content: bytes) -> str:
     """Return text with a line feed alone at the end of lines. What is no text in its encoding becomes U+FFFD; nothing raises."""
     for mark, encoding in _MARKS:
@@ -130,7 +134,7 @@ def _spelled(name: str) -> str:
     first, *rest = (re.escape(word) for word in name.split("_"))
     # The look behind comes second: an expression that begins with a word leaps to it.
     words = "[-_]".join([f"{first}(?<!\\w{first})", *rest])
-    return rf"{words}(?:[\s\\)]*(?:=(?!=)|:)|\s*['\"/])"
+    return rf"{words}(?:[\s\\)]*(?:=(?!=|{_LOGGER})|:)|\s*['\"/])"
 
 
 def is_text(content: bytes) -> bool:

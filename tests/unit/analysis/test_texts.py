@@ -64,6 +64,23 @@ def test_a_name_that_is_only_used_is_given_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "default"),
+    [
+        ("logger = logging.getLogger(__name__)\n", None),
+        ("logger = get_logger(__name__, level='INFO')", None),
+        ('logger = get_logger(__name__) or "none"\n', "none"),
+        ('def main(logger="wandb"):\n    logger = logging.get_logger()\n', "wandb"),
+        ('logger: str = "wandb"\n', "wandb"),
+    ],
+)
+def test_a_module_that_names_its_own_logger_gives_no_option_of_that_name(text: str, default: str | None) -> None:
+    for content in (text, text.encode(), text.replace("\n", "\r\n").encode()):
+        asked = PythonCode(content).default("logger")
+        assert (asked.text if asked is not None else None) == default
+        assert may_give(content, "logger") is (default is not None)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         'parser.add_argument("--learning" "-rate", default=1e-4)\n',
