@@ -59,12 +59,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
     if run is None and wish is not None:
         kind = "training" if rents_to_train(wish, checkout) else "inference"
-        return [
-            need,
-            Finding(
-                "workload", kind, f"{wish.why}, and starts nothing of this checkout", Confidence.LOW, wish.evidence
-            ),
-        ]
+        why = f"{wish.why}, and starts nothing of this checkout"
+        return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
     if run is None and need == native_need(checkout):
         return [need, native_workload(checkout, need)]
     if run is None:
