@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.documented_phrases import find_card
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gb
 
 HUB, COG, TRUSS = ".runpod/hub.json", "cog.yaml", "config.yaml"
 MAX_CARDS = 8
@@ -81,7 +82,7 @@ def wish_findings(wish: Wish) -> Iterator[Finding]:
         why = f"{wish.host} is asked for {card}{'' if wish.is_order else ' or the like'}"
         confidence = Confidence.HIGH if wish.is_order else Confidence.MEDIUM
         if wish.is_least:
-            least = f"{accelerators()[card].marketed_gb:g}"
+            least = f"{named_card_gb(card):g}"
             yield Finding("documented.memory_gb", least, why, Confidence.HIGH, where)
         yield Finding("documented.card", card, why, confidence, where)
     if wish.count is not None:

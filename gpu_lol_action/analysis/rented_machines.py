@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.modal_orders import ModalOrder, modal_orders, modal
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.sky_tasks import SkyTask, sky_tasks
-from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gib
 
 MOST = 0.5
 _ASIDE = re.compile(r"(?:^|[-_.])(?:cpu|client|data|download|monitor|build|tpu|gui)(?:$|[-_.])")
@@ -94,11 +94,10 @@ def _of_task(task: SkyTask) -> Wish | None:
 
 def _of_orders(orders: list[ModalOrder], *, trains: bool) -> Wish | None:
     """Return the wish for the largest order of a program that trains (it serves on a smaller card), else for the first."""
-    table = accelerators()
     named = [order for order in orders if order.card is not None]
     chosen = (named or orders)[:1]
     if trains and named:
-        chosen = [max(named, key=lambda order: table[order.card or ""].memory_gib)]
+        chosen = [max(named, key=lambda order: named_card_gib(order.card or ""))]
     for order in chosen:
         card = (order.card, order.evidence) if order.card is not None else None
         why = f"`{order.evidence}` asks Modal for a GPU"

@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import is_fence, without_comment
 from gpu_lol_action.domain.finding import Evidence
-from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gib
 
 MAX_FILES, MAX_LINES = 60, 2000
 _KEYS = re.compile(r"^(?:run|setup|num_nodes|service|workdir|envs|file_mounts):", re.MULTILINE)
@@ -46,8 +46,8 @@ class SkyTask:
         """The card with the least memory of those that are asked for in the number named first: it is enough."""
         if not self.asked:
             return None
-        table, count = accelerators(), self.asked[0][1]
-        return min((one for one in self.asked if one[1] == count), key=lambda one: table[one[0]].memory_gib)
+        count = self.asked[0][1]
+        return min((one for one in self.asked if one[1] == count), key=lambda one: named_card_gib(one[0]))
 
 
 @remembered

@@ -33,6 +33,12 @@ def named_card_gib(name: str) -> float:
     return table[name].memory_gib if name in table else round(OLDER_CARDS_GB[name] * (1 - UNMEASURED_RESERVE), 1)
 
 
+def named_card_gb(name: str) -> float:
+    """Return the GB that such a card was sold with. Raises ``KeyError`` of what ``find_named_card`` did not give."""
+    table = accelerators()
+    return table[name].marketed_gb if name in table else float(OLDER_CARDS_GB[name])
+
+
 def _folded(text: str) -> str:
     return re.sub(r"nvidia|geforce|quadro|tesla|pascal|maxwell|[^a-z0-9]", "", text.lower())
 

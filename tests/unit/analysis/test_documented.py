@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis import declared_hardware, documented, named_hardware
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
 from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
@@ -460,3 +461,18 @@ def test_each_instance_has_a_word_by_which_its_line_is_found() -> None:
 def test_what_gpus_are_said_to_have_is_an_amount(text, size):
     found = [f.value for f in statements_of(text, "", Evidence("README.md", 1)) if f.field.endswith("memory_gb")]
     assert found == ([size] if size else [])
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"task.yaml": "resources:\n  accelerators: {M60:1, K40:1}\nrun: python train.py\n"},
+        {
+            "app.py": "import modal\napp = modal.App()\n@app.function(gpu='M60')\ndef train():\n    import torch\n    loss.backward()\n"
+        },
+        {"run.slurm": "#!/bin/bash\n#SBATCH --gres=gpu:titanx:2\npython train.py\n"},
+    ],
+)
+def test_a_card_that_nobody_rents_may_be_asked_for(checkout, files):
+    analysis = analyze(checkout({"train.py": TRAIN.replace(".sum()", ".sum().cuda()"), **files}))
+    assert analysis.spec.hardware.vram_required_gb is not None
