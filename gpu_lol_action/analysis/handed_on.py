@@ -65,7 +65,9 @@ def is_trial(script: Source) -> bool:
 
 def trains_what_it_serves(script: Source, own: Behavior) -> bool:
     """Whether a program of Modal's, which hosts functions of any kind, trains: it does (``own``), or it is named for that."""
-    return bool(modal_orders(script)) and (own is Behavior.TRAINS or bool(TRAINING_TARGET.search(script.name)))
+    if script.code is None or "modal" not in script.code.imported():
+        return False
+    return own is Behavior.TRAINS or bool(TRAINING_TARGET.search(script.name) and modal_orders(script))
 
 
 def learns_elsewhere(script: Source) -> bool:

@@ -73,7 +73,7 @@ _SHORTER_SIDE = (
 _LONGER_SIDE = ("image_max_side", "max_side", "image_max_dim", "max_size_train", "img_max_side", "long_side", "max_image_size", "longer_side")  # fmt: skip
 _FRAMES = ("num_frames", "video_length", "frame_num", "n_frames", "clip_len", "sample_n_frames", "frames_per_clip", "max_num_frames",
            "clip_length", "sequence_frames", "n_sample_frames", "sample_duration")  # fmt: skip
-_SECONDS = ("max_duration_in_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
+_SECONDS = ("max_duration_in_seconds", "max_length_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
             "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
 _TUBES = ("tubelet_size", "tubelet", "tublet_size")
 _CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")

@@ -56,6 +56,8 @@ def task_for(checkout: Checkout, run: Run | None) -> SkyTask | None:
         return min((t for t in tasks if not t.source.depth), key=_is_aside, default=None)
     where = run.evidence
     own = [t for t in tasks if t.source.path == where.path and t.first <= where.line <= t.last]
+    if not own and run.script is None and run.configs:
+        own = [t for t in tasks if t.source.depth <= 1 and run.configs[0].name in _text(t)]
     if not own and run.script is not None:
         name = re.compile(rf"(?<![\w.-]){re.escape(run.script.name)}\b")
         own = [t for t in tasks if t.source.depth <= 1 and name.search(_text(t))]

@@ -149,3 +149,18 @@ def test_card_beside_helpers_shows_what_is_run(checkout: Build) -> None:
     assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.INFERENCE
     library = {**files, "pyproject.toml": "[project]\nname = 'x'\nversion = '1'\ndependencies = ['numpy']\n"}
     assert analyze(checkout({**library, "x/__init__.py": ""})).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+def test_seconds_of_sound_are_those_that_the_command_cuts_to(checkout: Build) -> None:
+    program = (
+        "from transformers import AutoModelForAudioClassification, Trainer\n"
+        "model = AutoModelForAudioClassification.from_pretrained(args.model_name_or_path)\nTrainer(model=model).train()\n"
+    )
+    command = "python run_audio.py --model_name_or_path facebook/wav2vec2-base --per_device_train_batch_size 32 --max_length_seconds {}"
+    sizes = [
+        analyze(checkout({"README.md": f"```\n{command.format(n)}\n```\n", "run_audio.py": program})).breakdown
+        for n in (1, 16)
+    ]
+    assert sizes[0] is not None
+    assert sizes[1] is not None
+    assert 4 * sizes[0].expected_gib < sizes[1].expected_gib

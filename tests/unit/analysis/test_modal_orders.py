@@ -80,3 +80,10 @@ def test_few_of_many_programs_that_want_a_card_do_not_speak_for_all(checkout: Bu
     plain = f"{APP}@app.function()\ndef f():\n    pass\n"
     files = {f"{name}.py": plain for name in "abc"} | {"d.py": plain.replace("()", "(gpu='H100')")}
     assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+def test_page_by_its_bare_name_serves_and_what_learns_beside_it_trains(checkout: Build) -> None:
+    serves = "from modal import App, asgi_app\nimport torch\napp = App('x')\n@app.function(gpu=KIND)\n@asgi_app()\ndef web():\n    load().cuda()\n"
+    assert analyze(checkout({"app.py": serves})).spec.meta.workload_type is WorkloadType.INFERENCE
+    learns = f"{serves}def work():\n    from fastai.vision.all import vision_learner\n    vision_learner(data, net).fine_tune(1)\n"
+    assert analyze(checkout({"app.py": learns})).spec.meta.workload_type is WorkloadType.TRAINING

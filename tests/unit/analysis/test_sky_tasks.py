@@ -102,3 +102,10 @@ def test_tasks_setup_installs_for_its_run(checkout: Build) -> None:
 def test_example_program_that_is_told_to_train_trains(checkout: Build) -> None:
     task = "resources:\n  accelerators: V100:1\nrun: |\n  git clone x\n  python run_qa.py --model_name_or_path bert-base-uncased --do_train\n"
     assert hardware(checkout({"qa.yaml": task}))[0] is WorkloadType.TRAINING
+
+
+def test_task_that_names_a_configuration_tells_its_cards(checkout: Build) -> None:
+    config = "model_name_or_path: meta-llama/Llama-3.1-8B\nstage: sft\nfinetuning_type: lora\nper_device_train_batch_size: 1\ncutoff_len: 512\n"
+    task = "num_nodes: 2\nresources:\n  accelerators: H100:8\nrun: |\n  llamafactory-tool /configs/lora_sft.yaml\n"
+    files = {"configs/lora_sft.yaml": config, "go.yaml": task, "README.md": "It can run on 16 H100s when it trains.\n"}
+    assert hardware(checkout(files))[2] == 8
