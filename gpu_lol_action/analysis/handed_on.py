@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -13,6 +14,7 @@ from gpu_lol_action.analysis.paths import Form
 
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 LEAST_NAME = len("a.py")
+_TRAINING_STARTED = re.compile(r"[\w}]/(?:\w{1,40}_)?train(?:_\w{1,40})?\.py(?=[\"'\s])")
 _LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
 _TRIAL = re.compile(
     r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter)\b", re.MULTILINE
@@ -41,6 +43,13 @@ def hands_on(checkout: Checkout, source: Source) -> bool:
     ]
     called = {call.name for call in source.code.calls if _TRAINS_ELSEWHERE.fullmatch(call.name)}
     return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)
+
+
+def is_page_that_trains(closure: Sequence[Source]) -> bool:
+    """Whether a page in a browser puts together the command of a training that another project brings (``sd-scripts/train_network.py``)."""
+    if not any(source.code is not None and "gradio" in source.code.imported() for source in closure[:1]):
+        return False
+    return any(source.mentions("accelerate") and _TRAINING_STARTED.search(source.text) for source in closure)
 
 
 def _starts_another(checkout: Checkout, source: Source) -> bool:

@@ -8,7 +8,13 @@ from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, is_known_to_train
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.handed_on import hands_on, is_trial, learns_elsewhere, trains_what_it_serves
+from gpu_lol_action.analysis.handed_on import (
+    hands_on,
+    is_page_that_trains,
+    is_trial,
+    learns_elsewhere,
+    trains_what_it_serves,
+)
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.services import service_of
@@ -33,6 +39,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS or is_trial(script) or (uses_gpu and learns_elsewhere(script)):
+        return Behavior.TRAINS
+    if is_page_that_trains(closure):
         return Behavior.TRAINS
     if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.

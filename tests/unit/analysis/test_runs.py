@@ -221,3 +221,11 @@ def test_what_a_document_on_training_runs_shows_what_came_out_of_it(checkout, ti
     readme = f"# {title}\n```\npython generate.py --steps 20\n```\n"
     files = {"README.md": readme, "generate.py": INFER, "train.py": TRAIN, "run.sh": "python train.py --lr 1\n"}
     assert primary_run(checkout(files)).behavior is behavior
+
+
+def test_a_page_that_puts_together_the_command_of_a_training_trains(checkout):
+    page = "import gradio as gr\nimport launching\nif __name__ == '__main__':\n    gr.Interface(launching.start).launch()\n"
+    starts = "import torch\ndef start():\n    return ['accelerate', 'launch', f'{here}/sd-scripts/train_network.py']\n"
+    captions = "import torch\ndef start():\n    return torch.load('w.pt').cuda().generate(1)\n"
+    assert primary_run(checkout({"app.py": page, "launching.py": starts})).behavior is Behavior.TRAINS
+    assert primary_run(checkout({"app.py": page, "launching.py": captions})).behavior is Behavior.INFERS
