@@ -30,6 +30,7 @@ _NOT_THE_OPENING = re.compile(
 )
 
 _PUBLISHED = re.compile(r"[\"'][\w.-]{2,60}/[\w.-]{2,90}[\"']")
+_DEMO = re.compile(r"demo|infer", re.IGNORECASE)
 _TUNES = re.compile(r"fine-?_?tun", re.IGNORECASE)
 
 _TITLE = re.compile(r"# \S")
@@ -50,6 +51,8 @@ def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str |
     first = next((run for run in told if not is_variant(run)), None)
     if first is None or first.command is None or first.script is None or first.behavior is not Behavior.INFERS:
         return None
+    if _is_demo_beside_tuning(first, told):
+        return first.command.said.path
     chapters = [first.command.section, *_chapters_above(first)]
     # A section may carry but the model's name, under a chapter that says what is done with it.
     if not any(_SHOWS.search(chapter) for chapter in chapters[:2]) or any(
@@ -96,6 +99,18 @@ def shows_before_tuning(runs: Iterable[Run]) -> Run | None:
     trained = [run for run in lines if run.behavior is Behavior.TRAINS]
     is_tuning = all(run.script is not None and _TUNES.search(run.script.path) for run in trained)
     return shown if trained and is_tuning else None
+
+
+def _is_demo_beside_tuning(first: Run, told: Iterable[Run]) -> bool:
+    """Whether folders side by side, each with a document of its own, show a model and tune it (``basic_demo``, ``finetune_demo``)."""
+    folder = _folder(first)
+    trained = [_folder(run) for run in told if run.behavior is Behavior.TRAINS]
+    is_shown = "/" not in folder and _DEMO.search(folder) is not None and _TUNES.search(folder) is None
+    return is_shown and bool(trained) and all("/" not in each and _TUNES.search(each) for each in trained)
+
+
+def _folder(run: Run) -> str:
+    return run.command.said.path.rpartition("/")[0] if run.command is not None else ""
 
 
 def _chapters_above(run: Run) -> list[str]:

@@ -229,3 +229,23 @@ def test_a_page_that_puts_together_the_command_of_a_training_trains(checkout):
     captions = "import torch\ndef start():\n    return torch.load('w.pt').cuda().generate(1)\n"
     assert primary_run(checkout({"app.py": page, "launching.py": starts})).behavior is Behavior.TRAINS
     assert primary_run(checkout({"app.py": page, "launching.py": captions})).behavior is Behavior.INFERS
+
+
+def test_a_demo_beside_a_folder_of_tuning_is_what_a_published_model_is_for(checkout):
+    files = {
+        "basic_demo/README.md": "# Demo\n```\npython cli_demo.py --bf16\n```\n",
+        "basic_demo/cli_demo.py": INFER,
+        "finetune_demo/README.md": "# Fine-tuning\n```\npython peft_lora.py --lr 1\n```\n",
+        "finetune_demo/peft_lora.py": TRAIN,
+    }
+    assert primary_run(checkout(files)).behavior is Behavior.INFERS
+
+
+def test_a_demo_beside_a_folder_that_trains_from_nothing_stays_behind(checkout):
+    files = {
+        "demo/README.md": "# Demo\n```\npython cli_demo.py --bf16\n```\n",
+        "demo/cli_demo.py": INFER,
+        "gan/README.md": "# GAN\n```\npython gan.py --lr 1\n```\n",
+        "gan/gan.py": TRAIN,
+    }
+    assert primary_run(checkout(files)).behavior is Behavior.TRAINS
