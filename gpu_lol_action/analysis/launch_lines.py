@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import with_kept_texts
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
+from gpu_lol_action.analysis.shell_arithmetic import computed
 from gpu_lol_action.analysis.texts import is_fence, without_comment, without_remarks
 
 MAX_LINE = 8000
@@ -35,7 +36,7 @@ _STARTS = re.compile(
     r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
 )
 _VARIABLE = re.compile(
-    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"[^\"]*\"|'[^']*'|[^\s;#(]*)\s*(?:;|#.*)?$"
+    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"[^\"]*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
 )
 # `: ${BATCH_SIZE:=16}` sets what nobody has set.
 _FALLBACK = re.compile(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
@@ -97,7 +98,8 @@ def is_makefile(source: Source) -> bool:
 
 
 def substitute(text: str, variables: Mapping[str, str]) -> str:
-    """Put known shell variables into the text; ``${X:-fallback}`` gives its fallback, unknown ones stay as they are."""
+    """Put known shell variables into the text, and sums; ``${X:-fallback}`` gives its fallback, unknown ones stay as they are."""
+    text = computed(text[:MAX_LINE], variables)
     text = re.sub(
         r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}", lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE], count=MAX_PUT
     )

@@ -1,6 +1,6 @@
 """What a program says of pictures, video and sound, and the networks for them that it builds.
 
-Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.audio_seconds``, ``media.classes``,
+Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.tubelet`` (frames of a patch), ``media.audio_seconds``, ``media.classes``,
 ``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
 ``media.trained_part``, ``media.runtime``, ``media.network`` (whose layers were counted); of one's own network ``media.own_network``
 (its name), ``media.own_parameters``, ``media.own_outputs`` (per sample), ``media.own_sequence`` (``yes`` where that is per position),

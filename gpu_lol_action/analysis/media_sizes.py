@@ -75,6 +75,7 @@ _FRAMES = ("num_frames", "video_length", "frame_num", "n_frames", "clip_len", "s
            "clip_length", "sequence_frames", "n_sample_frames", "sample_duration")  # fmt: skip
 _SECONDS = ("max_duration_in_seconds", "max_length_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
             "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
+_TUBES = ("tubelet_size", "tubelet", "tublet_size")
 _CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")
 _TRANSFORMS = (
     "RandomResizedCrop",
@@ -97,7 +98,12 @@ def size_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
     """Return sizes that the run says, the nearest first."""
     images = [*_image(scope, sources)]
     found = [max(images, key=lambda finding: finding.confidence)] if images else []
-    for field, names, low, high in (("media.frames", _FRAMES, 2, 1024), ("media.classes", _CLASSES, 2, 30_000)):
+    numbers = (
+        ("media.frames", _FRAMES, 2, 1024),
+        ("media.classes", _CLASSES, 2, 30_000),
+        ("media.tubelet", _TUBES, 1, 16),
+    )
+    for field, names, low, high in numbers:
         number = look_up_number(scope, names, low, high)
         if number is not None:
             found.append(_finding(field, str(as_number(number.text)), number))
@@ -177,7 +183,9 @@ def _pair(scope: Scope) -> tuple[str, Found] | None:
     """Return two sides that one setting gives: ``720 1280``, ``512,512``, ``832*480``, ``(224, 224, 3)``."""
     for confidence, settings in scope.tiers[:4]:
         for setting in settings:
-            if setting.key not in _PAIR or _JUDGES.search(setting.evidence.path):
+            # What is cut out of a picture after it was resized is what goes in.
+            is_resize = setting.path.rpartition(".")[0].endswith("Resize")
+            if setting.key not in _PAIR or is_resize or _JUDGES.search(setting.evidence.path):
                 continue
             whole = re.fullmatch(r"[\[(]?\s*(\d{2,4})\s*[,x*\s]\s*(\d{2,4})(?:\s*,\s*[13])?\s*[\])]?", setting.text)
             if whole and LEAST <= int(whole[1]) <= MOST and LEAST <= int(whole[2]) <= MOST:

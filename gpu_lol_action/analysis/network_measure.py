@@ -104,6 +104,8 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     if kept.is_sequence:
         kept.saved = max(kept.saved, _lost_positions(kept))
     is_part = not machine.infers and (not kept.saved or reached < MOST_UNREACHED * layered)
+    if machine.infers and kept.saved > MOST_KEPT:
+        kept.saved = kept.at_work = 0.0  # it was not followed, but what it weighs was, and is most of what is needed
     if kept.saved > MOST_KEPT or is_part:
         unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
     per = LENGTH if kept.is_sequence else 1

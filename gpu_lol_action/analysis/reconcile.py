@@ -8,6 +8,7 @@ the same where the run is said to have used it; a card that is only named somewh
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,8 @@ WEIGHT_OVER_ROUGH = 0.9
 # A statement further off than this factor speaks of another run (a larger model, several cards together).
 FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
+_OF_TRAINING = re.compile(r"(?:^|/)(?:pre_?|how_?to_?)?(?:train|training|fine_?tun(?:e|ing))\.\w+$", re.IGNORECASE)
+LEAST_OF_SOLD = 0.93  # of the memory that a card is sold with, what it has for programs
 LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
@@ -76,6 +79,7 @@ def statements(
         prefix, _, kind = finding.field.rpartition(".")
         if prefix.startswith("documented") and kind in {"memory_gb", "card"}:
             holds = {other: False, "quantized": is_quantized, "offloaded": is_offloaded}.get(prefix.rpartition(".")[2])
+            holds = False if holds is None and not trains and _OF_TRAINING.search(finding.evidence.path) else holds
             rank = 2 if holds is False else 0 if holds or prefix.endswith(mine) else 1
             found.append(_statement(finding, rank, is_card=kind == "card"))
     return tuple(found)
@@ -165,7 +169,7 @@ def reconcile(
 def _is_of_card(amount: Statement, stated: Sequence[Statement]) -> bool:
     """Whether an amount is that of a card which is named in the same place: "A100 GPUs with 80 GB"."""
     cards = (s for s in stated if s.is_card and s.finding.evidence == amount.finding.evidence)
-    return any(accelerators()[card.finding.value].marketed_gb == amount.memory_gib for card in cards)
+    return any(LEAST_OF_SOLD * amount.memory_gib <= card.memory_gib <= amount.memory_gib for card in cards)
 
 
 def _card_of(memory_gb: float) -> float:
@@ -205,6 +209,8 @@ def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
     said = list(stated)
     said = [s for s in said if s.rank < 2] or said
+    # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name.
+    said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, said)]
     middle = _middle_of_table([s for s in said if not s.is_card])
     if middle is not None and not any(s.finding.confidence is Confidence.HIGH for s in said if not s.is_card):
         return middle

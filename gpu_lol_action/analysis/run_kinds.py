@@ -28,6 +28,7 @@ _LATER_STAGE = re.compile(
 _BESIDE_OPTIONS = frozenset(
     {"eval", "evaluate", "eval_only", "test_only", "only_eval", "evaluate_only", "validate_only", "only_test"}
 )
+_INFERS = re.compile(r"(?:^|[_.-])(?:infer(?:ence)?|demo|predict|sample|generate)(?=$|[_.-])", re.IGNORECASE)
 _BESIDE_SECTION = re.compile(
     r"\b(?:evaluat|benchmark|convert|conversion|download|preprocess|data(?:set)?s?\b|install|test(?:s|ing)\b|export)",
     re.IGNORECASE,
@@ -76,9 +77,9 @@ def is_beside(run: Run) -> bool:
         _stem(command.evidence.path)
     ):
         return True
-    return bool(_BESIDE_SECTION.search(command.section) and not _RUN_SECTION.search(command.section)) and (
-        run.behavior is not Behavior.TRAINS
-    )
+    if run.behavior is Behavior.TRAINS or _INFERS.search(_stem(target)):
+        return False  # papers' code has what others use it for under "Testing"
+    return bool(_BESIDE_SECTION.search(command.section) and not _RUN_SECTION.search(command.section))
 
 
 def _trains_tokenizer(script: Source) -> bool:

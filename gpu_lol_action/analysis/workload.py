@@ -59,12 +59,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
     if run is None and wish is not None:
         kind = "training" if rents_to_train(wish, checkout) else "inference"
-        return [
-            need,
-            Finding(
-                "workload", kind, f"{wish.why}, and starts nothing of this checkout", Confidence.LOW, wish.evidence
-            ),
-        ]
+        why = f"{wish.why}, and starts nothing of this checkout"
+        return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
     if run is None and need == native_need(checkout):
         return [need, native_workload(checkout, need)]
     if run is None:
@@ -129,11 +125,9 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
     is_library = any(item.is_library and not item.is_optional for item in declared) or _reads_its_list(checkout)
     extras = frozenset(package_name(item.requirement) for item in declared if item.group or item.is_optional)
-    imports = _gpu_imports(checkout, extras, is_library=is_library)
-    if run is None:
-        imports = [found for found in imports if package_name(found[1].split(".")[0]) not in extras]
-    if imports:
-        source, module, line = imports[0]
+    imported = _gpu_import(checkout, extras, is_library=is_library, may_be_extra=run is not None)
+    if imported is not None:
+        source, module, line = imported
         return Finding("gpu.use", "yes", f"`{module}` is imported", Confidence.HIGH, Evidence(source.path, line))
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
         # A library's own module only hands on what its user asks for.
@@ -178,20 +172,33 @@ def _reads_its_list(checkout: Checkout) -> bool:
     )
 
 
-def _gpu_imports(checkout: Checkout, extras: frozenset[str], *, is_library: bool) -> list[tuple[Source, str, int]]:
-    """Return the GPU libraries that programs import whatever happens.
+def _gpu_import(
+    checkout: Checkout, extras: frozenset[str], *, is_library: bool, may_be_extra: bool
+) -> tuple[Source, str, int] | None:
+    """Return the first GPU library that a program imports whatever happens; one that an extra brings only where that may be.
 
     The dependency list of an installable library is complete: what its examples import besides, or a few of its modules for
     those who have it, is not its workload. Where a good part of its modules does so, its list leaves out what users install;
     where an extra of its list brings the package, that part has to be larger.
     """
-    programs = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if s.code is not None and s.code.imports]
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
     if is_library:
         programs = [source for source in programs if not _is_beside(source)]
-    found = [(s, *hit) for s in programs if (hit := top_level_gpu_import(s)) is not None]
-    is_offered = all(package_name(module.split(".")[0]) in extras for _, module, _ in found)
-    few = FEW_OFFERING_MODULES if is_offered else FEW_MODULES
-    return found if not is_library or len(found) >= few * len(programs) else []
+    first: tuple[Source, str, int] | None = None
+    count, few = 0, FEW_OFFERING_MODULES
+    for source in programs:
+        hit = top_level_gpu_import(source)
+        if hit is None:
+            continue
+        count += 1
+        is_extra = package_name(hit[0].split(".")[0]) in extras
+        few = few if is_extra else FEW_MODULES
+        if first is None and (may_be_extra or not is_extra):
+            first = (source, *hit)
+        if first is not None and (not is_library or count >= few * len(programs)):
+            return first  # a good part of all is one of those that import something: the rest need not be read
+    importing = sum(bool(source.code and source.code.imports) for source in programs)
+    return first if count >= few * importing else None
 
 
 def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:

@@ -39,3 +39,28 @@ def test_what_a_library_hands_on_to_boosted_trees_is_its_user_s_choice(checkout:
     module = "import lightgbm\n\ndef make(use_gpu):\n    return lightgbm.LGBMClassifier(device='gpu') if use_gpu else lightgbm.LGBMClassifier()\n"
     tree = checkout({"pyproject.toml": project, "easy/__init__.py": "", "easy/models.py": module})
     assert analyze(tree).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+def test_a_function_that_is_named_for_training_is_asked_of_its_module(checkout: Build) -> None:
+    files = {
+        "simclr.py": "import torch\nfrom utils.steps import simclr_train\nmodel = make()\nmodel.load_state_dict(torch.load('a.pt'))\n"
+        "def main():\n    for epoch in range(9):\n        simclr_train(loader, model, epoch)\nif __name__ == '__main__':\n    main()\n",
+        "utils/steps.py": "import torch\ndef simclr_train(loader, model, epoch):\n    loss = model(loader).cuda()\n    loss.backward()\n",
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.TRAINING
+    files["simclr.py"] = files["simclr.py"].replace("simclr_train(loader, model, epoch)", "model(loader)")
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.INFERENCE
+
+
+@pytest.mark.parametrize(
+    ("name", "workload"), [("inference_faces", WorkloadType.INFERENCE), ("score_faces", WorkloadType.TRAINING)]
+)
+def test_what_infers_by_its_name_is_the_work_under_testing_too(
+    checkout: Build, name: str, workload: WorkloadType
+) -> None:
+    files = {
+        "README.md": f"# Testing\n```\npython {name}.py -i in\n```\n",
+        f"{name}.py": LOADS,
+        "engine/train.py": "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n",
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type is workload
