@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpu_lol_action.analysis.effort import Effort
+from gpu_lol_action.analysis.effort import Effort, remembered
 from gpu_lol_action.analysis.notebooks import read_notebook
 from gpu_lol_action.analysis.paths import Form, Role, form_of, role_of
 from gpu_lol_action.analysis.python_code import PythonCode
@@ -128,7 +128,7 @@ class Checkout:
 
     def of(self, *forms: Form, roles: tuple[Role, ...] = (Role.WORKLOAD,)) -> tuple[Source, ...]:
         """Return the files of these forms and roles, shallow ones first, then by path."""
-        return tuple(source for source in _shallow_first(self) if source.form in forms and source.role in roles)
+        return _chosen(self, forms, roles)
 
     def find(self, path: str) -> Source | None:
         """Return the file with that path relative to the root, or None."""
@@ -162,6 +162,11 @@ class Checkout:
         ]
         troubles += [LeftOut(path, reason) for path, reason in self.effort.failures.items()]
         return (*self.notes, *describe(troubles))
+
+
+@remembered
+def _chosen(checkout: Checkout, forms: tuple[Form, ...], roles: tuple[Role, ...]) -> tuple[Source, ...]:
+    return tuple(source for source in _shallow_first(checkout) if source.form in forms and source.role in roles)
 
 
 @functools.lru_cache(maxsize=2)

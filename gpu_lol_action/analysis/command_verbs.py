@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.paths import Form
@@ -12,7 +13,13 @@ from gpu_lol_action.analysis.paths import Form
 TRAINING_TARGET = re.compile(
     r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
 )
-_MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type")
+# What BERT's example programs are called, in every library that took them over.
+_EXAMPLE_PROGRAM = re.compile(
+    r"run_(?:tf_)?(?:classifier|squad|pre_?train(?:ing)?|glue|ner|mlm|clm|qa|swag|race|language_modeling)\w*\.py"
+)
+_TRAINING_PROGRAM = re.compile(r"(?:\w+_)?(?:pre_?)?train(?:er)?(?:_|\.py)")
+_MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type", "opr", "op", "operation", "cmd", "command", "func",
+          "run_type")  # fmt: skip
 """Options that say which of its works a program is to do."""
 _TRAINING_MODE = re.compile(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
 _SERVING_MODE = re.compile(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
@@ -37,7 +44,7 @@ _MODULE_BESIDE = re.compile(
 )
 _NAMES_MODEL = re.compile(r"(?:^|[._])(?:model|llm|actor|pretrain|partial_pretrain|checkpoint|hf_ckpt|init)(?:$|[._])")
 _NAMES_STEP = re.compile(
-    r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path)$|batch_size"
+    r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path|train_set)$|batch_size"
 )
 
 
@@ -62,9 +69,16 @@ def by_verb(command: LaunchCommand) -> Behavior | None:
 def by_name(command: LaunchCommand) -> Behavior:
     """Return what the name of a program says that is not here; NEITHER where it says nothing."""
     name = command.target.rsplit("/", 1)[-1]
-    if TRAINING_TARGET.search(name) or "_train" in name:
+    if TRAINING_TARGET.search(name) or "_train" in name or "do_train" in command.options:
         return Behavior.TRAINS
     return Behavior.INFERS if SERVING_TARGET.search(name.removesuffix(".py")) else Behavior.NEITHER
+
+
+def is_known_to_train(script: Source) -> bool:
+    """Whether a program that nothing is seen of is told by its name: BERT's example programs, and training in Python 2."""
+    if _EXAMPLE_PROGRAM.fullmatch(script.name):
+        return True
+    return script.code is not None and script.code.is_broken and bool(_TRAINING_PROGRAM.match(script.name))
 
 
 def by_words(command: LaunchCommand) -> Behavior:
@@ -76,6 +90,8 @@ def by_words(command: LaunchCommand) -> Behavior:
     name = (
         name if name.endswith(".py") or " " in name else name.rpartition(".")[2]
     )  # a package's name may mean anything
+    if "do_train" in command.options:
+        return Behavior.TRAINS  # as Hugging Face's example programs are told
     if TRAINING_TARGET.search(words) and not SERVING_TARGET.search(name):
         return Behavior.TRAINS
     if SERVING_TARGET.search(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:

@@ -118,32 +118,44 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
 
 def _not_chosen(source: Source, values: Mapping[str, str]) -> list[range]:
     """Return the lines of expressions that are taken only on a condition that these options decide against."""
-    if " else " not in source.text:
-        return []
-    text, found = f"\n{source.text}", []
-    for choice in itertools.islice(_choices(text), MAX_CONDITIONS):
-        if decided(choice[2], values) is not False:
-            continue
-        last = text.count("\n", 0, choice.start()) + 1
-        first, lines = last, source.text.split("\n")
+    missed = [choice for choice in _choices(source) if decided(choice.condition, values) is False]
+    lines = source.text.split("\n") if missed else []
+    found = []
+    for choice in missed:
+        first = last = choice.line + 1
         while first > max(1, last - MAX_BLOCK_LINES) and lines[first - 1].lstrip().startswith((")", "]", "}")):
             first -= 1  # the expression began above, where a line stands no deeper
-            while first > 1 and len(lines[first - 1]) - len(lines[first - 1].lstrip()) > len(choice[1]):
+            while first > 1 and len(lines[first - 1]) - len(lines[first - 1].lstrip()) > choice.depth:
                 first -= 1
         found.append(range(first, last + 1))
     return found
 
 
-def _choices(text: str) -> Iterator[re.Match[str]]:
-    """Yield what looks like the last line of an expression with a condition behind it."""
-    for otherwise in _OTHERWISE.finditer(text):
-        start = otherwise.start()
-        for _ in range(MAX_LINES_OF_CHOICE):
+@remembered
+def _choices(source: Source) -> tuple[_Branch, ...]:
+    """Return what looks like the last line of an expression with a condition behind it: the same for every run that comes by."""
+    text = f"\n{source.text}"
+    found: list[_Branch] = []
+    line = position = 0
+    for choice in itertools.islice(_last_lines(text), MAX_CONDITIONS) if " else " in text else ():
+        line += text.count("\n", position, choice.start())
+        position = choice.start()
+        found.append(_Branch(line, len(choice[1]), "if", choice[2]))
+    return tuple(found)
+
+
+def _last_lines(text: str) -> Iterator[re.Match[str]]:
+    place = text.find("else")  # a plain word, which is found far faster than what may stand around it
+    while place >= 0:
+        otherwise = _OTHERWISE.match(text, place - 1)
+        start = place - 1
+        for _ in range(MAX_LINES_OF_CHOICE if otherwise is not None else 0):
             start = text.rfind("\n", 0, start)
             choice = _CHOSEN.match(text, start) if start >= 0 else None
-            if choice is not None and choice.end() == otherwise.end():
+            if choice is not None and otherwise is not None and choice.end() == otherwise.end():
                 yield choice
                 break
+        place = text.find("else", place + 4)
 
 
 def decided(condition: str, values: Mapping[str, str]) -> bool | None:

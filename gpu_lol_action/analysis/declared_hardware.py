@@ -19,9 +19,10 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosting_files import Wish, wish_findings, wish_for
 from gpu_lol_action.analysis.notebooks import PROSE
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gib
 
 MAX_LINES = 3000
 MAX_LINE_CHARACTERS = 600
@@ -57,6 +58,8 @@ _PARTS_OF_INSTANCES = ("large", "metal", "_v", "gpu-")
 """One of them stands in each instance's name: words are found long before an expression of all names is tried everywhere."""
 _PART = re.compile(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
 LARGEST_PART = 0.6
+_SWITCH = re.compile(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
+LINES_TO_CONDITION = 4
 _INSTANCE = re.compile(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
 # "# 18GiB * 2", "# 2 x 24 GB": a remark that is nothing else.
 _EACH = re.compile(
@@ -68,25 +71,47 @@ _COMMENT = re.compile(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return ``documented.card``, ``.gpu_count``, ``.memory_gb`` and ``hardware.disk_gb`` findings of the run's own files."""
     if run is None:
-        return []
+        rented = rented_wish(checkout, None)
+        return list(wish_findings(rented)) if rented is not None else []
     found: list[Finding] = []
     for source in _files(checkout, run):
-        found.extend(_of_file(source))
+        found.extend(finding for finding in _of_file(source) if not _is_of_option_left_off(finding, source, run))
     ordered = {finding.evidence.path for finding in found if finding.field == "documented.card"}
     if ordered & {source.path for source in run.configs}:
         # What the configuration orders is no longer what its program would order without.
         own = run.script.path if run.script is not None else None
         found = [finding for finding in found if finding.evidence.path != own or finding.field != "documented.card"]
     wish = hosted_wish(checkout, run)
+    if wish is not None and wish.is_order and wish.card is not None:
+        # Of the orders in its file the one for this run is known.
+        path = wish.evidence.path
+        found = [
+            f for f in found if f.evidence.path != path or f.field not in {"documented.card", "documented.gpu_count"}
+        ]
     folder = run.script.folder if run.script is not None else run.evidence.path.rpartition("/")[0]
-    return [*found, *dstack_orders(checkout, folder), *(wish_findings(wish) if wish is not None else ())]
+    said = {(finding.field, finding.value, finding.evidence) for finding in found}
+    wished = [f for f in wish_findings(wish) if (f.field, f.value, f.evidence) not in said] if wish is not None else []
+    return [*found, *dstack_orders(checkout, folder), *wished]
+
+
+def _is_of_option_left_off(finding: Finding, source: Source, run: Run) -> bool:
+    """Whether a remark stands above ``if args.x:`` of a switch that is off unless the command says ``--x``, which it does not."""
+    if finding.field != "documented.memory_gb" or source.form is not Form.PYTHON:
+        return False
+    behind = source.text.split("\n")[finding.evidence.line : finding.evidence.line + LINES_TO_CONDITION]
+    statement = next((line.strip() for line in behind if line.strip() and not line.lstrip().startswith("#")), "")
+    asked = _SWITCH.fullmatch(statement)
+    if asked is None or asked[1] in run.options:
+        return False
+    return re.search(rf"[\"']--{re.escape(asked[1])}[\"'][^()]{{0,80}}\bstore_true\b", source.text) is not None
 
 
 def hosted_wish(checkout: Checkout, run: Run) -> Wish | None:
     """Return the machine that a host of models is asked for to start this run; what it is to serve says nothing of training."""
     folder = run.script.folder if run.script is not None else run.evidence.path.rpartition("/")[0]
     wish = wish_for(checkout, folder)
-    return wish if wish is not None and (run.behavior is Behavior.INFERS or not wish.serves) else None
+    wish = wish if wish is not None and (run.behavior is Behavior.INFERS or not wish.serves) else None
+    return wish or rented_wish(checkout, run)
 
 
 @remembered
@@ -129,7 +154,7 @@ def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
         part = _PART.fullmatch(match[1]) if match else None
         if match is not None and part is not None and (found := _folded(part[1])) is not None:
             size = int(part[2])
-            if size < accelerators()[found].memory_gib * LARGEST_PART:
+            if size < named_card_gib(found) * LARGEST_PART:
                 why = f"`{match[0].strip()[:60]}` asks for a part of {found}"
                 yield Finding("documented.memory_gb", str(size), why, Confidence.HIGH, where)
                 return

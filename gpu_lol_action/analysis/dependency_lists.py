@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.package_files import Declared, Option, applies, pac
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_development, read_project, read_setup_cfg
 from gpu_lol_action.analysis.python_version import chosen_python
+from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.analysis.workspace_projects import workspace_projects
@@ -63,6 +64,7 @@ def lists_of(checkout: Checkout) -> Lists:
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
     if all(item.is_optional for item in found):
         hosted, named = hosted_lists(checkout, folders)
+        found += rented_packages(checkout, run)
         found += hosted
         _requirements(checkout, named, found, options)
     found += _left_over(checkout, {item.evidence.path for item in found})

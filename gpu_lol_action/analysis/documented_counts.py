@@ -14,7 +14,10 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 NEAR_LINES = 12
 MAX_ROWS = 40
-_TRAINS = re.compile(r"\btrain|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调", re.IGNORECASE)
+_TRAINS = re.compile(
+    r"\btrain|\bexperiments?\b[^.|]{0,30}\b(?:ran|run|conducted|performed|done)\b|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调",
+    re.IGNORECASE,
+)
 _INFERS = re.compile(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")

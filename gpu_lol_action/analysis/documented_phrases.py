@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.gpus import find_accelerator
+from gpu_lol_action.domain.named_cards import find_named_card
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
 _KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|显存)"
@@ -55,10 +56,11 @@ _MAIN_MEMORY = re.compile(
     re.IGNORECASE,
 )
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
-         r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|Titan\s?RTX)")  # fmt: skip
+         r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
+         r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:GPUs?\s+with\s+\*{0,2})?(\d{2,3})\s?GB?\b)?"
 _COUNTED = re.compile(
-    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = re.compile(
@@ -66,8 +68,11 @@ _COUNTED_BEHIND = re.compile(
 )
 _BARE = re.compile(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
 _GPUS = re.compile(
-    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:[A-Z]\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    rf"(?<![\w.])(?<![a-z]-)(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:(?-i:[A-Z])\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
+)
+_NODES = re.compile(
+    r"\s*(?:GPU\s+)?(?:nodes?|machines?|servers?)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE
 )
 _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "four": 4, "eight": 8}
 _USED = re.compile(
@@ -76,7 +81,7 @@ _USED = re.compile(
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
-    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|TensorRT|ONNX|hours? on)",
+    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|profiling|TensorRT|ONNX)",
     re.IGNORECASE,
 )
 _TRAINING = re.compile(
@@ -199,7 +204,10 @@ def card_phrases(line: str) -> Iterator[CardPhrase]:
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
     is_demanded = is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
     counted = False
-    before = [(match[3], match[4] or match[2], match[1]) for match in _COUNTED.finditer(line)]
+    before = [
+        (match[3], match[4] or match[2], _per_machine(match[1], line[match.end() :]))
+        for match in _COUNTED.finditer(line)
+    ]
     behind = [(match[1], match[2], match[3]) for match in _COUNTED_BEHIND.finditer(line)]
     for name, size, number in before or behind:
         card, count = find_card(name, size), count_of(number)
@@ -212,6 +220,15 @@ def card_phrases(line: str) -> Iterator[CardPhrase]:
     card = find_card(bare[1], bare[2]) if bare else None
     if bare is not None and card is not None:
         yield CardPhrase(card, None, bool(bare[2]), is_run, is_demanded)
+
+
+def _per_machine(number: str, behind: str) -> str:
+    """Return a count of cards as it stands; of "4 A100 nodes (32 GPUs)", whose number counts machines, the cards of each."""
+    of_machines = _NODES.match(behind)
+    if of_machines is None:
+        return number
+    nodes, cards = count_of(number) or 0, int(of_machines[1] or 0)
+    return str(cards // nodes) if nodes and cards and cards % nodes == 0 else "a"
 
 
 def gpu_number(line: str) -> int | None:
@@ -233,4 +250,4 @@ def find_card(name: str, size: str | None) -> str | None:
     bare = re.sub(r"^([AH])800$", r"\g<1>100", re.sub(r"[\s-]+", " ", name.strip().upper()))
     found = find_accelerator(f"{bare}-{size}GB") if size else None
     found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
-    return found.name if found else None
+    return found.name if found else find_named_card(bare)

@@ -12,13 +12,14 @@ _MEMORY_HEADER = re.compile(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak 
 _OTHER_HEADER = re.compile(
     r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)", re.IGNORECASE
 )
+_USED_HEADER = re.compile(r"\bpeak\b|\busage\b", re.IGNORECASE)
 _NO_AMOUNT = re.compile(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)
 _CELL = re.compile(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _NUMBER = re.compile(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _CARDS_HEADER = re.compile(
     r"(?:(?:pre-?)?train(?:ing|ed)?\s+|fine-?tun(?:e|ing)\s+|inference\s+|recommended\s+)?"
-    r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name)s?)?|hardware|accelerators?|graphics cards?)",
+    r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name|config(?:uration)?)s?)?(?:\s*(?:and|&|/|×|x)\s*(?:count|number|quantity))?|hardware|accelerators?|graphics cards?)",
     re.IGNORECASE,
 )
 # A table of how fast something is names cards on which it was measured, not those that it needs.
@@ -97,7 +98,7 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
     named = " ".join(cell for cell in cells if cell and not _CELL.match(cell))[:80]
     for index, cell in enumerate(cells[: len(header)]):
         column = header[index]
-        if not (says[index] or (whole and not _OTHER_HEADER.search(column))):
+        if not (says[index] or (whole and (_USED_HEADER.search(column) or not _OTHER_HEADER.search(column)))):
             continue
         size = _size(cell, column)
         if size is not None and 1 <= size <= 2000:

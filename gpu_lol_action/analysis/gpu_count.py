@@ -14,12 +14,14 @@ from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
-from gpu_lol_action.analysis.hosting_files import counted
+from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.model_parallel import cut_over, machines_for, whole_layout
 from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
+from gpu_lol_action.analysis.ray_workers import ray_workers
+from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.rl_cards import cards_of
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
@@ -27,7 +29,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _FIELD = "hardware.gpu_count"
 USUAL_NODE = 8  # cards of a machine that several of are asked for
-_KEYS = ("num_processes", "nproc_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
+_KEYS = ("num_processes", "nproc_per_node", "num_process_per_node", "num_processes_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
          "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
 _SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).
@@ -51,9 +53,8 @@ _SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
 _TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
 _SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
-_ASSERTED = re.compile(
-    r"^[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE | re.MULTILINE
-)
+# The leading line feed lets the expression engine leap from line to line.
+_ASSERTED = re.compile(r"\n[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE)
 _NAMED = re.compile(
     r"(?:^|[_.-])(?:(\d{1,2})_?gpus?|(\d{1,2})x[ahvb]\d{2,3}|x(\d{1,2})|(\d{1,2})xb\d+|gpus?(\d{1,2}))(?=$|[_.-])",
     re.IGNORECASE,
@@ -63,7 +64,7 @@ _NAMED = re.compile(
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return counts per machine, the surest first; none where nothing says any (then one is assumed)."""
     if run is None:
-        return []
+        return _wished(rented_wish(checkout, None))
     command, found = run.command, list[Finding]()
     if command is not None and command.nodes > 1:
         why = f"`{run.shown}` is started on {command.nodes} machines"
@@ -83,6 +84,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     said = (
         whole_layout(checkout, run)
         or laid_out(checkout, run)
+        or ray_workers(run.script if run.behavior is Behavior.TRAINS else None)
         or _listed_in_file(checkout, run)
         or _configured(checkout, run)
         or _listed(run)
@@ -98,7 +100,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 def _hosted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that a host of models is asked for."""
-    wish = hosted_wish(checkout, run)
+    return _wished(hosted_wish(checkout, run))
+
+
+def _wished(wish: Wish | None) -> list[Finding]:
     if wish is None or wish.count is None:
         return []
     count, where = wish.count
@@ -180,9 +185,10 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        found = _ASSERTED.search(text := source.text) if "world_size" in source.text.lower() else None
+        text = f"\n{source.text}"
+        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
         if found is not None and 1 <= int(found[1]) <= 64:
-            where = Evidence(source.path, text.count("\n", 0, found.start(1)) + 1)
+            where = Evidence(source.path, text.count("\n", 0, found.start(1)))
             return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
     return []
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.import_graph import import_closure, module_source
+from gpu_lol_action.analysis.modal_orders import modal_orders
 from gpu_lol_action.analysis.paths import Form
 
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 LEAST_NAME = len("a.py")
+_TRAINING_STARTED = re.compile(r"[\w}]/(?:\w{1,40}_)?train(?:_\w{1,40})?\.py(?=[\"'\s])")
 _LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
+_TRIAL = re.compile(
+    r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter)\b", re.MULTILINE
+)
 _DEEP = ("torch", "tensorflow", "jax")
 
 
@@ -39,6 +45,13 @@ def hands_on(checkout: Checkout, source: Source) -> bool:
     return bool(called & set(taken)) and any(s.mentions(word) for s in checkout.sources for word in _DEEP)
 
 
+def is_page_that_trains(closure: Sequence[Source]) -> bool:
+    """Whether a page in a browser puts together the command of a training that another project brings (``sd-scripts/train_network.py``)."""
+    if not any(source.code is not None and "gradio" in source.code.imported() for source in closure[:1]):
+        return False
+    return any(source.mentions("accelerate") and _TRAINING_STARTED.search(source.text) for source in closure)
+
+
 def _starts_another(checkout: Checkout, source: Source) -> bool:
     """Whether a program starts another one of the checkout, by its name in a shell's command, that computes on a GPU."""
     if not (source.mentions("subprocess") or source.mentions("os.system")):
@@ -51,6 +64,19 @@ def _starts_another(checkout: Checkout, source: Source) -> bool:
             if any(each.code is not None and each.code.imported() & GPU_MODULES for each in reached):
                 return True
     return False
+
+
+def is_trial(script: Source) -> bool:
+    """Whether a program defines what Determined's own loop trains: it is started by that loop, and shows none."""
+    code = script.code
+    return code is not None and "determined" in code.imported() and _TRIAL.search(script.text) is not None
+
+
+def trains_what_it_serves(script: Source, own: Behavior) -> bool:
+    """Whether a program of Modal's, which hosts functions of any kind, trains: it does (``own``), or it is named for that."""
+    if script.code is None or "modal" not in script.code.imported():
+        return False
+    return own is Behavior.TRAINS or bool(TRAINING_TARGET.search(script.name) and modal_orders(script))
 
 
 def learns_elsewhere(script: Source) -> bool:

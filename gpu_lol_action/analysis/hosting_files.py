@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.documented_phrases import find_card
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gb
 
 HUB, COG, TRUSS = ".runpod/hub.json", "cog.yaml", "config.yaml"
 MAX_CARDS = 8
@@ -45,7 +46,8 @@ _MAKER = re.compile(r"^(?:NVIDIA )?(?:GeForce )?", re.IGNORECASE)
 class Wish:
     """A machine with a GPU that a file asks for; ``serves``: for answering requests, not for whatever runs here.
 
-    ``host`` is who is asked.
+    ``host`` is who is asked. ``is_order``: this very card is rented. ``is_least``: larger ones are
+    named beside it, any of which will do.
     """
 
     why: str
@@ -55,6 +57,8 @@ class Wish:
     count: tuple[int, Evidence] | None = None
     disk_gb: tuple[int, Evidence] | None = None
     host: str = "RunPod's Hub"
+    is_order: bool = False
+    is_least: bool = False
 
 
 @remembered
@@ -75,9 +79,12 @@ def wish_findings(wish: Wish) -> Iterator[Finding]:
     """Yield the card, the number of cards and the disk that are asked for."""
     if wish.card is not None:
         card, where = wish.card
-        yield Finding(
-            "documented.card", card, f"RunPod's Hub is asked for {card} or the like", Confidence.MEDIUM, where
-        )
+        why = f"{wish.host} is asked for {card}{'' if wish.is_order else ' or the like'}"
+        confidence = Confidence.HIGH if wish.is_order else Confidence.MEDIUM
+        if wish.is_least:
+            least = f"{named_card_gb(card):g}"
+            yield Finding("documented.memory_gb", least, why, Confidence.HIGH, where)
+        yield Finding("documented.card", card, why, confidence, where)
     if wish.count is not None:
         count, where = wish.count
         yield Finding("documented.gpu_count", str(count), counted(wish, count), Confidence.MEDIUM, where)

@@ -13,7 +13,7 @@ from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choo
 from gpu_lol_action.estimation.package_pairs import allows, pinned
 
 _OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
-_TENSORFLOW = frozenset({"tensorflow", "tensorflow-gpu", "tf-nightly", "tensorflow-cpu"})
+_TENSORFLOW = frozenset({"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu", "tensorflow-cpu"})
 _NVIDIA_BUILT = frozenset({"apex", "transformer-engine", "megatron-core", "megatron-lm"})
 _SERVES_BY_VLLM = frozenset({"vllm"})
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Import
 
@@ -96,6 +98,8 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 
 def _targets(checkout: Checkout, script: Source, item: Import) -> list[Source]:
     """Return the files of this checkout that one import means."""
+    if item.module.partition(".")[0] not in _own_words(checkout):  # a library's: most imports are
+        return _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)
     bases = _bases(script, item.module)
     tail = item.module.lstrip(".").replace(".", "/")
     # What is taken from a folder may be a module of it (`from models import unet`).
@@ -105,7 +109,25 @@ def _targets(checkout: Checkout, script: Source, item: Import) -> list[Source]:
     if not here and item.module.startswith("."):  # a name that the package itself defines
         inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
         here = [source for source in inits if source is not None and source is not script]
-    return here or _from_larger_tree(checkout, item.module)
+    return here or _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)
+
+
+def _from_outer(checkout: Checkout, item: Import) -> list[Source]:
+    """Return what an import means whose first words are the name of this very folder in a larger tree."""
+    inner = without_outer(checkout, item.module) if not item.module.startswith(".") else None
+    if inner is None:
+        return []
+    tail = inner.replace(".", "/")
+    tails = [*([tail] if tail else []), *(f"{tail}/{name}".lstrip("/") for name in item.names[:MAX_NAMES])]
+    paths = [f"{each}{end}" for each in tails for end in (".py", "/__init__.py")]
+    return [source for path in paths if (source := checkout.find(path)) is not None]
+
+
+@remembered
+def _own_words(checkout: Checkout) -> frozenset[str]:
+    """Return the words with which an import may begin that means a file of this checkout; nothing for what is relative."""
+    paths = (path.removesuffix(".py") for path in checkout.by_path if path.endswith(".py"))
+    return frozenset({"", *(word for path in paths for word in path.split("/"))})
 
 
 def _from_larger_tree(checkout: Checkout, module: str) -> list[Source]:
@@ -119,14 +141,20 @@ def _from_larger_tree(checkout: Checkout, module: str) -> list[Source]:
 
 def _bases(script: Source, module: str) -> list[str]:
     """Return where an import may start: a program is started from any folder above it, and packages lie at the root or in ``src``."""
-    folders = [script.folder]
-    while folders[-1]:
-        folders.append(folders[-1].rpartition("/")[0])
-    prefixes = [f"{folder}/" if folder else "" for folder in folders]
     dots = len(module) - len(module.lstrip("."))
+    prefixes = _prefixes(script.folder)
     if dots:
         return prefixes[dots - 1 : dots]
     return list(dict.fromkeys(["", "src/", *prefixes[:MAX_ABOVE]]))
+
+
+@functools.lru_cache(maxsize=256)
+def _prefixes(folder: str) -> list[str]:
+    """Return a folder and those above it, as paths of what lies in them begin."""
+    folders = [folder]
+    while folders[-1]:
+        folders.append(folders[-1].rpartition("/")[0])
+    return [f"{each}/" if each else "" for each in folders]
 
 
 def _joined(*parts: str) -> str:

@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.install_commands import InstallCommand, read_instal
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import is_development
+from gpu_lol_action.analysis.rented_machines import task_for
 
 _INSTALLS = re.compile(r"install|set[- ]?up|environment|requirement|dependenc|getting started|quick ?start|prepar|prerequisite|conda|\bpip\b|"
                        r"build|安装|环境|准备|依赖|インストール|환경|설치", re.IGNORECASE)  # fmt: skip
@@ -35,6 +36,9 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     for source in checkout.of(Form.SHELL):
         if not has_list or (source.depth <= 1 and _SCRIPT.search(source.name.removesuffix(".sh"))):
             found += read_install_commands(source)
+    task = task_for(checkout, run)
+    if task is not None and not (has_list and run is None):
+        found += read_install_commands(task.source)
     if run is not None and run.script is not None and run.script.form is Form.NOTEBOOK:
         found += read_install_commands(run.script)
     elif not has_list:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.azure_jobs import azure_request, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.launch_tools import as_count
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
 
 MAX_HEAD = 20_000  # characters: requests stand at the top of a script
 _PER_NODE = re.compile(
@@ -19,8 +21,7 @@ _OVER_ALL = re.compile(r"(?:--gpus|-G)[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})\b")
 _NODES = re.compile(r"(?:--nodes|-N)[= ](\d{1,3})\b")
 _PER_TASK = re.compile(r"--gpus-per-task[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})")
 _TASKS_PER_NODE = re.compile(r"--ntasks-per-node[= ](\d{1,3})")
-_SKY = re.compile(r"^[ \t]+accelerators:\s*[\"'{]?\s*[A-Za-z][\w.-]*\s*:\s*(\d{1,2})", re.MULTILINE)
-_SKY_NODES = re.compile(r"^num_nodes:\s*(\d{1,3})", re.MULTILINE)
+_NODES_OF_TASK = re.compile(r"^num_nodes:\s*(\d{1,3})", re.MULTILINE)
 _KUBERNETES = re.compile(r"nvidia\.com/gpu:\s*[\"']?(\d{1,2})")
 # dstack: a name, a size and a count behind one another (`MI300X:8`, `A100:80GB:2`, `24GB:2`), or a count alone, each as a range.
 _DSTACK = re.compile(
@@ -45,10 +46,14 @@ def machine_request(source: Source) -> MachineRequest:
         head = "\n".join(line for line in text.split("\n") if re.match(r"\s*#\s?(?:SBATCH|PBS|BSUB)\b", line))
         return _scheduled(head) if head else MachineRequest()
     if source.form is Form.YAML:
-        found = _SKY.search(text) or _KUBERNETES.search(text)
+        if asked := [task for task in sky_tasks_of(source) if task.choice is not None]:
+            return MachineRequest((asked[0].choice or ("", 1))[1], asked[0].nodes)
+        if is_azure_job(text):
+            return MachineRequest(*azure_request(text))
+        found = _KUBERNETES.search(text)
         if found is None and "capabilities" in text:
             found = _COMPOSE.search(text)
-        nodes = _SKY_NODES.search(text)
+        nodes = _NODES_OF_TASK.search(text)
         if found is None and source.name.endswith((".dstack.yml", ".dstack.yaml")):
             found, nodes = _DSTACK.search(text), _DSTACK_NODES.search(text)
         return MachineRequest(as_count(found[1]) if found else None, as_count(nodes[1]) if nodes else None)

@@ -1,10 +1,10 @@
 """What a program says of pictures, video and sound, and the networks for them that it builds.
 
-Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.audio_seconds``, ``media.classes``,
+Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.tubelet`` (frames of a patch), ``media.audio_seconds``, ``media.classes``,
 ``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
-``media.trained_part``, ``media.runtime``, ``media.network`` (a network whose layers were counted), and of a network of one's own
-``media.own_network`` (its name), ``media.own_parameters``, ``media.own_outputs`` (numbers per sample) and
-``media.own_sequence`` (``yes`` where that is per position of a sequence).
+``media.trained_part``, ``media.runtime``, ``media.network`` (whose layers were counted); of one's own network ``media.own_network``
+(its name), ``media.own_parameters``, ``media.own_outputs`` (per sample), ``media.own_sequence`` (``yes`` where that is per position),
+``media.own_assumed`` (``size``: a usual one), ``media.own_file``.
 """
 
 from __future__ import annotations
@@ -216,20 +216,18 @@ def _networks_of(source: Source) -> tuple[tuple[int, Call, str], ...]:
 
 def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, imports_networks: bool) -> str | None:
     """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
-    if call.last in {"create_model", "get_model", "YOLO", "RTDETR"}:
-        first = (
-            code.resolve(call.arguments[0])
-            if call.arguments
-            else code.resolve(call.keyword("model_name", "model", "name"))
-        )
+    last = call.last
+    if last in {"create_model", "get_model", "YOLO", "RTDETR"}:
+        named = call.arguments[0] if call.arguments else call.keyword("model_name", "model", "name")
+        first = code.resolve(named)
         network = find_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
     is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
-    if call.last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
+    if last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
         return None  # counted with its encoder, as a network of the program's own
-    if call.last in _SEGMENTERS and (is_library or imports_networks):
-        return "unet3d-128" if call.last in _VOLUMES else _segmenter(call)
-    bare = call.last.lower()
+    if last in _SEGMENTERS and (is_library or imports_networks):
+        return "unet3d-128" if last in _VOLUMES else _segmenter(call)
+    bare = last.lower()
     # A small word may be any function, or an instance that is called: only what the library's names are made of counts.
     if (
         not (is_library or imports_networks)
@@ -294,6 +292,7 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
     ]
     if network.known_as:
         values.append(("own_known_as", network.known_as))
-    if network.is_sequence:
-        values.append(("own_sequence", "yes"))
+    values += [("own_sequence", "yes")] if network.is_sequence else []
+    values += [("own_file", "yes")] if network.is_of_file else []
+    values += [("own_assumed", "size")] if network.is_size_assumed else []
     return [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]

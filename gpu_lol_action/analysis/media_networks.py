@@ -93,7 +93,7 @@ def _follow_programs(
     machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop
     machine.points, machine.infers, machine.stray = sizes.points, sizes.infers, dict(sizes.stray)
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
-    machine.nodes = nodes_of(machine, sizes.configs)
+    machine.files, machine.nodes = sizes.configs, nodes_of(machine, sizes.configs)
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):
         before = len(machine.roots)

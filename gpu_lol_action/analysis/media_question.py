@@ -48,14 +48,18 @@ def whole_network(
         return _own_model(findings, int(own.value) / 1e9)
     if named is not None and named.confidence is Confidence.HIGH:
         return None
+    if _text(findings, "media.own_file") and named is not None:
+        return _own_model(
+            findings, int(own.value) / 1e9
+        )  # what the run's own file lists, whatever a program starts with
     if named is None and _is_said_larger(findings, int(own.value)):
         return None
     if named is None:
         is_language = _best(findings, "model.vocabulary") is not None or _is_of_family(findings)
         return None if is_language else media_model(findings)
     model = sizes.get(named.value) or find_model(named.value)
-    if model is None:
-        return None
+    if model is None:  # of a size that nobody knows, and named somewhere besides
+        return media_model(findings) if named.confidence is Confidence.LOW else None
     parameters_b = int(own.value) / 1e9
     if model.kind in PICTURE_KINDS:
         return media_model(findings) if parameters_b >= PART * model.parameters_b else None
@@ -156,7 +160,7 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         question,
         precision=_precision(question, known, is_mixed=is_mixed),
         weight_bits=32 if _is_built_to_infer(question, known) and question.weight_bits == 16 else question.weight_bits,
-        batch_size=math.ceil(question.batch_size * views * _pictures(question, known)),
+        batch_size=math.ceil(question.batch_size * views * _pictures(question, known) * _tubes(question, known)),
         image_height=0 if is_guided else size[0],  # a guide looks at pictures of its own size
         image_width=0 if is_guided else size[1],
         frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,
@@ -176,6 +180,12 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         else _elements(known, question, "media.own_outputs"),
         sample_at_work=_elements(known, question, "media.own_at_work"),
     )
+
+
+def _tubes(question: VramQuestion, known: tuple[Finding, ...]) -> int:
+    """Return how many times the patches of one picture a vision transformer over clips has: a tube of them for every few pictures."""
+    tubelet = _whole(known, "media.tubelet") if question.model.kind == "vision" and question.model.layers else 0
+    return max(1, _whole(known, "media.frames") // tubelet) if tubelet else 1
 
 
 def _pictures(question: VramQuestion, known: tuple[Finding, ...]) -> int:

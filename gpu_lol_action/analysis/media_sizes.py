@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
@@ -45,6 +46,8 @@ _WIDTHS = (
     "w",
 )
 _PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
+# What judges pictures that are made scales them for a classifier of its own (Inception's 299 pixels).
+_JUDGES = re.compile(r"(?:^|[/_])(?:inception|fid|lpips|metrics?|clean_?fid|perceptual)(?:[/_.]|$)", re.IGNORECASE)
 _PAIR = (
     "video_size",
     "size",
@@ -70,8 +73,9 @@ _SHORTER_SIDE = (
 _LONGER_SIDE = ("image_max_side", "max_side", "image_max_dim", "max_size_train", "img_max_side", "long_side", "max_image_size", "longer_side")  # fmt: skip
 _FRAMES = ("num_frames", "video_length", "frame_num", "n_frames", "clip_len", "sample_n_frames", "frames_per_clip", "max_num_frames",
            "clip_length", "sequence_frames", "n_sample_frames", "sample_duration")  # fmt: skip
-_SECONDS = ("max_duration_in_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
+_SECONDS = ("max_duration_in_seconds", "max_length_seconds", "max_input_length_in_sec", "max_duration", "audio_length_in_s", "chunk_length_s", "segment_duration",
             "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
+_TUBES = ("tubelet_size", "tubelet", "tublet_size")
 _CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")
 _TRANSFORMS = (
     "RandomResizedCrop",
@@ -85,6 +89,7 @@ _TRANSFORMS = (
 # Pixels of well-known data sets, as their papers give them.
 _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar10": 32, "cifar100": 32, "svhn": 32, "usps": 16, "omniglot": 105,
              "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
+_NAMED = frozenset({"dataset", "data_set", "dataset_name", "dataset_type", "dset"})
 _SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
 LEAST, MOST = 16, 8192
 
@@ -93,7 +98,12 @@ def size_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
     """Return sizes that the run says, the nearest first."""
     images = [*_image(scope, sources)]
     found = [max(images, key=lambda finding: finding.confidence)] if images else []
-    for field, names, low, high in (("media.frames", _FRAMES, 2, 1024), ("media.classes", _CLASSES, 2, 30_000)):
+    numbers = (
+        ("media.frames", _FRAMES, 2, 1024),
+        ("media.classes", _CLASSES, 2, 30_000),
+        ("media.tubelet", _TUBES, 1, 16),
+    )
+    for field, names, low, high in numbers:
         number = look_up_number(scope, names, low, high)
         if number is not None:
             found.append(_finding(field, str(as_number(number.text)), number))
@@ -135,7 +145,18 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from _bare_side(scope)
     yield from _from_transforms(sources)
+    yield from _of_named_datasets(scope)
     yield from _from_datasets(sources)
+
+
+def _of_named_datasets(scope: Scope) -> Iterator[Finding]:
+    """Yield the pictures' size of a well-known data set that the command or the configuration names."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            side = _DATASETS.get(re.sub(r"[_-]", "", setting.text.lower())) if setting.key in _NAMED else None
+            if side is not None:
+                found = Found(setting, min(confidence, Confidence.MEDIUM))
+                yield replace(_finding("media.image_size", str(side), found), why=f"pictures of `{setting.text}`")
 
 
 def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
@@ -143,7 +164,8 @@ def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
     for found in scope.under(names):
         number, setting = as_number(found.text), found.setting
         least = 64 if len(setting.key) == 1 else LEAST
-        if number is not None and least <= number <= MOST and not _PART_OF_MODEL.search(setting.path):
+        is_other = _PART_OF_MODEL.search(setting.path) or _JUDGES.search(setting.evidence.path)
+        if number is not None and least <= number <= MOST and not is_other:
             return found
     return None
 
@@ -161,7 +183,9 @@ def _pair(scope: Scope) -> tuple[str, Found] | None:
     """Return two sides that one setting gives: ``720 1280``, ``512,512``, ``832*480``, ``(224, 224, 3)``."""
     for confidence, settings in scope.tiers[:4]:
         for setting in settings:
-            if setting.key not in _PAIR:
+            # What is cut out of a picture after it was resized is what goes in.
+            is_resize = setting.path.rpartition(".")[0].endswith("Resize")
+            if setting.key not in _PAIR or is_resize or _JUDGES.search(setting.evidence.path):
                 continue
             whole = re.fullmatch(r"[\[(]?\s*(\d{2,4})\s*[,x*\s]\s*(\d{2,4})(?:\s*,\s*[13])?\s*[\])]?", setting.text)
             if whole and LEAST <= int(whole[1]) <= MOST and LEAST <= int(whole[2]) <= MOST:

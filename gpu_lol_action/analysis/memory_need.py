@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.headroom import spread_for_family, with_room
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
+from gpu_lol_action.analysis.open_sizes import Bound, bounded, up_to
 from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
@@ -83,9 +84,7 @@ def memory_need(
         trains = workload is WorkloadType.TRAINING
         said = statements(findings, trains=trains)
         return _without_model(findings, said if trains else _of_inference(said), stated or 1)
-    asked = question_of(findings, workload, model)
-    if best(findings, "training.batch_spread") is not None:
-        asked, stated = share_batch(asked, stated, int(value_of_best(findings, "hardware.num_nodes") or 1))
+    asked, stated, bound = _shared(question_of(findings, workload, model), stated, findings)
     copies = best(findings, "hardware.replicas")
     said_fields = ALL_FIELDS if is_as_said else _said(findings)
     question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
@@ -94,7 +93,7 @@ def memory_need(
     is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_assumed and stated is None:
         question, count = spread_for_family(question, count)
-    estimated = with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings)
+    estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
@@ -108,7 +107,7 @@ def memory_need(
         is_quantized=question.weight_bits < 16,
         is_offloaded=is_managed or _is_offloaded(question),
     )
-    is_rough = _is_rough(findings, question)
+    is_rough = _is_rough(findings, question) or bool(bound.gap)
     if is_rough and _is_only_a_part(said, breakdown):
         return _without_model(findings, said, stated or 1)
     said = said if is_rough else large_enough(said, _weights_gib(breakdown))
@@ -121,6 +120,9 @@ def memory_need(
         breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
                             low_gib=min(breakdown.low_gib, agreed_gib), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
                             weighed=agreed.finding)  # fmt: skip
+        # A model that is only guessed is not spread over several cards against an amount that is asked for on one.
+        is_amount = agreed.finding.field.endswith("memory_gb") and agreed.finding.confidence >= Confidence.MEDIUM
+        count = 1 if is_assumed and is_amount and stated_count(findings) is None else count
     elif is_assumed:
         breakdown = with_room(breakdown, question)
         breakdown = replace(breakdown, required_gib=need_of(breakdown))
@@ -129,8 +131,32 @@ def memory_need(
     # Divided only because one card is too small: another configuration starts from one card again.
     alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
     return MemoryNeed(
-        required, count, breakdown, model, need, (*_gaps(findings, question), *relaxed), alone, bool(relaxed)
+        required,
+        count,
+        breakdown,
+        model,
+        need,
+        (*_gaps(findings, question), *([bound.gap] if bound.gap else []), *relaxed),
+        alone,
+        bool(relaxed),
     )
+
+
+def _shared(
+    asked: VramQuestion, stated: int | None, findings: tuple[Finding, ...]
+) -> tuple[VramQuestion, int | None, Bound]:
+    """Return the question with a card's share of a batch that is for all cards, the count of cards, and its bound if samples are of an assumed size.
+
+    What only an assumed size asks for does not add cards.
+    """
+    machines = int(value_of_best(findings, "hardware.num_nodes") or 1)
+    is_shared = best(findings, "training.batch_spread") is not None
+    if is_shared and stated is not None:
+        asked, stated = share_batch(asked, stated, machines)
+    bound = bounded(asked, findings, DEFAULT_GIB)
+    if is_shared and stated is None:
+        return *share_batch(bound.question, stated, machines), bound
+    return bound.question, stated, bound
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:
@@ -178,7 +204,7 @@ def _weights_gib(breakdown: MemoryBreakdown) -> float:
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:
     """Whether everything that is stated is far over the sum: what was recognized (an encoder) is not the whole model."""
-    sizes = [s.memory_gib for s in said if s.weight > WEIGHT_OF_NAMED_CARD and not _is_ordered(s)]
+    sizes = [s.memory_gib for s in said if s.rank < 2 and s.weight > WEIGHT_OF_NAMED_CARD and not _is_ordered(s)]
     return bool(sizes) and min(sizes) > EXPLAINS * breakdown.expected_gib
 
 

@@ -153,6 +153,8 @@ def stated_count(findings: tuple[Finding, ...]) -> int | None:
         return max(1, int(found.value))
     sharding = best(findings, "training.sharding")
     documented = best(findings, "documented.gpu_count")
-    if documented is not None and sharding is not None:
+    # A batch for all cards was chosen for as many as its authors had.
+    is_for_all = sharding is not None or best(findings, "training.batch_spread") is not None
+    if documented is not None and is_for_all:
         return min(int(documented.value), 8)
     return None

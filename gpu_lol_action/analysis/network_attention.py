@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpu_lol_action.analysis.network_machine import Machine
+from gpu_lol_action.analysis.network_sizes import side_of
 from gpu_lol_action.analysis.network_values import UNKNOWN, Layer, Tensor, Value
 
 ATTENTION = frozenset({"MultiheadAttention", "MultiHeadAttention", "MultiHeadDotProductAttention", "TransformerEncoderLayer", "TransformerDecoderLayer",
@@ -77,9 +78,7 @@ def apply_attention(machine: Machine, layer: Layer, tensor: Tensor, *, holds_sco
         width = _width(inner, number) if isinstance(inner, Layer) else None
     if kind in {"VisionTransformer", "PatchEmbed"} and tensor.numel is None and width:
         patch = number(layer, 1 if kind == "PatchEmbed" else -1, "patch_size", default=16.0) or 16.0
-        side = number(layer, 0 if kind == "PatchEmbed" else -1, "img_size", default=float(machine.size)) or float(
-            machine.size
-        )
+        side = number(layer, 0 if kind == "PatchEmbed" else -1, "img_size") or side_of(machine)
         positions = max(1.0, (side / patch) ** 2)
     elif tensor.numel is None or not width:
         positions = float(machine.length) if width else 0.0

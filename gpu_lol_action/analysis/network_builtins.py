@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -235,18 +234,6 @@ def _linear_space(asked: Asked) -> Value:
     return [0.0] * min(int(count), MAX_LIST) if isinstance(count, _Numbers) and count >= 0 else UNKNOWN
 
 
-def _eval(asked: Asked) -> Value:
-    """Return what a text of one name, or of one call without arguments that matter, stands for."""
-    text = asked.places[0] if asked.places else None
-    found = (
-        re.fullmatch(r"(?:\w+\.)*(\w+)(\(.*\))?", text.strip()) if isinstance(text, str) and len(text) < 400 else None
-    )
-    if found is None:
-        return UNKNOWN
-    value = asked.machine.find(found[1], None)
-    return asked.machine.call(value, (), {}) if found[2] else value
-
-
 def _input(asked: Asked) -> Value:
     """Return the input that a Keras model begins with."""
     shape = asked.named.get("shape", asked.places[0] if asked.places else None)
@@ -267,6 +254,13 @@ def _pair(asked: Asked) -> Value:
     return value if isinstance(value, list) else [value, value]
 
 
+def _divisible(asked: Asked) -> Value:
+    """Return the next multiple of a number, as detectors' widths are rounded."""
+    value, step = (*asked.places, UNKNOWN, UNKNOWN)[:2]
+    is_known = isinstance(value, _Numbers) and isinstance(step, _Numbers) and step > 0 and abs(value) < 1e9
+    return math.ceil(value / step) * step if is_known else UNKNOWN
+
+
 def _always(number: int) -> Builtin:
     def give(asked: Asked) -> Value:
         del asked
@@ -275,7 +269,7 @@ def _always(number: int) -> Builtin:
     return give
 
 
-HELPERS: Mapping[str, Builtin] = {"to_2tuple": _pair, "_pair": _pair, "pair": _pair, "cast_tuple": _pair,
+HELPERS: Mapping[str, Builtin] = {"to_2tuple": _pair, "_pair": _pair, "pair": _pair, "cast_tuple": _pair, "make_divisible": _divisible, "_make_divisible": _divisible,
                                   "get_world_size": _always(1), "get_rank": _always(0)}  # fmt: skip
 """Functions that many libraries have under one name."""
 BUILTINS: Mapping[str, Builtin] = {
@@ -294,7 +288,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "re.split": lambda asked: split_number(*(*asked.places, UNKNOWN, UNKNOWN)[:2]), "dataclasses.replace": _replaced, "replace": _replaced,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
     "importlib.import_module": _module, "import_module": _module, "__import__": _module,
-    "eval": _eval, "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,
+    "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,
     "tensorflow.keras.Input": _input, "tensorflow.keras.layers.Input": _input, "tf.keras.layers.Input": _input,
     "edict": _dict, "EasyDict": _dict, "easydict.EasyDict": _dict, "SimpleNamespace": _dict, "types.SimpleNamespace": _dict,
 }  # fmt: skip

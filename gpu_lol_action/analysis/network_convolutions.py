@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
+from gpu_lol_action.analysis.network_sizes import side_of
 from gpu_lol_action.analysis.network_values import UNKNOWN, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_weights import conv_weights, number, rank_of
 
@@ -27,7 +28,7 @@ def convolved(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
     inner = None if layer.is_last else number(layer, 0, "in_channels")
     known = None
     if tensor.numel is None:  # the network's input
-        sides: tuple[float, ...] = (float(machine.size),) * rank if rank > 1 else (float(machine.length),)
+        sides: tuple[float, ...] = (side_of(machine),) * rank if rank > 1 else (float(machine.length),)
         kept.is_sequence = kept.is_sequence or rank == 1
         inner = inner or 3.0
     else:

@@ -124,6 +124,19 @@ def gated(first: Tensor, axis: int) -> Tensor:
     return Tensor(numel, tuple(sides))
 
 
+def meshed(places: Sequence[Value], order: Value) -> Value:
+    """Return the places of a grid along each of its axes, each as large as the grid; ``order``: ``xy`` has the second axis first."""
+    is_together = len(places) == 1 and isinstance(places[0], list)
+    axes = list(places[0]) if is_together else list(places)
+    counts = [float(len(a)) if isinstance(a, list) else a.numel if isinstance(a, Tensor) else None for a in axes]
+    sides = [count for count in counts if count is not None]
+    if not sides or len(sides) < len(axes):
+        return UNKNOWN
+    if order == "xy" and len(sides) > 1:
+        sides[0], sides[1] = sides[1], sides[0]
+    return [Tensor(numel_of(sides), tuple(sides)) for _ in axes]
+
+
 def padded(first: Tensor, pads: Value) -> Tensor:
     """Return a tensor that is longer at its ends: two numbers per side, from the last side on."""
     known = isinstance(pads, list) and all(isinstance(pad, (int, float)) for pad in pads)

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
+from gpu_lol_action.analysis.network_order import in_order
 from gpu_lol_action.analysis.network_series import series_input
+from gpu_lol_action.analysis.network_sizes import side_of
 from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_waves import is_judged, wave_input
 from gpu_lol_action.analysis.network_weights import NORM, number
@@ -26,6 +28,10 @@ CLIP, FRAMES = 5, 8
 VOLUME = 128
 """Voxels of a side of what is cut out of a scan where nothing says it (nnU-Net's and MLPerf's patches)."""
 COLORS = 3.0
+LONGEST_HORIZON = 1024
+"""Steps of a trajectory that is planned at once, by the name that planners give them (Janner et al. 2022, Chi et al. 2023)."""
+FOLDED = 4
+"""Pixels that are laid beside each other as channels."""
 PICTURES = frozenset({1, 3, 4, 6})
 _PICTURE = re.compile(r"(?:batched_)?(?:imgs?|images?|pixel_values|pictures?|samples|inputs?|input_images?|x)")
 """What a network calls a picture."""
@@ -68,7 +74,8 @@ def inputs_of(
     needed = len(parameters) - len(function.args.defaults)
     names = [parameter.arg for parameter in parameters] or ["x"]
     series = series_input(machine, names[0]) if rank is None else None
-    first = series or _first_input(machine, network, names[0], rank)
+    parts = in_order(network, function, names[0]) if isinstance(network, Instance) else network
+    first = series or _first_input(machine, parts, names[0], rank)
     if len(names) > 1 and machine.points and _CLOUD.fullmatch(names[0]) and not _is_cloud(first):
         # Points and what they are asked of, which the first layer with weights reads: a picture, a sound.
         whole = _shaped(machine, names[0], (1.0, float(machine.points), 3.0))
@@ -103,7 +110,9 @@ def _are_twins(first: str, second: str) -> bool:
 
 def _first_input(machine: Machine, network: Value, name: str, rank: int | None) -> Tensor:
     """Return the input that the first layer with weights wants: a picture, a sound, or what that layer sizes itself."""
+    home: list[Class] = []
     for part in parts_of_network(network):
+        home = [*home[-1:], part.home] if isinstance(part, Instance) and part.home is not None else home
         if isinstance(part, Tensor) and part.is_parameter and part.shape is not None and len(part.shape) == 4:
             if part.shape[1] in PICTURES and part.shape[2] == part.shape[3]:
                 return _shaped(machine, name, (1.0, part.shape[1], *_sides(machine, 2)))
@@ -115,6 +124,8 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
         if rank is None and (wave := wave_input(machine, part, name)) is not None:
             return wave
         shape = _convolved_shape(machine, part, rank)
+        if shape is not None and len(shape) == 4 and _is_folded(home):
+            return _shaped(machine, name, (1.0, shape[1] / FOLDED, *shape[2:]))
         if shape is not None:
             channels = _colors(network) if len(shape) == 4 and shape[1] >= FEATURES and _PICTURE.fullmatch(name) else 0
             return _shaped(machine, name, (1.0, channels, *_sides(machine, 2)) if channels else shape)
@@ -128,6 +139,11 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
         if part.parameters:
             break
     return Tensor(None, name=name)
+
+
+def _is_folded(homes: Sequence[Class]) -> bool:
+    """Whether one of the classes around a convolution lays every second pixel of each side beside the others first (YOLOv5's Focus)."""
+    return any("::2, ::2" in ast.unparse(item) for home in homes for item in home.node.body if isinstance(item, ast.FunctionDef) and item.name in FORWARDS)  # fmt: skip
 
 
 def _colors(network: Value) -> float:
@@ -174,10 +190,11 @@ def _sides_for(machine: Machine, inner: float, over: int) -> tuple[float, ...]:
     if over == 1:
         return (positions(machine, inner),)
     if over == 2 and inner in LATENT_CHANNELS and machine.has_latents:
-        return (float(machine.size // LATENT),) * 2
+        return (side_of(machine) // LATENT,) * 2
     if over == 3 and machine.is_size_open and not machine.frames:
         # A clip in color, else a volume: what 3D U-Net and nnU-Net cut out of scans.
-        return (float(FRAMES), *_sides(machine, 2)) if inner == COLORS else (float(VOLUME),) * 3
+        pictures = _sides(machine, 2)
+        return (float(FRAMES), *pictures) if inner == COLORS else (float(VOLUME),) * 3
     return _sides(machine, over)
 
 
@@ -189,14 +206,16 @@ def positions(machine: Machine, inner: float) -> float:
         return float(max(1, machine.samples // machine.hop))
     if machine.points and 3 <= inner < FEATURES:
         return float(machine.points)
+    if isinstance(horizon := machine.option("horizon"), int) and 1 < horizon <= LONGEST_HORIZON:
+        return float(horizon)
     machine.kept.is_sequence = True
     return float(machine.length)
 
 
 def _sides(machine: Machine, over: int) -> tuple[float, ...]:
     if over == 3 and machine.frames:
-        return (float(machine.frames), float(machine.size), float(machine.size))
-    return (float(machine.size),) * max(over, 0)
+        return (float(machine.frames), side_of(machine), side_of(machine))
+    return (side_of(machine),) * over if over > 0 else ()
 
 
 def parts_of_network(value: Value, limit: int = 20_000) -> list[Value]:

@@ -14,7 +14,8 @@ from gpu_lol_action.analysis.network_convolutions import convolved
 from gpu_lol_action.analysis.network_forms import gated, numel_of, shrunk
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_shapes import rearranged
-from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Layer, Named, Tensor, Value
+from gpu_lol_action.analysis.network_sizes import side_of
+from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Layer, Named, Tensor, Value, names_label
 from gpu_lol_action.analysis.network_weights import (
     CONV,
     DENSE,
@@ -36,9 +37,6 @@ _PLAIN = frozenset({"ReLU", "ReLU6", "Hardtanh", "Identity", "Dropout", "Dropout
 _OTHERS = frozenset({"Embedding", "EmbeddingBag", "Embed", "Upsample", "UpSampling2D", "UpsamplingBilinear2d", "UpsamplingNearest2d", "PixelShuffle",
                      "PixelUnshuffle", "ReflectionPad2d", "ZeroPad2d", "ReplicationPad2d", "ReflectionPad1d", "ReplicationPad1d", "ConstantPad1d", "ConstantPad2d", "GLU",
                      "ZeroPadding2D", "Mlp", "PatchEmbed", "Concatenate", "Bilinear"})  # fmt: skip
-_SCALARS = re.compile(
-    r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$"
-)
 LONGEST_SIDE, LONGEST_WAVE = 8192.0, 2.0**20
 """Pixels of a picture, samples of a sound: an output that is longer was not understood."""
 _KERAS = re.compile(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
@@ -154,7 +152,7 @@ def _embedded(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
     if not width:
         machine.kept.unknown += 1
         return tensor
-    positions = tensor.numel or (1.0 if _SCALARS.match(tensor.name) else float(machine.length))
+    positions = tensor.numel or (1.0 if names_label(tensor) else float(machine.length))
     if tensor.numel is None and positions > 1:
         machine.kept.is_sequence = True
     return machine.kept.keep(Tensor(positions * width, (1.0, positions, width)))
@@ -215,7 +213,7 @@ def _apply_counted(machine: Machine, layer: Counted) -> Tensor:
     """Add what a counted network keeps, once; it puts out a thirty-second of the picture's sides."""
     network, kept = layer.network, machine.kept
     key = -1 - hash(network.name) % 10**9
-    scale = (machine.size / network.height) ** 2 if network.height else 1.0
+    scale = (side_of(machine) / network.height) ** 2 if network.height else 1.0
     if key not in kept.used:
         kept.used[key] = layer
         kept.saved += network.training_fp32_mb * 1e6 / 4 * scale

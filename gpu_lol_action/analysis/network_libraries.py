@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
-from gpu_lol_action.analysis.network_builtins import BUILTINS, HELPERS, Asked
+from gpu_lol_action.analysis.network_builtins import BUILTINS, HELPERS, Asked, Builtin
 from gpu_lol_action.analysis.network_layers import build_layer
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Kept, Machine, Root
 from gpu_lol_action.analysis.network_objects import CONTAINERS, call_function
 from gpu_lol_action.analysis.network_strangers import is_stranger
 from gpu_lol_action.analysis.network_tensors import FUNCTIONS, call_tensor_function
+from gpu_lol_action.analysis.network_texts import READS
 from gpu_lol_action.analysis.network_values import (
     UNKNOWN,
     Class,
@@ -43,6 +44,13 @@ _OF_HYDRA = frozenset({"_target_", "_partial_", "_recursive_", "_convert_"})
 _INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
 
 
+def _reading(read: Callable[[Machine, Sequence[Value]], Value]) -> Builtin:
+    return lambda asked: read(asked.machine, asked.places)
+
+
+_FUNCTIONS: Mapping[str, Builtin] = {**BUILTINS, **{name: _reading(read) for name, read in READS.items()}}
+
+
 def call_named(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Call something of a library: a layer, a container, a counted network, a function of tensors, one of Python's own."""
     last = target.last
@@ -50,8 +58,8 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
         return Super(places[0], places[1]) if isinstance(places[0], Instance) else UNKNOWN
     if last in _INSTANTIATE or last == "get_obj_from_str":
         return instantiate(machine, places[0] if places else UNKNOWN, named)
-    if target.name in BUILTINS:
-        return BUILTINS[target.name](Asked(machine, places, named))
+    if target.name in _FUNCTIONS:
+        return _FUNCTIONS[target.name](Asked(machine, places, named))
     if last in HELPERS:
         return HELPERS[last](Asked(machine, places, named))
     if last in CONTAINERS:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_programs import Program
 from gpu_lol_action.analysis.network_registries import REGISTERS, registered_names
 from gpu_lol_action.analysis.network_values import (
@@ -59,6 +60,7 @@ class Kept:
     at_work: float = 0.0
     unknown: int = 0
     is_sequence: bool = False
+    is_size_assumed: bool = False  # pictures, of whose pixels nothing is said, went in
     last: Tensor | None = None
     used: dict[int, Value] = field(default_factory=dict)
     sides: dict[int, tuple[float, ...]] = field(default_factory=dict)  # of the last picture or sound, by their count
@@ -124,9 +126,7 @@ class Machine:
     entered: dict[int, int] = field(default_factory=dict)  # functions that are open, by the identity of their nodes
     kept: Kept = field(default_factory=Kept)
     roots: list[Root] = field(default_factory=list)
-    shapes: list[Mapping[str, Value]] = field(
-        default_factory=list
-    )  # arguments of configurations that name layers and width
+    shapes: list[Mapping[str, Value]] = field(default_factory=list)  # configurations' arguments: layers and width
     called: set[int] = field(default_factory=set)  # functions that were entered, by the identity of their nodes
     line: int = 0
     program: Program | None = None
@@ -134,13 +134,14 @@ class Machine:
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
-    origins: dict[tuple[str, str], list[Program]] = field(
-        default_factory=dict
-    )  # programs that a dotted origin may mean, asked from a folder
+    origins: dict[tuple[str, str], list[Program]] = field(default_factory=dict)  # programs that may be meant, by folder
+    named: dict[str, Program | None] = field(default_factory=dict)  # the program that a dotted name means
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
     strangers: int = 0  # parts of libraries that nothing is known of, so far
     nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
+    files: Sequence[Source] = ()  # that configure the run
+    is_of_file: bool = False  # a network was built from one of these, row by row
     homes: dict[str, Program | None] = field(default_factory=dict)  # the first program that defines (module.)name
     known_as: list[str] = field(default_factory=list)  # names under which the checkout registers what was built
     registering: list[Program] | None = None
@@ -163,9 +164,7 @@ class Machine:
     def find(self, name: str, program: Program | None) -> Value:
         """Return the class, function or value of that name: the program's own, what it imports, then any other program's."""
         key = (program.source.path if program is not None else "", name)
-        if key not in self.found:
-            self.found[key] = self._find(name, program)
-        return self.found[key]
+        return self.found[key] if key in self.found else self.found.setdefault(key, self._find(name, program))
 
     def meant_by(self, origin: str, asking: Program | None = None) -> list[Program]:
         """Return the programs whose module a dotted origin may name: those whose folders it names too, then neighbors, first."""
@@ -205,8 +204,11 @@ class Machine:
 
     def module(self, dotted: str) -> Program | None:
         """Return the program that a dotted name means, where all of its words are those of the path."""
-        words, last = set(dotted.split(".")), dotted.rpartition(".")[2]
-        return next((p for p in self.meant_by(dotted) if p.stem == last and words.issubset(p.dotted)), None)
+        if dotted not in self.named:
+            words, last = set(dotted.split(".")), dotted.rpartition(".")[2]
+            meant = (p for p in self.meant_by(dotted) if p.stem == last and words.issubset(p.dotted))
+            self.named[dotted] = next(meant, None)
+        return self.named[dotted]
 
     def _own(self, name: str, program: Program) -> Value | None:
         key = (program.source.path, name)

@@ -38,7 +38,8 @@ class OwnNetwork:
     """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands.
 
     ``shape`` are the numbers of a transformer by the field that they speak for, as the program computes them before it builds it;
-    ``known_as`` is a name under which the checkout itself registers the network.
+    ``is_size_assumed``: what one run keeps rests on pictures of a usual size, since nothing says how large they are;
+    ``is_of_file``: its layers stand row by row in a file of the run; ``known_as`` is a name under which the checkout itself registers the network.
     """
 
     name: str
@@ -50,6 +51,8 @@ class OwnNetwork:
     unknown: int
     evidence: Evidence
     shape: tuple[tuple[str, int], ...] = ()
+    is_size_assumed: bool = False
+    is_of_file: bool = False
     known_as: str = ""
 
 
@@ -101,6 +104,8 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     if kept.is_sequence:
         kept.saved = max(kept.saved, _lost_positions(kept))
     is_part = not machine.infers and (not kept.saved or reached < MOST_UNREACHED * layered)
+    if machine.infers and kept.saved > MOST_KEPT:
+        kept.saved = kept.at_work = 0.0  # it was not followed, but what it weighs was, and is most of what is needed
     if kept.saved > MOST_KEPT or is_part:
         unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
     per = LENGTH if kept.is_sequence else 1
@@ -109,7 +114,16 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     )
     where = Evidence(root.program.source.path, root.line)
     return OwnNetwork(
-        name, int(weights), int(kept.saved / per), int(kept.at_work / per), kept.is_sequence, sized, unknown, where
+        name,
+        int(weights),
+        int(kept.saved / per),
+        int(kept.at_work / per),
+        kept.is_sequence,
+        sized,
+        unknown,
+        where,
+        is_size_assumed=kept.is_size_assumed,
+        is_of_file=machine.is_of_file,
     )
 
 
@@ -188,4 +202,5 @@ def together(found: Sequence[OwnNetwork]) -> OwnNetwork:
         # One of them that was not understood leaves the whole unknown.
         layers if is_open else sum(n.unknown for n in found),
         largest.evidence,
+        is_size_assumed=any(network.is_size_assumed for network in found),
     )

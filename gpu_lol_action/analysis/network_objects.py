@@ -176,7 +176,8 @@ def method_of(owner: Instance, name: str, line: Sequence[Value]) -> Function | N
         if isinstance(each, Class):
             for item in reversed(each.node.body):  # a later definition stands
                 if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) and item.name == name:
-                    return Function(item, each.program, {}, owner, each)
+                    is_static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in item.decorator_list)
+                    return Function(item, each.program, {}, None if is_static else owner, each)
     return None
 
 
@@ -199,6 +200,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Tensor):
         return features_of(owner, name)
     if isinstance(owner, Layer):
+        if f"@{name}" in owner.named:
+            return owner.named[f"@{name}"]
         number = layer_number(owner, name)
         return number if number is not None else Method(owner, name)
     if isinstance(owner, Counted):
@@ -228,14 +231,15 @@ def _of_plain(machine: Machine, owner: Value, name: str) -> Value:
 
 
 def _of_named(machine: Machine, owner: Named, name: str) -> Value:
-    if owner.last in {"FLAGS", "args", "cfg", "opt"}:
+    last = owner.last
+    if last in {"FLAGS", "args", "cfg", "opt"}:
         return machine.option(name)
     if owner.name == "string" and name.startswith("ascii_"):
         return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
     home = machine.module(owner.name)
     if home is not None and name in home.values:
         return machine.evaluate(Frame(home), ast.Name(name))
-    if home is None and owner.last in {"config", "conf", "hparams"}:
+    if home is None and last in {"config", "conf", "hparams"}:
         return machine.option(name)  # of a module that is named as the program runs
     return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
 
@@ -250,8 +254,6 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         words = {d.attr if isinstance(d, ast.Attribute) else d.id for d in function.node.decorator_list if isinstance(d, (ast.Name, ast.Attribute))} if not isinstance(function.node, ast.Lambda) else set()  # fmt: skip
         if words & {"property", "cached_property"}:
             return call_function(machine, function, (), {})
-        if "staticmethod" in words:
-            function.owner = None
         return function
     if name in {"training", "__dict__"}:
         return owner.attributes if name == "__dict__" else True
@@ -286,6 +288,6 @@ def _of_class(machine: Machine, home: Class, name: str) -> Value:
 
 def assign_attribute(owner: Value, name: str, value: Value) -> None:
     """Give an object, or a node of a configuration, an attribute; the rest have none that we keep."""
-    held = owner.attributes if isinstance(owner, Instance) else owner
+    held = owner.attributes if isinstance(owner, Instance) else owner.named if isinstance(owner, Layer) else owner
     if isinstance(held, dict) and len(held) < 4 * MAX_LIST:
-        held[name] = value
+        held[f"@{name}" if isinstance(owner, Layer) else name] = value

@@ -10,7 +10,7 @@ from typing import Any
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Machine
 from gpu_lol_action.analysis.network_plain import formatted
 from gpu_lol_action.analysis.network_tensors import combine, matrix_product
-from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Instance, Layer, Named, Tensor, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Counted, Instance, Layer, Named, Tensor, Value
 
 MAX_TEXT = 400
 MOST = 1e13
@@ -90,11 +90,18 @@ def _arithmetic(sign: ast.operator, left: float, right: float) -> Value:
 def compared(sign: ast.cmpop, left: Value, right: Value) -> bool | None:
     """Return whether a comparison holds; None where it is not known."""
     if isinstance(sign, (ast.Is, ast.IsNot)):
-        if UNKNOWN in (left, right) or isinstance(left, Named):
+        if UNKNOWN in (left, right) or (isinstance(left, Named) and not isinstance(right, (Named, Class))):
             return None
-        same = left is right or (isinstance(left, _PLAIN) and isinstance(right, _PLAIN) and left == right)
+        same = (
+            _is_kind(left, right)
+            if isinstance(left, Named)
+            else left is right or (isinstance(left, _PLAIN) and isinstance(right, _PLAIN) and left == right)
+        )
         return same if isinstance(sign, ast.Is) else not same
     if isinstance(sign, (ast.In, ast.NotIn)):
+        if isinstance(left, (Class, Named)) and isinstance(right, list):
+            within = any(_is_kind(left, item) for item in right) if UNKNOWN not in right else None
+            return within if within is None or isinstance(sign, ast.In) else not within
         if left is UNKNOWN or not isinstance(left, _PLAIN):
             return None
         within = _within(left, right)
@@ -120,6 +127,11 @@ def compared(sign: ast.cmpop, left: Value, right: Value) -> bool | None:
     return (
         compare(left, right) if numbers or is_equality or (isinstance(left, str) and isinstance(right, str)) else None
     )
+
+
+def _is_kind(left: Value, right: Value) -> bool:
+    """Whether two classes are one: a library's by its last word."""
+    return left is right or (isinstance(left, Named) and isinstance(right, Named) and left.last == right.last)
 
 
 def _within(left: Value, right: Value) -> bool | None:

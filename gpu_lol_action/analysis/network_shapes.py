@@ -60,6 +60,8 @@ def _viewed(shape: Shape, numel: float, places: Sequence[Any]) -> Shape:
         if not product:
             return None
         known[open_places[0]] = numel / product
+        if 0 < numel < product or (numel / product) % 1 > NEAR < 1 - (numel / product) % 1:
+            return None  # less than one, or a part of one: what went in was not followed
         product = numel
     found = tuple(side for side in known if side is not None)
     is_said = not open_places and numel / SAID <= product <= numel * SAID  # the program counts what was not followed

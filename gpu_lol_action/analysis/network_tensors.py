@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.network_forms import (
     expanded,
     gated,
     joined,
+    meshed,
     nearest,
     numel_of,
     padded,
@@ -24,7 +25,7 @@ from gpu_lol_action.analysis.network_forms import (
 )
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_shapes import rearranged, reshaped
-from gpu_lol_action.analysis.network_values import UNKNOWN, Method, Tensor, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Method, Tensor, Value, names_label
 
 # What comes out is saved besides what goes in.
 LARGE = 1e6
@@ -46,7 +47,7 @@ FUNCTIONS = frozenset({*_SAVES, *_SAME, *_MADE, *_PRODUCTS, *_MEANS, *CONVOLUTIO
                        "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
                        "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "adaptive_avg_pool3d",
                        "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "movedim",
-                       "unfold", "numel", "size", "dim", "repeat", "topk"})  # fmt: skip
+                       "unfold", "numel", "size", "dim", "repeat", "topk", "meshgrid"})  # fmt: skip
 
 
 def features_of(tensor: Tensor, name: str) -> Value:
@@ -119,6 +120,8 @@ def index_tensor(tensor: Tensor, parts: Sequence[Value]) -> Tensor:
             if part.shape == tensor.shape[place : place + len(part.shape)]:  # a mask
                 return Tensor(tensor.numel)
             shape += part.shape
+        elif isinstance(part, Tensor) and (part.numel is not None or names_label(part)):
+            shape.append(part.numel or 1.0)  # the rows of a table that so many numbers pick
         elif not isinstance(part, (int, float)) or isinstance(part, bool):
             shape.append(side)
         place += 1
@@ -145,6 +148,8 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
     machine.step()
     if name in _MADE:
         return _made(name, places, named)
+    if name == "meshgrid":
+        return meshed(places, named.get("indexing"))
     flat = [item for value in [*places, *named.values()] for item in (value if isinstance(value, list) else [value])]
     tensors = [value for value in flat if isinstance(value, Tensor)]
     if not tensors:

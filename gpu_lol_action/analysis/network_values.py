@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,16 @@ class Tensor:
     shape: tuple[float, ...] | None = None
     is_parameter: bool = False
     name: str = ""
+
+
+_LABELS = re.compile(
+    r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$"
+)
+
+
+def names_label(tensor: Tensor) -> bool:
+    """Whether an input is one number of each sample by its name: a time, a label."""
+    return bool(_LABELS.match(tensor.name))
 
 
 @record(frozen=True, slots=True)

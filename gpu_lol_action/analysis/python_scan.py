@@ -13,27 +13,23 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from gpu_lol_action.analysis.import_statements import imported
 from gpu_lol_action.analysis.records import record
 
 # A string or a comment: first come, first served, as Python's own tokenizer reads them. No part of it can fail once it
-# has begun, so that it never goes back: the end may be missing.
+# has begun, so that it never goes back: the end may be missing. Comments on lines that follow each other are one.
 _STRING = re.compile(
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:""")?'
     r"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:''')?"
     r'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
     r"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?"
-    r"|#[^\n]*",
+    r"|#[^\n]*(?:\n[ \t]*#[^\n]*)*",
     re.DOTALL,
 )
 # The leading line feed lets the expression engine leap from line to line.
 _HEADER = re.compile(r"\n([ \t]*)(try|except|finally|else|elif|if|def|async|class|with|for|while|match|case)\b")
 _IMPORT = re.compile(r"import(?!\w)")
-_FROM = re.compile(r"[ \t]*from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*")
 _ASYNC_DEF = re.compile(r"[ \t]+def\b")
-_PLAIN = re.compile(r"[ \t]+([^\n#]+)")
-_LISTED = re.compile(r"[ \t]*(\([^()]*\)|[^\n#(]+)")
-_MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:[ \t]+as[ \t]+\w+)?")
-_NAME = re.compile(r"([A-Za-z_]\w*|\*)(?:\s+as\s+\w+)?")
 _MAIN = re.compile(r"[ \t]*if\b[ \t]*\(?[ \t]*__name__[ \t]*==[ \t]*(?:\"\w*\"|'\w*')[ \t]*\)?[ \t]*:")
 _OWNED = re.compile(r"(?:\w|\.[ \t]*)\Z")
 _IF = re.compile(r"\bif\b")
@@ -152,7 +148,7 @@ def scan_imports(text: str, quoted: Quoted, read_block: BlockReader) -> tuple[Im
         start = text.rfind("\n", 0, place) + 1
         if place < done or not _may_import(text, start, place) or place in quoted:
             continue
-        modules = _imported(text, start, place)
+        modules = imported(text, start, place)
         if modules is None or text[max(0, start - 2) : start] == "\\\n":
             return None
         line += text.count("\n", counted, start)
@@ -270,31 +266,3 @@ def _width(text: str, start: int) -> int:
     while text[end] in " \t":
         end += 1
     return len(text[start:end].expandtabs(8))
-
-
-def _imported(text: str, start: int, place: int) -> list[tuple[str, tuple[str, ...]]] | None:
-    """Return the modules, and what is taken from each, of the statement on the line from ``start`` whose ``import`` is at ``place``; None: hard to tell."""
-    lead = _FROM.fullmatch(text, start, place)
-    if lead is None:
-        plain = _PLAIN.match(text, place + 6) if not text[start:place].strip(" \t") else None
-        items = [_MODULE.fullmatch(part.strip(" \t")) for part in plain[1].split(",")] if plain else []
-        return [(item[1], ()) for item in items if item] if items and all(items) else None
-    dots, module = len(lead[1]), lead[2]
-    listed = _LISTED.match(text, place + 6)
-    if listed is None or not (dots or module) or (module and not _MODULE.fullmatch(module)):
-        return None
-    names = re.sub(r"#[^\n]*", "", listed[1]).strip("() \t\n").rstrip(",").rstrip()
-    words = [_NAME.fullmatch(part.strip()) for part in names.split(",")]
-    if not all(words):
-        return None
-    inner = [word[1] for word in words if word]
-    if not dots:
-        return [(module, tuple(inner))]
-    return [(name, ()) for name in relative_modules(dots, module, inner)]
-
-
-def relative_modules(dots: int, module: str, names: Iterable[str]) -> list[str]:
-    """Return what a relative import may mean: the module, and each name of it as a module of its own."""
-    before = "." * dots
-    inner = [f"{before}{module}.{name}" if module else f"{before}{name}" for name in names]
-    return [f"{before}{module}", *inner] if module else inner

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from gpu_lol_action.analysis.import_statements import relative_modules
 from gpu_lol_action.analysis.python_defaults import (
     MAX_ENTRIES,
     Call,
@@ -19,7 +20,7 @@ from gpu_lol_action.analysis.python_defaults import (
     table_of,
     target_name,
 )
-from gpu_lol_action.analysis.python_scan import ALWAYS, IN_FUNCTION, SOMETIMES, Import, relative_modules
+from gpu_lol_action.analysis.python_scan import ALWAYS, IN_FUNCTION, SOMETIMES, Import
 from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import Value, dotted_name, value_of
 
@@ -169,8 +170,7 @@ def _walk(tree: ast.AST, guard: int = ALWAYS) -> Iterator[tuple[Any, int, str]]:
     the nodes that it is of, and the old one below them.
     """
     pending: list[Any] = [tree]
-    owner = ""
-    count = 0
+    owner, count = "", 0
     while pending and count < MAX_NODES:
         node = pending.pop()
         kind = type(node)

@@ -43,21 +43,20 @@ NOTHING = Value(None)
 
 def dotted_name(node: ast.AST) -> str | None:
     """Return ``a.b.c`` for a chain of names; a call in the middle counts as its own name (``Model().to``)."""
-    words: list[str] = []
+    name = ""
     for _ in range(12):
+        if isinstance(node, ast.Name):
+            return f"{node.id}.{name}" if name else node.id
         if isinstance(node, ast.Attribute):
-            words.append(node.attr)
+            name = f"{node.attr}.{name}" if name else node.attr
             node = node.value
-        elif isinstance(node, ast.Name):
-            words.append(node.id)
-            break
         elif isinstance(node, ast.Call):
             node = node.func
         elif isinstance(node, ast.Subscript):
             node = node.value
         else:
             break
-    return ".".join(reversed(words)) or None
+    return name or None
 
 
 def value_of(node: ast.AST, depth: int = 0) -> Value:

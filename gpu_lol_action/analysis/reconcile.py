@@ -8,12 +8,14 @@ the same where the run is said to have used it; a card that is only named somewh
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.named_cards import named_card_gib
 
 WEIGHT_OF_MEMORY = 0.7
 WEIGHT_OF_REMARK = 0.3  # in a comment, beside one of many settings
@@ -25,6 +27,8 @@ WEIGHT_OVER_ROUGH = 0.9
 # A statement further off than this factor speaks of another run (a larger model, several cards together).
 FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
+_OF_TRAINING = re.compile(r"(?:^|/)(?:pre_?|how_?to_?)?(?:train|training|fine_?tun(?:e|ing))\.\w+$", re.IGNORECASE)
+LEAST_OF_SOLD = 0.93  # of the memory that a card is sold with, what it has for programs
 LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
@@ -75,6 +79,7 @@ def statements(
         prefix, _, kind = finding.field.rpartition(".")
         if prefix.startswith("documented") and kind in {"memory_gb", "card"}:
             holds = {other: False, "quantized": is_quantized, "offloaded": is_offloaded}.get(prefix.rpartition(".")[2])
+            holds = False if holds is None and not trains and _OF_TRAINING.search(finding.evidence.path) else holds
             rank = 2 if holds is False else 0 if holds or prefix.endswith(mine) else 1
             found.append(_statement(finding, rank, is_card=kind == "card"))
     return tuple(found)
@@ -85,7 +90,7 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
         weight = {Confidence.HIGH: WEIGHT_OF_DEMANDED_CARD, Confidence.MEDIUM: WEIGHT_OF_CARD}.get(
             finding.confidence, WEIGHT_OF_NAMED_CARD
         )
-        return Statement(accelerators()[finding.value].memory_gib, True, weight, rank, finding)
+        return Statement(named_card_gib(finding.value), True, weight, rank, finding)
     weight = WEIGHT_OF_MEMORY if finding.confidence is not Confidence.LOW else WEIGHT_OF_REMARK
     return Statement(float(finding.value), False, weight, rank, finding)
 
@@ -151,7 +156,7 @@ def reconcile(
     is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
     weight = WEIGHT_OVER_ROUGH if is_told else chosen.weight
     size = computed_gib ** (1 - weight) * chosen.memory_gib**weight
-    if chosen.is_card and computed_gib > chosen.memory_gib:
+    if (chosen.is_card or _is_of_card(chosen, stated)) and computed_gib > chosen.memory_gib:
         size = chosen.memory_gib  # it ran there
     if not chosen.is_card and chosen.finding.confidence is Confidence.HIGH:
         size = max(size, _card_of(chosen.memory_gib))  # who says "at least" is not content with a smaller card
@@ -159,6 +164,12 @@ def reconcile(
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
+
+
+def _is_of_card(amount: Statement, stated: Sequence[Statement]) -> bool:
+    """Whether an amount is that of a card which is named in the same place: "A100 GPUs with 80 GB"."""
+    cards = (s for s in stated if s.is_card and s.finding.evidence == amount.finding.evidence)
+    return any(LEAST_OF_SOLD * amount.memory_gib <= card.memory_gib <= amount.memory_gib for card in cards)
 
 
 def _card_of(memory_gb: float) -> float:
@@ -198,11 +209,15 @@ def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
     said = list(stated)
     said = [s for s in said if s.rank < 2] or said
+    # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name.
+    said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, said)]
     middle = _middle_of_table([s for s in said if not s.is_card])
     if middle is not None and not any(s.finding.confidence is Confidence.HIGH for s in said if not s.is_card):
         return middle
     asked = min((s for s in said if not s.is_card), key=lambda s: (-s.finding.confidence, s.rank), default=None)
-    return asked or _card_named_most(said)
+    # The card that a scheduler or a cloud is asked for says more than all that are only named.
+    ordered = [s for s in said if s.finding.confidence is Confidence.HIGH]
+    return asked or _card_named_most(ordered or said)
 
 
 def _card_named_most(cards: list[Statement], least_gib: float = 0.0) -> Statement | None:

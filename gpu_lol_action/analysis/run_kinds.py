@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.command_verbs import only_judges
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
 
 _BESIDE = re.compile(
     r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|post_?process|download|convert(?:er)?|conversion|export|"
     r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merger?|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|valid|validate|validation|"
-    r"extract|generate_data|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|release|play|enjoy|tournament|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
+    r"extract|generate_data|gen_?(?:data|vocab)|vocab|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|release|play|enjoy|tournament|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show)(?=$|[/_.\s-])",
     re.IGNORECASE,
 )
 # Folders of what keeps a repository in order.
@@ -26,6 +28,7 @@ _LATER_STAGE = re.compile(
 _BESIDE_OPTIONS = frozenset(
     {"eval", "evaluate", "eval_only", "test_only", "only_eval", "evaluate_only", "validate_only", "only_test"}
 )
+_INFERS = re.compile(r"(?:^|[_.-])(?:infer(?:ence)?|demo|predict|sample|generate)(?=$|[_.-])", re.IGNORECASE)
 _BESIDE_SECTION = re.compile(
     r"\b(?:evaluat|benchmark|convert|conversion|download|preprocess|data(?:set)?s?\b|install|test(?:s|ing)\b|export)",
     re.IGNORECASE,
@@ -40,6 +43,8 @@ _VARIANT_NAME = re.compile(
 _OTHER_MAKERS = frozenset(
     {"amd", "rocm", "tpu", "gaudi", "habana", "hpu", "intel", "npu", "ascend", "trainium", "neuron"}
 )
+_TPU_OPTIONS = frozenset({"tpu", "tpu_name", "use_tpu"})
+_STRATEGIES = ("strategy_type", "distribution_strategy")
 _TRIALS = frozenset({"test", "tests", "testing", "smoke", "debug"})
 _VARIANT_SECTION = re.compile(
     r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
@@ -49,6 +54,8 @@ _VARIANT_SECTION = re.compile(
 def is_beside(run: Run) -> bool:
     """Whether a run is a step beside the work: by what it starts, its script's name, its options, or its section."""
     command = run.command
+    if run.script is not None and _trains_tokenizer(run.script):
+        return True
     if command is None:
         return bool(run.script and _BESIDE.search(_stem(run.script.path)))
     if _BESIDE_OPTIONS & {key for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
@@ -70,9 +77,20 @@ def is_beside(run: Run) -> bool:
         _stem(command.evidence.path)
     ):
         return True
-    return bool(_BESIDE_SECTION.search(command.section) and not _RUN_SECTION.search(command.section)) and (
-        run.behavior is not Behavior.TRAINS
-    )
+    if run.behavior is Behavior.TRAINS or _INFERS.search(_stem(target)):
+        return False  # papers' code has what others use it for under "Testing"
+    return bool(_BESIDE_SECTION.search(command.section) and not _RUN_SECTION.search(command.section))
+
+
+def _trains_tokenizer(script: Source) -> bool:
+    """Whether what a program trains is a tokenizer: it takes the trainers of one, and no library that computes on a GPU but for texts."""
+    imported = script.code.imported() if script.code is not None else frozenset()
+    if not imported & {"tokenizers", "sentencepiece"} or imported & (
+        GPU_MODULES - {"transformers", "tokenizers", "sentencepiece"}
+    ):
+        return False
+    taken = [item for item in script.code.imports if item.module == "transformers"] if script.code is not None else []
+    return all(item.names and all("oken" in name for name in item.names) for item in taken)
 
 
 # Services that an agent or a training asks for what it does not know: its search engine, its sandbox, its judge.
@@ -91,8 +109,12 @@ def is_variant(run: Run) -> bool:
         or {"use_cpu", "no_cuda", "cpu", "dry_run"} & run.options.keys()
     ):
         return True
-    if run.command is not None and run.command.nodes > 1:
+    if _TPU_OPTIONS & run.options.keys() and not is_refused(run.options.get("use_tpu", "true")):
         return True
+    if any(run.options.get(name, "").lower() == "tpu" for name in _STRATEGIES):
+        return True
+    if run.command is not None and run.command.nodes > 1 and not sky_tasks_of(run.command.source):
+        return True  # a task of SkyPilot's asks for as many machines as its author could rent
     if any(_is_in(source.path, _TRIALS) for source in run.configs[:1]):
         return True
     if _is_in(run.evidence.path, _OTHER_MAKERS):
@@ -107,6 +129,11 @@ def is_variant(run: Run) -> bool:
         if run.command.evidence.path != run.command.said.path or not run.command.is_documented:
             names.append(_stem(run.command.evidence.path))
     return any(_VARIANT_NAME.search(name) for name in names)
+
+
+def is_refused(text: str) -> bool:
+    """Whether an option's value switches it off."""
+    return text.strip().lower() in {"false", "0", "no", "none"}
 
 
 def is_later_stage(run: Run) -> bool:

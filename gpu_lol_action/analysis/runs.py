@@ -30,7 +30,7 @@ from gpu_lol_action.analysis.entry_points import (
 )
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.quick_use import opens_with_use
+from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
@@ -94,9 +94,9 @@ def primary_run(checkout: Checkout) -> Run | None:
 def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate, the one to provision for first, each with its name and reason; at most eight."""
     ranked = sorted(_ranked(checkout), key=lambda rank: rank.key)
-    if not ranked:
-        return ()
     chosen = _distinct(checkout, ranked)
+    if not chosen:
+        return ()
     names = run_names(rank.run for rank in chosen)
     first = chosen[0]
     return tuple(
@@ -133,13 +133,15 @@ def _near(checkout: Checkout, levels: _Levels, runs: Sequence[Run]) -> list[_Ran
     for order, run in enumerate(runs):
         rank = _rank(checkout, levels, run, order)
         groups.setdefault((rank.is_beside, rank.level, rank.kind == _PROGRAM), []).append((order, run))
-    ranks: list[_Rank] = []
+    # What a README shows is one program at most; whether it opens the README is asked before anything is left out.
+    first_look = [(order, run) for order, run in enumerate(runs) if run.command is None and is_shown(run.script)]
+    ranks = [_rank(checkout, levels, known, order) for order, run in first_look if (known := looked_up(checkout, run))]
     for is_beside_all, level, is_program in sorted(groups):
         chosen = _distinct(checkout, sorted(_with_depth(ranks, levels), key=lambda rank: rank.key))
         first = chosen[0] if chosen and not chosen[0].is_beside else None
         if first is not None and (is_beside_all or level > first.level + MAX_DEEPER or len(chosen) >= MAX_RUNS):
             break
-        for order, run in groups[is_beside_all, level, is_program]:
+        for order, run in (each for each in groups[is_beside_all, level, is_program] if each not in first_look):
             known = looked_up(checkout, run)
             ranks += [_rank(checkout, levels, known, order)] if known is not None else []
     return _with_depth(sorted(ranks, key=lambda rank: rank.order), levels)
@@ -151,6 +153,8 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     if run.command is not None and run.command.is_documented:
         kind = _README if run.command.said.path.rsplit("/", 1)[-1].lower().startswith("readme") else _DOCUMENT
         level = run.command.said.path.count("/")
+        if run.script is not None and (own := levels.of(run.script.path)) < level:
+            level, kind = own, _PROGRAM  # a page below that speaks of it takes nothing from the program
     elif run.command is not None:
         kind = _SCRIPT
         level = min(level, levels.of(run.script.path)) if run.script else level
@@ -165,7 +169,8 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
     # A document tells the stages in their order; a folder's files come in that of their names.
     is_later = kind >= _SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
-    return _Rank(run, is_beside(run), level, kind, False, is_variant(run), is_main, order, is_later_stage=is_later)
+    is_aside = is_beside(run) or is_told_of_training(checkout, run)
+    return _Rank(run, is_aside, level, kind, False, is_variant(run), is_main, order, is_later_stage=is_later)
 
 
 def _is_library(checkout: Checkout, levels: _Levels, script: Source) -> bool:
@@ -189,9 +194,19 @@ def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
         )
         for rank in ranks
     ]
-    readmes = [rank.run for rank in told if rank.kind == _README and rank.level == least and not rank.is_deeper]
+    readmes = [
+        rank.run
+        for rank in told
+        if rank.kind == _README and rank.level == least and not (rank.is_deeper or rank.is_beside)
+    ]
+    shown = shows_before_tuning([rank.run for rank in told if rank.run in readmes or rank.run.command is None])
+    told = [_as_opening(rank) if rank.run is shown else rank for rank in told]
     opening = opens_with_use(readmes, levels.of)
     return told if opening is None else [replace(rank, is_use_first=_is_said_in(rank, opening)) for rank in told]
+
+
+def _as_opening(rank: _Rank) -> _Rank:
+    return replace(rank, kind=_README, is_use_first=True, is_main_section=True, order=-1)
 
 
 def _is_said_in(rank: _Rank, path: str) -> bool:
@@ -218,21 +233,7 @@ def _levels(checkout: Checkout) -> _Levels:
     return _Levels(frozenset(own) if len(own) == 1 else frozenset())
 
 
-_FAMOUS = (
-    "train",
-    "main",
-    "finetune",
-    "run",
-    "pretrain",
-    "sft",
-    "infer",
-    "inference",
-    "generate",
-    "sample",
-    "demo",
-    "app",
-    "serve",
-)
+_FAMOUS = ("train", "main", "finetune", "run", "pretrain", "sft", "infer", "inference", "generate", "sample", "demo", "app", "serve")  # fmt: skip
 
 
 def _fame(script: Source) -> int:
@@ -275,7 +276,7 @@ def _place(rank: _Rank) -> str:
     """Return, in words, where a run was found."""
     does = "trains" if rank.run.behavior is Behavior.TRAINS else "runs a model"
     if rank.kind <= _DOCUMENT:
-        return f"a documented command that {does}"
+        return f"a documented {'command' if rank.run.command else 'program'} that {does}"
     if rank.kind == _SCRIPT:
         return f"a launch script that {does}"
     if rank.kind == _CONFIGURATION:
@@ -292,4 +293,6 @@ def _reason(rank: _Rank, runs: int) -> str:
     place = _place(rank)
     if rank.is_main_section and rank.kind <= _DOCUMENT and rank.run.command:
         place += f" in the section `{rank.run.command.section[:60]}`"
-    return f"{place}; of {runs} runs it is first by nearness to the root, documentation, and training before inference"
+    is_opening = rank.is_use_first and rank.run.behavior is Behavior.INFERS
+    wins = "what the README opens with" if is_opening else "training before inference"
+    return f"{place}; of {runs} runs it is first by nearness to the root, documentation, and {wins}"

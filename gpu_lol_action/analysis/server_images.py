@@ -7,7 +7,7 @@ import re
 # What stands behind an image's name is handed to its entry point (each image's own documentation or Dockerfile).
 _IMAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"vllm/vllm-openai(?:[:@]|$)|rocm/vllm(?:[:@-]|$)|vllm-openai-rocm(?:[:@]|$)"), ("vllm", "serve")),
-    (re.compile(r"huggingface/text-generation-inference(?:[:@]|$)"), ("text-generation-launcher",)),
+    (re.compile(r"(?:huggingface/text-generation-inference|predibase/lorax)(?:[:@]|$)"), ("text-generation-launcher",)),
     (re.compile(r"openmmlab/lmdeploy(?:[:@]|$)"), ()),
     (re.compile(r"lmsysorg/sglang(?:[:@]|$)"), ()),
 )

@@ -19,7 +19,8 @@ _MOST = 2_000_000
 _PREPARES = re.compile(r"(?:^|_)(?:tokeni[sz]e|prepare|preprocess|pre_process|prep)(?:_|$)")
 _CUT_TO = ("max_seq_length", "max_seq_len", "max_length", "cutoff_len", "block_size", "seq_length", "seq_len")
 MAX_PREPARING = 10
-_PADS = ("BucketIterator", "BucketIterator.splits", "pad_sequence", "rnn.pad_sequence", "padded_batch")
+_PADS = ("BucketIterator", "BucketIterator.splits", "pad_sequence", "rnn.pad_sequence", "padded_batch", "pad_1D", "pad_2D",
+         "pad_1D_tensor", "pad_2D_tensor")  # fmt: skip
 
 
 def answered_length(scope: Scope, whole: Found | None) -> Finding | None:

@@ -246,6 +246,7 @@ def _names() -> Mapping[str, str]:
     return names
 
 
+@functools.lru_cache(maxsize=256)  # asked of the same few names for each of hundreds of offers
 def _fold(text: str) -> str:
     """Return ``text`` in small letters without the maker's words, spaces, dashes and underscores."""
     small = re.sub(r"[\s_\-/]+", "", text.strip().lower()[:80])

@@ -7,6 +7,7 @@ one with the lowest CUDA 12 is taken: it starts on more hosts.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -95,7 +96,7 @@ def choose_image(wish: ImageWish) -> ImageChoice:
 def _special(wish: ImageWish) -> others.FrameworkImage | None:
     """Return the image of a framework that has its own; None where PyTorch's is right."""
     if wish.framework == "tensorflow":
-        names = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tensorflow-cpu")
+        names = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu", "tensorflow-cpu")
         return others.tensorflow_image(specifier_of(wish.requirements, *names) or "")
     if wish.framework == "vllm":
         return others.vllm_image(specifier_of(wish.requirements, "vllm") or "")
@@ -214,6 +215,7 @@ def _card_notes(wish: ImageWish, image: str) -> list[str]:
     return [f"`{image}` does not run on {wish.card.name}: {refusal}"] if refusal and wish.card else []
 
 
+@functools.lru_cache(maxsize=64)  # asked of the same few images for each of hundreds of offers
 def image_contents(image: str) -> ImageContents:
     """Read torch and CUDA off an image's name (pytorch/pytorch, runpod/pytorch old and new, NVIDIA's, vllm, nvidia/cuda)."""
     name = image.removeprefix("docker:")

@@ -90,6 +90,7 @@ class Pipeline:
         return self.denoiser_m + self.text_m + self.decoder_m + self.other_m
 
 
+@functools.lru_cache(maxsize=1024)  # every run asks of the same words
 def find_network(name: str) -> Network | None:
     """Return the network of that name in torchvision, timm, ultralytics, transformers or a paper; None where it is not counted."""
     for candidate in _candidates(name):

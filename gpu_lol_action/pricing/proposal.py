@@ -20,7 +20,9 @@ MAX_ALTERNATIVES = 3
 def with_cheapest_card(analysis: Analysis, offers: OfferTable | None = None) -> Analysis:
     """Return the analysis with a card where neither file nor code names one; over the default policy's clouds."""
     table = offers if offers is not None else bundled_offers()
-    return replace(analysis, spec=_chosen(analysis.spec, table), proposed=_chosen(analysis.proposed, table))
+    proposed = _chosen(analysis.proposed, table)
+    is_same = analysis.spec is analysis.proposed  # nothing but the code speaks: the offers need not be ranked twice
+    return replace(analysis, spec=proposed if is_same else _chosen(analysis.spec, table), proposed=proposed)
 
 
 def _chosen(spec: EnvironmentSpec, offers: OfferTable) -> EnvironmentSpec:

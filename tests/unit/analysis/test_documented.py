@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis import declared_hardware, documented, named_hardware
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
 from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
@@ -50,6 +51,17 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("trained on 8xA100 80GB", [CardPhrase("A100-80GB", 8, True, True)]),
         ("We used 4 A100 (40G) GPUs", [CardPhrase("A100", 4, True, True)]),
         ("runs on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
+        ("its training code runs within hours on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
+        ("trained on 4 NVIDIA TITAN X (Pascal) GPUs", [CardPhrase("TITAN-X", 4, False, True)]),
+        ("we trained with a Titan V (12GB)", [CardPhrase("TITAN-V", None, True, True)]),
+        ("trained on a GeForce RTX 3080 Ti", [CardPhrase("RTX3080Ti", None, False, True)]),
+        (
+            "RTX 2080 or better is required, an RTX 2080 Ti recommended",
+            [CardPhrase("RTX2080", None, False, True, True)],
+        ),
+        ("Run it on 4 A100-80GB nodes (32 GPUs)", [CardPhrase("A100-80GB", 8, True, True)]),
+        ("trained on two A100 nodes", [CardPhrase("A100", None, False, True)]),
+        ("The profiling runs on a single A100-80GB", [CardPhrase("A100-80GB", 1, True, False)]),
         ("a V100 is enough", [CardPhrase("V100", None, False, False)]),
         ("speed on A100: 3 ms", [CardPhrase("A100", None, False, False)]),
         ("trains on A100 GPUs with **80 GB** of memory", [CardPhrase("A100-80GB", None, True, True)]),
@@ -137,6 +149,22 @@ def test_cards_of_a_table_of_speeds_are_only_named(checkout):
     assert how_sure(tree, "documented.gpu_count") == []
 
 
+def test_cards_of_a_column_of_types_and_counts(checkout):
+    rows = "| Model | Precision | GPU Type and Count |\n|---|---|---|\n| Big | FP8 | H100 x 8 |\n"
+    tree = checkout({"README.md": rows, "train.py": TRAIN})
+    assert how_sure(tree, "documented.card") == [("H100", Confidence.MEDIUM)]
+    assert how_sure(tree, "documented.gpu_count") == [("8", Confidence.LOW)]
+
+
+def test_a_table_of_usage_counts_tokens_beside_it(checkout):
+    rows = "| Quantization | Peak Usage for 2048 Tokens |\n|---|---|\n| BF16 | 22.60GB |\n"
+    tree = checkout({"README.md": "## GPU memory usage\n" + rows, "train.py": TRAIN})
+    assert how_sure(tree, "documented.memory_gb") == [("22.6", Confidence.MEDIUM)]
+    speeds = rows.replace("Peak Usage for", "Speed at")
+    tree = checkout({"README.md": "## GPU memory and speed\n" + speeds, "train.py": TRAIN})
+    assert how_sure(tree, "documented.memory_gb") == []
+
+
 def test_memory_of_a_cloud_s_machine_is_not_the_card_s(checkout):
     rows = "| Instance | GPUs | vCPUs | Memory (GB) |\n|---|---|---|---|\n| p4d | 8 x A100 (40GB) | 96 | 1152 |\n"
     tree = checkout({"README.md": "Tested on:\n" + rows, "train.py": TRAIN})
@@ -203,6 +231,19 @@ def test_hardware_that_a_scheduler_is_asked_for(checkout, path, text, card, coun
 )
 def test_remark_of_memory_and_cards_alone(checkout, text, expected):
     tree = checkout({"run.sh": f"{text}\npython train.py\n", "train.py": TRAIN})
+    findings = declared_hardware.detect(tree, primary_run(tree))
+    assert next((finding.value for finding in findings if finding.field == "documented.memory_gb"), None) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"), [("python train.py", None), ("python train.py --use_8bit_adam --lr 1", "16")]
+)
+def test_remark_on_a_switch_that_is_off_is_of_no_run(checkout, command, expected):
+    program = TRAIN + (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--use_8bit_adam', action='store_true')\n"
+        "args = parser.parse_args()\n# Use 8-bit Adam to fine-tune the model on 16GB GPUs\nif args.use_8bit_adam:\n    import bitsandbytes\n"
+    )
+    tree = checkout({"run.sh": f"{command}\n", "train.py": program})
     findings = declared_hardware.detect(tree, primary_run(tree))
     assert next((finding.value for finding in findings if finding.field == "documented.memory_gb"), None) == expected
 
@@ -320,6 +361,15 @@ def test_an_amount_beside_the_count_of_the_run_is_that_of_each_card():
     assert one.finding is other
 
 
+def test_an_amount_that_is_the_named_card_s_own_is_where_the_run_fitted():
+    line = Evidence("README.md", 4)
+    card = Finding("documented.training.card", "A100-80GB", "", MEDIUM, line)
+    amount = Finding("documented.training.memory_gb", "80", "", MEDIUM, line)
+    assert reconcile(120, statements([amount, card], trains=True), is_rough=False).required_gib == 80
+    elsewhere = Finding("documented.training.memory_gb", "80", "", MEDIUM, Evidence("README.md", 9))
+    assert reconcile(120, statements([elsewhere, card], trains=True), is_rough=False).required_gib > 80
+
+
 def test_rough_sum_gives_way_to_what_is_asked_for():
     assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=True).required_gib == 21
     assert reconcile(5, said(("documented.memory_gb", "24", MEDIUM)), is_rough=False) is None
@@ -411,3 +461,18 @@ def test_each_instance_has_a_word_by_which_its_line_is_found() -> None:
 def test_what_gpus_are_said_to_have_is_an_amount(text, size):
     found = [f.value for f in statements_of(text, "", Evidence("README.md", 1)) if f.field.endswith("memory_gb")]
     assert found == ([size] if size else [])
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"task.yaml": "resources:\n  accelerators: {M60:1, K40:1}\nrun: python train.py\n"},
+        {
+            "app.py": "import modal\napp = modal.App()\n@app.function(gpu='M60')\ndef train():\n    import torch\n    loss.backward()\n"
+        },
+        {"run.slurm": "#!/bin/bash\n#SBATCH --gres=gpu:titanx:2\npython train.py\n"},
+    ],
+)
+def test_a_card_that_nobody_rents_may_be_asked_for(checkout, files):
+    analysis = analyze(checkout({"train.py": TRAIN.replace(".sum()", ".sum().cuda()"), **files}))
+    assert analysis.spec.hardware.vram_required_gb is not None

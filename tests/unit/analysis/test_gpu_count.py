@@ -7,6 +7,7 @@ import pytest
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.gpu_count import detect
+from gpu_lol_action.analysis.ray_workers import ray_workers
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence
 
@@ -154,3 +155,21 @@ def test_head_of_a_table_says_what_its_rows_are_about(checkout: Build, head: str
 def test_cards_on_which_the_program_puts_its_parts(checkout: Build, lines: str, value: str | None) -> None:
     found = counted(checkout({"train.py": f"{lines}{TRAIN}"}))
     assert (found[0] if found else None) == value
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ("num_workers=4, use_gpu=True", ["4"]),
+        ("num_workers=WORKERS, use_gpu=True", ["8"]),
+        ("num_workers=4, use_gpu=False", []),
+        ("num_workers=4", []),
+        ("num_workers=args.workers, use_gpu=True", []),
+    ],
+)
+def test_rays_workers_take_a_gpu_each_where_they_are_told_to(checkout, config, expected):
+    program = (
+        "import argparse\nfrom ray.train import ScalingConfig\nWORKERS = 16\np = argparse.ArgumentParser()\n"
+        f"p.add_argument('--workers', type=int, default=2)\nargs = p.parse_args()\nc = ScalingConfig({config})\n"
+    )
+    assert [finding.value for finding in ray_workers(checkout({"train.py": program}).find("train.py"))] == expected

@@ -153,3 +153,79 @@ def test_folder_of_configurations_for_chatting_infers(checkout: Build) -> None:
     )
     assert run is not None
     assert run.behavior is Behavior.INFERS
+
+
+PUBLISHED = """# DeepThing
+## How to use
+```python
+from transformers import AutoModelForCausalLM
+model = AutoModelForCausalLM.from_pretrained("deep/thing-7b", torch_dtype="auto")
+print(model.generate())
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "heading", "behavior"),
+    [("finetune/finetune.py", "Fine-tune it", Behavior.INFERS), ("train.py", "Training", Behavior.TRAINS)],
+)
+def test_a_readme_that_shows_published_weights_before_it_tells_how_to_tune_them(checkout, folder, heading, behavior):
+    readme = PUBLISHED + f"## {heading}\n```bash\npython {folder} --lr 1e-5\n```\n"
+    first = primary_run(checkout({"README.md": readme, folder: TRAIN}))
+    assert first.behavior is behavior
+    assert first.reason.endswith("what the README opens with") is (behavior is Behavior.INFERS)
+
+
+def test_tuning_that_is_told_before_the_weights_are_shown_at_work_stays_first(checkout):
+    readme = "# M\n```bash\npython finetune.py --lr 1e-5\n```\n" + PUBLISHED
+    assert primary_run(checkout({"README.md": readme, "finetune.py": TRAIN})).behavior is Behavior.TRAINS
+
+
+def test_who_imports_a_trainer_trains_whatever_else_it_does(checkout):
+    menu = "import torch\nimport trainer\nif __name__ == '__main__':\n    torch.load('w.pt').cuda().generate(1)\n"
+    files = {"main.py": menu, "trainer.py": "import torch\ndef step(loss):\n    loss.backward()\n"}
+    assert primary_run(checkout(files)).behavior is Behavior.TRAINS
+    assert primary_run(checkout({"main.py": menu, "trainer.py": "import torch\n"})).behavior is Behavior.INFERS
+
+
+STARTER = """import subprocess
+import torch
+from diffusers import StableDiffusionPipeline
+class Config:
+    steps: int = 600
+def train(images):
+    config = Config()
+    subprocess.run(["accelerate", "launch", "examples/train_dreambooth.py", f"--instance_data_dir={images}", f"--max_train_steps={config.steps}"])
+def show():
+    return StableDiffusionPipeline.from_pretrained("org/model").to("cuda")("a dog")
+if __name__ == '__main__':
+    train('x')
+"""
+
+
+def test_a_program_that_starts_another_project_s_training_trains(checkout):
+    first = primary_run(checkout({"app.py": STARTER}))
+    assert first.behavior is Behavior.TRAINS
+    assert first.shown == "accelerate train_dreambooth.py"
+
+
+@pytest.mark.parametrize(
+    ("title", "behavior"),
+    [
+        ("Fine-tuning of a diffusion model", Behavior.TRAINS),
+        ("A diffusion model", Behavior.INFERS),
+        ("Fine-tuning and inference", Behavior.INFERS),
+    ],
+)
+def test_what_a_document_on_training_runs_shows_what_came_out_of_it(checkout, title, behavior):
+    readme = f"# {title}\n```\npython generate.py --steps 20\n```\n"
+    files = {"README.md": readme, "generate.py": INFER, "train.py": TRAIN, "run.sh": "python train.py --lr 1\n"}
+    assert primary_run(checkout(files)).behavior is behavior
+
+
+def test_a_page_that_puts_together_the_command_of_a_training_trains(checkout):
+    page = "import gradio as gr\nimport launching\nif __name__ == '__main__':\n    gr.Interface(launching.start).launch()\n"
+    starts = "import torch\ndef start():\n    return ['accelerate', 'launch', f'{here}/sd-scripts/train_network.py']\n"
+    captions = "import torch\ndef start():\n    return torch.load('w.pt').cuda().generate(1)\n"
+    assert primary_run(checkout({"app.py": page, "launching.py": starts})).behavior is Behavior.TRAINS
+    assert primary_run(checkout({"app.py": page, "launching.py": captions})).behavior is Behavior.INFERS

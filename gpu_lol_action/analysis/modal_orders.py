@@ -1,0 +1,94 @@
+"""What Modal's programs ask for in their decorators (``gpu="A100-80GB:2"``, ``gpu="any"``), and what their images install.
+
+Forms: Modal's guides on GPUs and on images; the objects of ``modal.gpu`` are those of its versions before 1.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.package_files import Declared, clean_requirement
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.python_code import PythonCode
+from gpu_lol_action.analysis.python_defaults import Call
+from gpu_lol_action.analysis.python_values import Value
+from gpu_lol_action.analysis.sky_tasks import card_of
+from gpu_lol_action.domain.finding import Evidence
+
+_OBJECT = re.compile(r"(?:modal\.)?gpu\.(\w{2,12})")
+_WRITTEN = re.compile(r"([A-Za-z][\w.-]*)!?(?::(\d{1,2}))?")
+_TAKES_GPU = frozenset(
+    {"function", "cls", "create", "run_function", "run_commands", "pip_install", "uv_pip_install", "with_options"}
+)
+_INSTALLS = frozenset({"pip_install", "uv_pip_install"})
+_ANY = "any"
+MAX_COUNT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ModalOrder:
+    """One request: the card by our table's name (None: any will do), how many, and where it stands."""
+
+    card: str | None
+    count: int
+    evidence: Evidence
+
+
+@remembered
+def modal_orders(source: Source) -> tuple[ModalOrder, ...]:
+    """Return the GPUs that a program's functions ask Modal for, in their order; none for other programs."""
+    code = source.code
+    if source.form is not Form.PYTHON or code is None or "gpu" not in source.text or "modal" not in code.imported():
+        return ()
+    return tuple(_orders(source, code))
+
+
+def modal_packages(source: Source) -> tuple[Declared, ...]:
+    """Return what a program's images install by name."""
+    code = source.code
+    if code is None or "modal" not in source.text or "modal" not in code.imported():
+        return ()
+    found: list[Declared] = []
+    for call in code.calls:
+        if call.last in _INSTALLS:
+            for value in _flat(call.arguments):
+                requirement = clean_requirement(code.resolve(value, call.owner) or "")
+                if requirement:
+                    found.append(Declared(requirement, Evidence(source.path, call.line)))
+    # A list that is read from images leaves out what starts them.
+    return (*found, Declared("modal", found[0].evidence)) if found else ()
+
+
+def _orders(source: Source, code: PythonCode) -> Iterator[ModalOrder]:
+    objects = [(call, found[1]) for call in code.calls if (found := _OBJECT.fullmatch(call.name)) is not None]
+    for call, name in objects:
+        yield from _of_object(source, code, call, name)
+    for call in code.calls:
+        value = call.keyword("gpu") if call.last in _TAKES_GPU else None
+        if value is None:
+            continue
+        where = Evidence(source.path, call.line)
+        for item in _flat((value,))[:1]:
+            written = _WRITTEN.fullmatch((code.resolve(item, call.owner) or "").strip())
+            card = card_of(written[1]) if written is not None else None
+            if written is not None and (card is not None or written[1].lower() == _ANY):
+                yield ModalOrder(card, min(MAX_COUNT, max(1, int(written[2] or 1))), where)
+
+
+def _of_object(source: Source, code: PythonCode, call: Call, name: str) -> Iterator[ModalOrder]:
+    size = code.resolve(call.keyword("size", "memory"), call.owner) or ""
+    digits = re.match(r"\d{2}", size)
+    card = card_of(f"{name}-{digits[0]}GB") if digits is not None else card_of(name)
+    count = code.resolve(call.keyword("count"), call.owner) or "1"
+    if card is not None or name.lower() == _ANY:
+        number = int(count) if re.fullmatch(r"\d{1,2}", count) else 1
+        yield ModalOrder(card, min(MAX_COUNT, max(1, number)), Evidence(source.path, call.line))
+
+
+def _flat(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return values, those of a list one by one."""
+    return tuple(one for value in values for one in (value.items or (value,)))

@@ -1,0 +1,80 @@
+"""What a network of one's own keeps where only the data would tell how long or large a sample is: then the sum is a bound.
+
+A length or resolution that nothing says is followed at a usual one. Sums that stay small do so at any size of that order; a large
+one says more of the assumption than of the run, so what is usually asked for where nothing is known counts more than it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from gpu_lol_action.analysis.media_question import DEFAULT_POSITIONS, PADDED_POSITIONS
+from gpu_lol_action.analysis.reconcile import WEIGHT_OF_NAMED_CARD
+from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.estimation.media import OWN
+from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
+
+WEIGHT_OF_BOUND = WEIGHT_OF_NAMED_CARD
+"""Of the sum at a usual size beside what is asked for where nothing is known: that of a card that is only named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A question whose samples are of an assumed size: ``gib`` of that size is the most that is expected, ``gap`` says so."""
+
+    question: VramQuestion
+    gib: float = 0.0
+    gap: str = ""
+
+
+def bounded(question: VramQuestion, findings: tuple[Finding, ...], usual_gib: float) -> Bound:
+    """Return the question with samples as small as what is asked for, between the sum and ``usual_gib``, leaves room for.
+
+    The question as it is where a size is said, or where the sum is not over what is asked for without knowing anything.
+    """
+    missing = _missing(question, findings)
+    most = estimate_vram(question).required_gib if missing else 0.0
+    if most <= usual_gib:
+        return Bound(question)
+    least = estimate_vram(_with_share(question, 0.0)).required_gib
+    wanted = max(least, usual_gib ** (1 - WEIGHT_OF_BOUND) * most**WEIGHT_OF_BOUND)
+    smaller = _with_share(question, (wanted - least) / max(most - least, 1.0))
+    gap = f"{missing}{'' if missing.endswith('tokens') else ':'} {most:.0f} GiB are an upper bound, {math.ceil(wanted)} GiB were asked for"
+    return Bound(smaller, most, gap)
+
+
+def _with_share(question: VramQuestion, share: float) -> VramQuestion:
+    """Return the question with samples of a share of their assumed size."""
+    if question.model.kind != OWN:
+        return replace(question, sequence_length=max(1, round(question.sequence_length * share)))
+    return replace(
+        question,
+        sample_elements=max(1.0, question.sample_elements * share),
+        sample_at_work=max(1.0, question.sample_at_work * share),
+    )
+
+
+def up_to(breakdown: MemoryBreakdown, bound: Bound) -> MemoryBreakdown:
+    """Return the breakdown with the bound as the end of its range, and a note that says why."""
+    if not bound.gap:
+        return breakdown
+    return replace(breakdown, high_gib=max(breakdown.high_gib, bound.gib), notes=(*breakdown.notes, bound.gap))
+
+
+def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
+    """Return what nothing says of the samples of a network of one's own, and what it was followed with; "" where it is said."""
+    if question.model.kind != OWN:
+        told = ("training.sequence_length", "model.vocabulary", "model.family", "model.id")
+        if question.model.source != "shape" or not question.method.trains or any(best(findings, each) for each in told):
+            return ""
+        return f"nothing says how long its texts and how large its vocabulary are; at {question.sequence_length} tokens"
+    if best(findings, "media.own_sequence") is None:
+        is_open = best(findings, "media.own_assumed") is not None
+        return "nothing says how large its pictures are, and usual ones were assumed" if is_open else ""
+    if any(best(findings, field) for field in ("training.sequence_length", "media.audio_seconds")):
+        return ""
+    positions = DEFAULT_POSITIONS if best(findings, "training.padding") is None else PADDED_POSITIONS
+    return f"nothing says how long its sequences are, and {positions} positions were assumed"

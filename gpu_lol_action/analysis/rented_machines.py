@@ -1,0 +1,118 @@
+"""The machine that a task of SkyPilot's or a program of Modal's rents to start a run: it is asked for, whatever the code imports.
+
+Where nothing was found that trains or infers, such an order still says that there is work for a GPU, and of which size.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.hosting_files import Wish
+from gpu_lol_action.analysis.modal_orders import ModalOrder, modal_orders, modal_packages
+from gpu_lol_action.analysis.package_files import Declared
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.sky_tasks import SkyTask, sky_tasks
+from gpu_lol_action.domain.named_cards import named_card_gib
+
+MOST = 0.5
+_ASIDE = re.compile(r"(?:^|[-_.])(?:cpu|client|data|download|monitor|build|tpu|gui)(?:$|[-_.])")
+_TRAINS = re.compile(r"train|fine-?_?tun|nccl|(?<![a-z])(?:q?lora|sft|grpo|ppo|dpo|ddp)(?![a-z])", re.IGNORECASE)
+
+
+def rented_wish(checkout: Checkout, run: Run | None) -> Wish | None:
+    """Return what is rented to start this run, or, without one, what the files at the root rent; None where nothing is."""
+    task = task_for(checkout, run)
+    if task is not None:
+        return _of_task(task)
+    programs = _programs(checkout, run)
+    asking = [source for source in programs if modal_orders(source)]
+    if (
+        run is None
+        and len(asking) < len([s for s in programs if s.code is not None and "modal" in s.code.imported()]) * MOST
+    ):
+        return None  # a collection of programs of which a few want a card
+    orders = [order for source in asking for order in modal_orders(source)]
+    return _of_orders(orders, trains=run is not None and run.behavior is Behavior.TRAINS)
+
+
+def rents_to_train(wish: Wish, checkout: Checkout) -> bool:
+    """Whether the file that asks speaks of training more than of anything else: for machines of which no program is known."""
+    source = checkout.find(wish.evidence.path)
+    return source is not None and (_TRAINS.search(source.name) is not None or _is_about_training(source))
+
+
+def _is_about_training(source: Source) -> bool:
+    name = re.search(r"^name:[ \t]*(\S.*)$", source.text, re.MULTILINE)
+    return name is not None and _TRAINS.search(name[1]) is not None
+
+
+def task_for(checkout: Checkout, run: Run | None) -> SkyTask | None:
+    """Return the task that asks for cards and starts a run, or, without one, the first at the root."""
+    tasks = sky_tasks(checkout)
+    if run is None:
+        return min((t for t in tasks if not t.source.depth), key=_is_aside, default=None)
+    where = run.evidence
+    own = [t for t in tasks if t.source.path == where.path and t.first <= where.line <= t.last]
+    if not own and run.script is None and run.configs:
+        own = [t for t in tasks if t.source.depth <= 1 and run.configs[0].name in _text(t)]
+    if not own and run.script is not None:
+        name = re.compile(rf"(?<![\w.-]){re.escape(run.script.name)}\b")
+        own = [t for t in tasks if t.source.depth <= 1 and name.search(_text(t))]
+    elif not own and where.path.count("/") == 0:
+        # What a document shows beside one task file is what that file starts.
+        files = {task.source.path for task in tasks}
+        own = [t for t in tasks if not t.source.depth and len(files) == 1]
+    return min(own, key=_is_aside, default=None)
+
+
+def _text(task: SkyTask) -> str:
+    return "\n".join(task.source.text.split("\n")[task.first - 1 : task.last])
+
+
+def _is_aside(task: SkyTask) -> bool:
+    return _ASIDE.search(task.source.name.rpartition(".")[0]) is not None
+
+
+def _of_task(task: SkyTask) -> Wish | None:
+    choice = task.choice
+    if choice is None:
+        return None
+    card, count = choice
+    why = f"`{task.source.path}` asks for a GPU"
+    return Wish(
+        why,
+        task.evidence,
+        serves=False,
+        card=(card, task.evidence),
+        count=(count, task.evidence),
+        host="SkyPilot",
+        is_order=True,
+        is_least=len({name for name, _ in task.asked}) > 1,
+    )
+
+
+def _of_orders(orders: list[ModalOrder], *, trains: bool) -> Wish | None:
+    """Return the wish for the largest order of a program that trains (it serves on a smaller card), else for the first."""
+    named = [order for order in orders if order.card is not None]
+    chosen = (named or orders)[:1]
+    if trains and named:
+        chosen = [max(named, key=lambda order: named_card_gib(order.card or ""))]
+    for order in chosen:
+        card = (order.card, order.evidence) if order.card is not None else None
+        why = f"`{order.evidence}` asks Modal for a GPU"
+        return Wish(why, order.evidence, False, card, (order.count, order.evidence), host="Modal", is_order=True)
+    return None
+
+
+def rented_packages(checkout: Checkout, run: Run | None) -> list[Declared]:
+    """Return what the images of the program that is started, or of the programs at the root, install."""
+    return [item for source in _programs(checkout, run) for item in modal_packages(source)]
+
+
+def _programs(checkout: Checkout, run: Run | None) -> list[Source]:
+    if run is not None:
+        return [run.script] if run.script is not None else []
+    return [source for source in checkout.of(Form.PYTHON) if not source.depth]

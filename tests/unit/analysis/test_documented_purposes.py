@@ -1,0 +1,33 @@
+"""Which statements of memory and cards speak of a run: those of its purpose, and those that ask for more than a card's name."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.reconcile import headline, statements
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+
+def stated(field: str, value: str, path: str, line: int = 1) -> Finding:
+    return Finding(field, value, "", Confidence.MEDIUM, Evidence(path, line))
+
+
+def test_a_document_on_training_says_nothing_of_a_run_that_infers() -> None:
+    card = stated("documented.card", "H200", "docs/train.md")
+    assert [s.rank for s in statements([card], trains=False)] == [2]
+    assert [s.rank for s in statements([card], trains=True)] == [1]
+    elsewhere = stated("documented.card", "H200", "docs/trained_models.md")
+    assert [s.rank for s in statements([elsewhere], trains=False)] == [1]
+
+
+def test_a_card_s_own_size_is_not_demanded_beside_another_card() -> None:
+    findings = [
+        stated("documented.training.card", "A100-80GB", "README.md", 3),
+        stated("documented.training.memory_gb", "80", "README.md", 3),
+        stated("documented.training.card", "V100-32GB", "README.md", 4),
+    ]
+    first = headline(statements(findings, trains=True))
+    assert first is not None
+    assert first.finding.value == "V100-32GB"
+    apart = [findings[0], stated("documented.training.memory_gb", "80", "README.md", 9), findings[2]]
+    asked = headline(statements(apart, trains=True))
+    assert asked is not None
+    assert asked.finding.value == "80"

@@ -1,0 +1,43 @@
+"""Sizes of what goes in: a cut out of a picture, and tubes of patches over the pictures of a clip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.media_sizes import image_size
+
+Build = Callable[[Mapping[str, str]], Checkout]
+STEP = "\nnet = net.cuda()\nopt = torch.optim.Adam(net.parameters())\nloss.backward()\nopt.step()\n"
+CROPPED = """
+import torch
+import torch.nn as nn
+from torchvision import transforms
+steps = transforms.Compose([transforms.Resize(size=(512, 512)), transforms.RandomCrop(256), transforms.ToTensor()])
+net = nn.Conv2d(3, 8, 3)
+"""
+VIDEO = """
+import torch
+from models import VisionTransformer
+net = VisionTransformer(img_size=224, patch_size=16, num_frames=16, {tubes}embed_dim=1024, depth=24, num_heads=16)
+loader = torch.utils.data.DataLoader(clips, batch_size=4)
+"""
+
+
+def test_what_is_cut_out_after_resizing_goes_in(checkout: Build) -> None:
+    assert image_size(analyze(checkout({"train.py": CROPPED + STEP})).findings) == (256, 256)
+    alone = CROPPED.replace("transforms.RandomCrop(256), ", "")
+    assert image_size(analyze(checkout({"train.py": alone + STEP})).findings) == (512, 512)
+
+
+def test_a_transformer_over_clips_has_a_tube_of_patches_for_every_few_pictures(checkout: Build) -> None:
+    tubes = analyze(checkout({"train.py": VIDEO.format(tubes="tubelet_size=2, ") + STEP})).breakdown
+    one = analyze(checkout({"train.py": VIDEO.format(tubes="") + STEP})).breakdown
+    assert tubes is not None
+    assert one is not None
+
+    def activations(breakdown):
+        return next(term.gib for term in breakdown.terms if term.name == "activations")
+
+    assert 7 < activations(tubes) / activations(one) < 9

@@ -1,0 +1,183 @@
+"""Samples whose length or size only the data would tell: the sum is a bound, and what is usual counts more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.media_sizes import image_size
+from gpu_lol_action.analysis.memory_need import DEFAULT_GIB
+
+Build = Callable[[Mapping[str, str]], Checkout]
+TEXT = """
+import torch
+import torch.nn as nn
+from torch.utils.data import DataLoader
+from data import Texts
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(1000, 512)
+        self.layers = nn.ModuleList([nn.TransformerEncoderLayer(512, 8) for _ in range(6)])
+        self.head = nn.Linear(512, 32000)
+
+    def forward(self, x):
+        x = self.embed(x)
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+
+net = Net().cuda()
+opt = torch.optim.Adam(net.parameters())
+loader = DataLoader(Texts(), batch_size=256)
+for batch in loader:
+    loss = nn.functional.cross_entropy(net(batch).flatten(0, 1), batch.flatten())
+    loss.backward()
+    opt.step()
+"""
+PICTURES = """
+import torch
+import torch.nn as nn
+from torch.utils.data import DataLoader
+from data import Pictures
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(*[nn.Conv2d(3 if i == 0 else 64, 64, 3, padding=1) for i in range(12)], nn.Conv2d(64, 3, 1))
+
+    def forward(self, x):
+        return self.net(x)
+
+net = Net().cuda()
+opt = torch.optim.Adam(net.parameters())
+loader = DataLoader(Pictures(), batch_size=64)
+for batch in loader:
+    loss = (net(batch) - batch).abs().mean()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "what"), [(TEXT, "how long its sequences are"), (PICTURES, "how large its pictures are")]
+)
+def test_a_size_that_nothing_says_makes_the_sum_a_bound(checkout: Build, code: str, what: str) -> None:
+    analysis = analyze(checkout({"train.py": code, "requirements.txt": "torch"}))
+    breakdown = analysis.breakdown
+    assert breakdown is not None
+    assert breakdown.high_gib > 50  # what it comes to at the usual size
+    assert DEFAULT_GIB <= breakdown.required_gib <= 24
+    gap = next(gap for gap in analysis.not_understood if what in gap)
+    assert "upper bound" in gap
+    assert gap in breakdown.notes
+
+
+@pytest.mark.parametrize(
+    ("code", "said"), [(TEXT, "Texts(), max_length=300"), (PICTURES, "Pictures(), image_size=512")]
+)
+def test_what_is_said_is_summed_as_it_is(checkout: Build, code: str, said: str) -> None:
+    name = said.split("(", maxsplit=1)[0]
+    told = code.replace(f"{name}()", f"{name}({said.rpartition(' ')[2]})")
+    analysis = analyze(checkout({"train.py": told, "requirements.txt": "torch"}))
+    assert analysis.breakdown is not None
+    assert analysis.spec.hardware.vram_required_gb > 40
+    assert not any("upper bound" in gap for gap in analysis.not_understood)
+
+
+def test_a_small_sum_stays_as_it_is(checkout: Build) -> None:
+    analysis = analyze(
+        checkout({"train.py": PICTURES.replace("batch_size=64", "batch_size=2"), "requirements.txt": "torch"})
+    )
+    assert analysis.breakdown is not None
+    assert analysis.breakdown.required_gib <= DEFAULT_GIB
+    assert not any("upper bound" in gap for gap in analysis.not_understood)
+
+
+def test_the_size_of_what_judges_pictures_is_not_the_run_s(checkout: Build) -> None:
+    judge = "import torch.nn.functional as F\n\ndef features(x):\n    return F.interpolate(x, size=(299, 299))\n"
+    code = PICTURES.replace(
+        "from data import Pictures", "from data import Pictures\nfrom fid.inception import features"
+    )
+    analysis = analyze(checkout({"train.py": code, "fid/inception.py": judge, "requirements.txt": "torch"}))
+    assert image_size(analysis.findings) is None
+
+
+def test_a_data_set_that_the_command_names_says_its_pictures_size(checkout: Build) -> None:
+    readme = "```\npython train.py --dataset cifar10 --batch_size 128\n```\n"
+    options = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--dataset')\np.add_argument('--batch_size', type=int)\nargs = p.parse_args()\n"
+    analysis = analyze(checkout({"train.py": options + PICTURES, "README.md": readme, "requirements.txt": "torch"}))
+    assert image_size(analysis.findings) == (32, 32)
+
+
+SHAPE = """
+import jax
+from flax import linen as nn
+import optax
+
+class Config:
+    emb_dim: int = 512
+    num_layers: int = 6
+    num_heads: int = 8
+LINES
+def main(config):
+    model = Transformer(Config())
+    state = optax.adamw(1e-3).init(model.init(jax.random.PRNGKey(0)))
+    grads = jax.grad(loss)(state, jax.local_devices())
+
+if __name__ == "__main__":
+    main(None)
+"""
+
+
+def test_a_shape_without_length_and_vocabulary_is_bounded_too(checkout: Build) -> None:
+    run = "```\npython train.py --batch_size=64\n```\n"
+    found = analyze(checkout({"README.md": run, "train.py": SHAPE.replace("LINES", "")}))
+    told = analyze(
+        checkout(
+            {
+                "README.md": run,
+                "train.py": SHAPE.replace("LINES", "    vocab_size: int = 50304\n    max_len: int = 1024\n"),
+            }
+        )
+    )
+    assert found.breakdown is not None
+    assert told.breakdown is not None
+    assert found.breakdown.required_gib < 24 < told.breakdown.required_gib
+    assert found.breakdown.high_gib > 40
+    assert any("upper bound" in each for each in found.breakdown.notes)
+    assert not any("upper bound" in each for each in told.breakdown.notes)
+
+
+DEEP = """
+import torch
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 8192)
+        self.layers = nn.ModuleList([nn.Linear(8192, 8192) for _ in range(32)])
+
+    def forward(self, x):
+        x = self.first(x)
+        x = x.repeat(4096, 4096, 64)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+net = Net().cuda().eval()
+net.load_state_dict(torch.load('weights.pt'))
+"""
+
+
+def test_what_was_not_followed_of_a_run_that_infers_still_weighs(checkout: Build) -> None:
+    analysis = analyze(checkout({"generate.py": DEEP, "requirements.txt": "torch"}))
+    assert analysis.breakdown is not None
+    weights = next(term.gib for term in analysis.breakdown.terms if term.name == "weights")
+    assert weights == pytest.approx(33 * 8192**2 * 4 / 2**30, rel=0.05)
+    assert analysis.breakdown.required_gib < 2 * weights
