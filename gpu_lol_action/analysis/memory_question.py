@@ -82,6 +82,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         batch_size=batch * (2 if trains and best(findings, "training.pairs") is not None else 1),
         sequence_length=max(1, length // int(value_of_best(findings, "training.sequence_parallel") or 1)),
         is_checkpointing=checkpointing == "on" or (checkpointing is None and method is Method.QLORA),
+        gpu_count=int(value_of_best(findings, "hardware.least_count") or 1) if trains else 1,
         sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
         is_pure_low_precision=method is Method.FULL and value_of_best(findings, "training.weights") in {"bf16", "fp16"},

@@ -12,7 +12,7 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 
 USUAL_NODE = 8  # cards of the machines that large trainings are spread over
 _REPLICAS = ("dp_replicate_size", "dp_shard_size", "dp", "data_parallel_size")
-_PARTS = ("tensor_parallel_size", "context_parallel_size", "sequence_parallel_degree")
+_PARTS = ("tensor_parallel_size", "expert_parallel_size", "context_parallel_size", "sequence_parallel_degree")
 
 
 def laid_out(checkout: Checkout, run: Run) -> list[Finding]:

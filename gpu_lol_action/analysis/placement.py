@@ -118,6 +118,11 @@ def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, i
         if question.method is Method.INFERENCE and stated > 1:
             spread = sharded(question, stated)
         return spread, stated
+    least = question.gpu_count if question.sharding.divides_weights else 1  # what divides its model takes several
+    for several in (number for number in COUNTS if 1 < least <= number):
+        if need_of(estimate_vram(sharded(question, several))) <= LARGE_CARD_GIB:
+            return sharded(question, several), several
+    question = replace(question, gpu_count=1)
     if need_of(estimate_vram(question)) <= LARGE_CARD_GIB:
         return question, 1
     count = least_cards(question, LARGE_CARD_GIB)

@@ -18,7 +18,7 @@ from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_optimizer import freed_gradients_of, optimizer_of, rank_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
-from gpu_lol_action.analysis.training_sharding import offload_of, sharding_of
+from gpu_lol_action.analysis.training_sharding import least_cards_of, offload_of, sharding_of
 from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 
@@ -63,7 +63,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run.behavior is Behavior.TRAINS:
         found += [_tokens(scope), *shared_batches.detect(checkout, run, scope)]
         optimizer = optimizer_of(checkout, run, scope)
-        found += [optimizer, rank_of(scope, optimizer), freed_gradients_of(scope)]
+        found += [least_cards_of(scope), optimizer, rank_of(scope, optimizer), freed_gradients_of(scope)]
         found += [
             weights_of(checkout, run, scope, precision),
             chunked_loss_of(scope),

@@ -104,6 +104,8 @@ def weights_of(checkout: Checkout, run: Run, scope: Scope, precision: Finding | 
     if widened is not None:
         why = "`model.float()` keeps the trained weights at 32 bit"
         return Finding("training.weights", "fp32", why, Confidence.HIGH, widened)
+    if run.script is None and (kept := _axolotls(scope)) is not None:
+        return kept
     if precision is None or precision.value == "fp32" or not _LOADED_AS.match(precision.why):
         return None
     if called_at(checkout, run, *_KEEPERS) is not None or called_at(checkout, run, "backward") is None:
@@ -112,6 +114,25 @@ def weights_of(checkout: Checkout, run: Run, scope: Scope, precision: Finding | 
     return Finding("training.weights", precision.value, why, Confidence.MEDIUM, precision.evidence)
 
 
+def _axolotls(scope: Scope) -> Finding | None:
+    """Return that axolotl loads a model at 16 bit and trains it so; DeepSpeed and FSDP keep 32-bit copies of their own."""
+    said = {setting.key: setting for setting in reversed(scope.tiers[1][1])} if len(scope.tiers) > 1 else {}
+    if not {"base_model", "micro_batch_size"} <= said.keys() or "bf16" not in said:
+        return None
+    adapter = said.get("adapter")
+    has_adapter = adapter is not None and adapter.text.strip().lower() not in _OFF
+    if has_adapter or said["bf16"].text.strip().lower() not in {"true", "auto", "full"}:
+        return None
+    divided = [
+        key for key in said if key.startswith(("fsdp", "deepspeed")) and said[key].text.strip().lower() not in _OFF
+    ]
+    if divided or any(setting.path.startswith("fsdp_config.") for setting in scope.tiers[1][1]):
+        return None
+    why = "axolotl loads the weights at 16 bit and keeps no 32-bit copies"
+    return Finding("training.weights", "bf16", why, Confidence.MEDIUM, said["bf16"].evidence)
+
+
+_OFF = frozenset({"", "none", "null", "false"})
 _LOADED_AS = re.compile(r"`(?:torch_dtype|dtype)` is torch\.")
 _KEEPERS = ("autocast", "GradScaler", "Accelerator", "Trainer", "SFTTrainer", "Seq2SeqTrainer", "Fabric", "FSDP",
             "FullyShardedDataParallel", "initialize", "MixedPrecision")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Found, Scope, is_on, look_up, look_up_number
@@ -41,6 +42,9 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             named.confidence,
             named.evidence,
         )
+    if (section := _fsdp_section(scope)) is not None:
+        why = f"`{section.path}` configures FSDP"
+        return Finding("training.sharding", "zero-3", why, Confidence.HIGH, section.evidence)
     where = called_at(
         checkout,
         run,
@@ -51,6 +55,30 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         "FullyShardedDataParallelPlugin",
     )
     return Finding("training.sharding", "zero-3", "FSDP is used", Confidence.MEDIUM, where) if where else None
+
+
+def least_cards_of(scope: Scope) -> Finding | None:
+    """Return that the run takes two cards at least, where its own configuration says FSDP: on one it would divide nothing."""
+    named = look_up(scope, ("fsdp",))
+    said = (
+        named.setting if named is not None and "shard" in named.text and named.confidence is Confidence.HIGH else None
+    )
+    section = said or _fsdp_section(scope)
+    if section is None:
+        return None
+    why = f"`{section.path}` divides the model, which takes two cards at least"
+    return Finding("hardware.least_count", "2", why, Confidence.HIGH, section.evidence)
+
+
+def _fsdp_section(scope: Scope) -> Setting | None:
+    """Return what the run itself says of FSDP alone: its version, a section of its options (axolotl, accelerate)."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            is_on = setting.text.strip().lower() not in {"", "none", "null", "false", "{}"}
+            is_fsdps = setting.key == "fsdp_version" or setting.path.startswith("fsdp_config.")
+            if confidence is Confidence.HIGH and is_on and is_fsdps:
+                return setting
+    return None
 
 
 def offload_of(scope: Scope) -> Finding | None:

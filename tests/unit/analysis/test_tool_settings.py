@@ -157,3 +157,40 @@ def test_of_xtuners_recipes_the_one_with_adapters_stands_for_the_folder_and_chec
     )
     assert said(found, "training.method") == "qlora"
     assert said(found, "training.gradient_checkpointing") == "on"
+
+
+FSDP = (
+    "fsdp_config:\n  fsdp_version: 2\n  offload_params: {offload}\n  transformer_layer_cls_to_wrap: LlamaDecoderLayer\n"
+)
+PLAIN_FULL = "base_model: meta-llama/Llama-3.2-1B\nsequence_len: 1024\nmicro_batch_size: 1\noptimizer: adamw_torch\nbf16: auto\ngradient_checkpointing: true\n"
+
+
+@pytest.mark.parametrize(("offload", "kept"), [("true", "parameters"), ("false", None)])
+def test_a_section_on_fsdp_divides_the_model_over_two_cards_at_least(tmp_path: Path, offload: str, kept: str | None) -> None:  # fmt: skip
+    found = analyzed(tmp_path, AXOLOTL + "adapter: qlora\nload_in_4bit: true\n" + FSDP.format(offload=offload))
+    assert said(found, "training.sharding") == "zero-3"
+    assert said(found, "training.offload") == kept
+    assert found.spec.hardware.gpu_count == 2
+
+
+def test_fsdp_takes_as_many_cards_as_its_model_needs(tmp_path: Path) -> None:
+    text = AXOLOTL.replace("3.1-8B", "3.1-70B") + FSDP.format(offload="false")
+    assert analyzed(tmp_path, text).spec.hardware.gpu_count == 8
+
+
+def test_experts_of_an_axolotl_configuration_lie_on_cards_of_their_own(tmp_path: Path) -> None:
+    found = analyzed(tmp_path, AXOLOTL + "expert_parallel_size: 2\ndp_shard_size: 2\n")
+    assert found.spec.hardware.gpu_count == 4
+
+
+def test_axolotl_trains_the_16_bit_weights_that_it_loads(tmp_path: Path) -> None:
+    found = analyzed(tmp_path, PLAIN_FULL)
+    assert said(found, "training.weights") == "bf16"
+    assert found.breakdown is not None
+    states = sum(t.gib for t in found.breakdown.terms if t.name in {"weights", "gradients", "optimizer", "casts"})
+    assert states == pytest.approx(1.236 * 8 * 1e9 / 2**30, rel=0.03)  # 2 + 2 + 4 bytes per parameter
+
+
+@pytest.mark.parametrize("more", ["deepspeed: deepspeed_configs/zero2.json\n", FSDP.format(offload="false")])
+def test_what_divides_the_states_keeps_32_bit_copies(tmp_path: Path, more: str) -> None:
+    assert said(analyzed(tmp_path, PLAIN_FULL + more), "training.weights") is None
