@@ -17,7 +17,7 @@ TRAINING_TARGET = re.compile(
 _EXAMPLE_PROGRAM = re.compile(
     r"run_(?:tf_)?(?:classifier|squad|pre_?train(?:ing)?|glue|ner|mlm|clm|qa|swag|race|language_modeling)\w*\.py"
 )
-_TRAINING_PROGRAM = re.compile(r"(?:pre_?)?train(?:_|\.py)")
+_TRAINING_PROGRAM = re.compile(r"(?:\w+_)?(?:pre_?)?train(?:er)?(?:_|\.py)")
 _MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type", "opr", "op", "operation", "cmd", "command", "func",
           "run_type")  # fmt: skip
 """Options that say which of its works a program is to do."""
@@ -44,7 +44,7 @@ _MODULE_BESIDE = re.compile(
 )
 _NAMES_MODEL = re.compile(r"(?:^|[._])(?:model|llm|actor|pretrain|partial_pretrain|checkpoint|hf_ckpt|init)(?:$|[._])")
 _NAMES_STEP = re.compile(
-    r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path)$|batch_size"
+    r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path|train_set)$|batch_size"
 )
 
 

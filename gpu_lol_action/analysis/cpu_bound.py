@@ -7,6 +7,7 @@ a document asks for a key and none speaks of a GPU; among notebooks of a hosted 
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
@@ -96,12 +97,16 @@ def _is_of(run: Run, command: LaunchCommand) -> bool:
 @remembered
 def is_collection_of_clients(checkout: Checkout) -> bool:
     """Whether most of many programs ask hosted models, and hardly any computes something itself."""
-    programs = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if s.code is not None and s.code.imports]
-    if len(programs) < LEAST_PROGRAMS:
+    every = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
+    own = (bool(source.code and source.code.imported() & GPU_MODULES) for source in every)
+    # So many that they are too many of all are found among the first: the others' imports need not be read.
+    if any(count > MOST_OWN * len(every) for count in itertools.accumulate(own)):
         return False
+    programs = [source for source in every if source.code is not None and source.code.imports]
+    computing = sum(bool(source.code and source.code.imported() & GPU_MODULES) for source in programs)
     clients = sum(_is_client(source) for source in programs)
-    own = sum(bool(source.code and source.code.imported() & GPU_MODULES) for source in programs)
-    return clients >= LEAST_CLIENTS * len(programs) and own <= MOST_OWN * len(programs)
+    is_enough = len(programs) >= LEAST_PROGRAMS and clients >= LEAST_CLIENTS * len(programs)
+    return is_enough and computing <= MOST_OWN * len(programs)
 
 
 @remembered

@@ -68,7 +68,7 @@ _COUNTED_BEHIND = re.compile(
 )
 _BARE = re.compile(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
 _GPUS = re.compile(
-    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:[A-Z]\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    rf"(?<![\w.])(?<![a-z]-)(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:(?-i:[A-Z])\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
 _NODES = re.compile(

@@ -6,41 +6,32 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
+from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import (
-    SERVING_TARGET,
     TRAINING_TARGET,
     by_library,
     by_name,
     by_verb,
     by_words,
-    is_known_to_train,
     is_named_for_training,
 )
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.handed_on import hands_on, learns_elsewhere
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
-from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
+from gpu_lol_action.analysis.program_behavior import program_behavior
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.sky_tasks import quotes_task
-from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
-# Options that only a program that trains has.
-_TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
-                               "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
-_OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
-_LEARNER = re.compile(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 _BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
@@ -231,69 +222,6 @@ def _config(checkout: Checkout, name: str, word: str) -> Source | None:
     if source is None or source.code is None:
         return source
     return source if not source.code.has_main and len(source.code.imports) <= 8 else None
-
-
-@remembered
-def program_behavior(checkout: Checkout, script: Source) -> Behavior:
-    """Return what a script does, itself or through the modules of this checkout that it imports, three steps deep."""
-    if script.code is None:
-        return Behavior.NEITHER
-    if service_of(checkout, script) is not None:
-        return Behavior.INFERS
-    closure = import_closure(checkout, script)
-    uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
-    closure = without_copies(checkout, closure)
-    own = _behavior(script, uses_gpu=uses_gpu)
-    if own is Behavior.TRAINS or (uses_gpu and learns_elsewhere(script)):
-        return Behavior.TRAINS
-    if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
-        # `train_web.py` serves a page on which a training is started.
-        return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
-    if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
-        return Behavior.TRAINS
-    if own is Behavior.NEITHER and hands_on(checkout, script):
-        return Behavior.TRAINS
-    # Asked only as far as the answer needs it: each may have to be parsed.
-    options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
-    learns = script.code.has_main and script.code.calls_named("learn")
-    is_named = bool(TRAINING_TARGET.search(script.path) or learns or _calls_training(script))
-    is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
-    may_train = own is Behavior.NEITHER or is_named or any(_has_training_options(s) for s in (script, *options))
-    if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
-        return Behavior.TRAINS
-    if own is Behavior.NEITHER and any(
-        _of_part(source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
-    ):
-        return Behavior.INFERS
-    return own
-
-
-def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:
-    """Return what a module does that a program imports; one that takes all names of another (`*`) has its libraries from there."""
-    takes_all = source.code is not None and any("*" in item.names for item in source.code.imports)
-    return _behavior(source, uses_gpu=uses_gpu and takes_all)
-
-
-@remembered
-def _calls_training(script: Source) -> bool:
-    """Whether a program calls a function that is named for training, of another module (``simclr_train(loader, model)``)."""
-    calls = script.code.calls if script.code is not None and script.mentions("train") else ()
-    named = (call for call in calls if re.fullmatch(r"(?:\w+_)?train(?:_\w+)?", call.last))
-    return any("." not in call.name and len(call.arguments) > 1 for call in named)
-
-
-@remembered
-def _has_training_options(script: Source) -> bool:
-    """Whether a program has an option of one that trains; not parsed where no such name stands in its text."""
-    if script.code is None or not any(may_give(script.content, name) for name in sorted(_TRAINING_OPTIONS)):
-        return False
-    return any(default.is_option and default.name in _TRAINING_OPTIONS for default in script.code.defaults)
-
-
-@remembered
-def _behavior(source: Source, *, uses_gpu: bool = False) -> Behavior:
-    """Return what one program does by itself."""
-    return behavior_of(source.code, uses_gpu=uses_gpu)[0] if source.code is not None else Behavior.NEITHER
 
 
 __all__ = ["Run", "configured_runs", "detect", "documented_runs", "import_closure", "is_started", "local_imports", "looked_up",

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.model_parallel import cut_over, machines_for, whole_layout
 from gpu_lol_action.analysis.parallel_layout import laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.ray_workers import ray_workers
@@ -77,9 +78,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         if count > 1 and command.tool == "accelerate" and run.behavior is Behavior.INFERS:
             copies = f"`{run.shown}` starts {count} processes, each with the whole model"
             found.append(Finding("hardware.replicas", str(count), copies, Confidence.HIGH, run.evidence))
+        more = machines_for(checkout, run, count)
+        found = [more] if more is not None and int(more.value) > command.nodes else found
         return [Finding(_FIELD, str(count), why, Confidence.HIGH, run.evidence), *found]
     said = (
-        laid_out(checkout, run)
+        whole_layout(checkout, run)
+        or laid_out(checkout, run)
         or ray_workers(run.script if run.behavior is Behavior.TRAINS else None)
         or _listed_in_file(checkout, run)
         or _configured(checkout, run)
@@ -88,7 +92,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or _asserted(checkout, run)
     )
     said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)
-    said = said or _shown_on(checkout, run) or _of_others(checkout, run)
+    said = said or cut_over(checkout, run) or _shown_on(checkout, run) or _of_others(checkout, run)
     can_spread = not said and run.behavior is Behavior.TRAINS and _spreads(checkout, run)
     said = said or (counts_beside(checkout, run) if can_spread else []) or _placed(run)
     return [*said, *found]

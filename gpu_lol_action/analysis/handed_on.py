@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.import_graph import import_closure, module_source
+from gpu_lol_action.analysis.modal_orders import modal_orders
 from gpu_lol_action.analysis.paths import Form
 
 _TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 LEAST_NAME = len("a.py")
 _LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
+_TRIAL = re.compile(
+    r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter)\b", re.MULTILINE
+)
 _DEEP = ("torch", "tensorflow", "jax")
 
 
@@ -51,6 +55,17 @@ def _starts_another(checkout: Checkout, source: Source) -> bool:
             if any(each.code is not None and each.code.imported() & GPU_MODULES for each in reached):
                 return True
     return False
+
+
+def is_trial(script: Source) -> bool:
+    """Whether a program defines what Determined's own loop trains: it is started by that loop, and shows none."""
+    code = script.code
+    return code is not None and "determined" in code.imported() and _TRIAL.search(script.text) is not None
+
+
+def trains_what_it_serves(script: Source, own: Behavior) -> bool:
+    """Whether a program of Modal's, which hosts functions of any kind, trains: it does (``own``), or it is named for that."""
+    return bool(modal_orders(script)) and (own is Behavior.TRAINS or bool(TRAINING_TARGET.search(script.name)))
 
 
 def learns_elsewhere(script: Source) -> bool:

@@ -95,6 +95,8 @@ def unknown_imports(checkout: Checkout, run: Run | None, declared: Mapping[str, 
 def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator[tuple[Source, Import]]:
     """Yield the imports that count, with their file."""
     script = run.script if run is not None else None
+    if run is not None and script is None and run.command is not None and run.command.source.code is not None:
+        script = run.command.source  # it starts another project's program, and needs what it imports itself
     closure = import_closure(checkout, script) if script is not None else ()
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK)
     if has_list and run is None:  # no GPU is needed; what is started is then each program at the root

@@ -127,7 +127,11 @@ def _of_program(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
     """Yield the servers, and the programs of this checkout under a launcher, that a program starts."""
     for line, text in started_lines(source):
         command = parse_command(text, NOTHING, source, line)
-        if command is not None and (command.is_tool or checkout.find_named(command.target) not in {None, source}):
+        if command is None:
+            continue
+        is_here = command.is_tool or checkout.find_named(command.target) not in {None, source}
+        # Another project's program that is started under a launcher is what this one is for.
+        if is_here or (command.is_launcher and command.target.endswith(".py")):
             yield command
 
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import with_kept_texts
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
+from gpu_lol_action.analysis.shell_arithmetic import computed
 from gpu_lol_action.analysis.texts import is_fence, without_comment, without_remarks
 
 MAX_LINE = 8000
@@ -34,14 +36,15 @@ _STARTS = re.compile(
     r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
 )
 _VARIABLE = re.compile(
-    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"[^\"]*\"|'[^']*'|[^\s;#(]*)\s*(?:;|#.*)?$"
+    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"[^\"]*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
 )
 # `: ${BATCH_SIZE:=16}` sets what nobody has set.
 _FALLBACK = re.compile(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
 # A list of words that goes on in the next line: `ARGS=(`, `ARGS="`.
-_OPEN = re.compile(r"^(?:export\s+)?[A-Za-z_]\w*\+?=(?:\([^)]*|\"[^\"]*|'[^']*)$")
-_LIST = re.compile(r"\s*(?:export\s+)?[A-Za-z_]\w*\+?=\(")
-_ARRAY = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
+_SETS = r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)?)?"
+_OPEN = re.compile(rf"^{_SETS}[A-Za-z_]\w*\+?=(?:\((?:[^()]|\$\([^()]*\))*|\"[^\"]*|'[^']*)$")
+_LIST = re.compile(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
+_ARRAY = re.compile(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
@@ -57,6 +60,7 @@ _PROMPT = re.compile(
 )
 _IN_NOTEBOOK = re.compile(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
 _SHELL = re.compile(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
+_PIPED = re.compile(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
 _CONTROL = re.compile(r"^(?:do|then|else)\s+")
 
 
@@ -94,7 +98,8 @@ def is_makefile(source: Source) -> bool:
 
 
 def substitute(text: str, variables: Mapping[str, str]) -> str:
-    """Put known shell variables into the text; ``${X:-fallback}`` gives its fallback, unknown ones stay as they are."""
+    """Put known shell variables into the text, and sums; ``${X:-fallback}`` gives its fallback, unknown ones stay as they are."""
+    text = computed(text[:MAX_LINE], variables)
     text = re.sub(
         r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}", lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE], count=MAX_PUT
     )
@@ -139,7 +144,8 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
                 variables = {**variables, found[1]: put.strip()[:2000]}
             continue
         inner = _SHELL.fullmatch(joined)
-        for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", inner[1] if inner else joined):
+        whole = _PIPED.sub(r"\1)", inner[1] if inner else joined)  # a pipe in what is asked for parts no commands
+        for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", whole):
             if part.strip():
                 yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section)
 
@@ -257,6 +263,9 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
         return
     if is_hosted(source):
         yield from hosted_lines(source)
+        return
+    if is_azure_job(source.text):
+        yield from azure_lines(source)
         return
     if re.search(r"^(?:services|kind|spec):", source.text, re.MULTILINE):
         yield from _containers(source)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.azure_jobs import azure_request, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.launch_tools import as_count
 from gpu_lol_action.analysis.paths import Form
@@ -47,6 +48,8 @@ def machine_request(source: Source) -> MachineRequest:
     if source.form is Form.YAML:
         if asked := [task for task in sky_tasks_of(source) if task.choice is not None]:
             return MachineRequest((asked[0].choice or ("", 1))[1], asked[0].nodes)
+        if is_azure_job(text):
+            return MachineRequest(*azure_request(text))
         found = _KUBERNETES.search(text)
         if found is None and "capabilities" in text:
             found = _COMPOSE.search(text)

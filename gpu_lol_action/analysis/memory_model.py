@@ -9,8 +9,9 @@ from dataclasses import replace
 from gpu_lol_action.analysis.documented_sizes import documented_model
 from gpu_lol_action.analysis.media_question import built_instead, media_model, whole_network
 from gpu_lol_action.analysis.model_loads import is_helper_place
-from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.estimation.megatron import Flags, model_of_flags
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
 
 # A published figure over so many times the estimate is not explained by the model that was recognized.
@@ -193,6 +194,22 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
         facts = shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                             vocabulary=usual.vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip
         return replace(facts, kind="encoder")
+    if best(findings, "training.runtime") is not None and (built := _of_flags(findings, numbers)) is not None:
+        return built
     vocabulary = numbers["model.vocabulary"] or (CHARACTERS if numbers["model.hidden_size"] <= NARROW else WORD_PIECES)
     return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                        vocabulary=vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip
+
+
+def _of_flags(findings: tuple[Finding, ...], numbers: Mapping[str, int]) -> ModelFacts | None:
+    """Return the model that Megatron-LM's flags build; None where they say no more than any trainer's."""
+
+    def number(field: str) -> int:
+        return int(value_of_best(findings, field) or 0)
+
+    flags = Flags(
+        numbers["model.layers"], numbers["model.hidden_size"], numbers["model.vocabulary"] or WORD_PIECES, numbers["model.attention_heads"],
+        number("model.kv_heads"), number("model.feed_forward"), number("model.experts"), number("model.experts_used"),
+        is_gated=value_of_best(findings, "model.is_gated") == "yes", is_untied=value_of_best(findings, "model.is_untied") == "yes",
+    )  # fmt: skip
+    return model_of_flags(flags) if flags.feed_forward or flags.experts or flags.is_gated or flags.is_untied else None

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis import attention_kind
 from gpu_lol_action.analysis.media_question import with_media
+from gpu_lol_action.analysis.model_parallel import EXPERT, PIPELINE, RUNTIME, TENSOR, WHOLE_NORMS
+from gpu_lol_action.analysis.picture_lengths import PIXELS, with_pictures
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
@@ -45,7 +47,10 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     engine = value_of_best(findings, "serving.engine")
     if engine is not None:
         default = context_length(model.name) or LONGEST_REQUEST
-    length = int(value_of_best(findings, "training.sequence_length") or default)
+    said = best(findings, "training.sequence_length")
+    length = (
+        with_pictures(model, said, default, best(findings, PIXELS)) if trains else int(said.value if said else default)
+    )
     if engine is not None and (model.source == "name" or not model.has_shape):
         length = min(
             length, LONGEST_REQUEST
@@ -62,6 +67,10 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         else _asked_at_once(findings)
     )
     is_sharded = trains or (sharding is not None and Sharding(sharding) is Sharding.ZERO3)  # ZeRO-Inference
+
+    def ways(field: str) -> int:
+        return int(value_of_best(findings, field) or 1) if trains else 1
+
     question = VramQuestion(
         model=model,
         method=method,
@@ -77,7 +86,11 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
         is_pure_low_precision=method is Method.FULL and value_of_best(findings, "training.weights") in {"bf16", "fp16"},
         has_reference=method.trains_everything and best(findings, "training.reference_model") is not None,
-        runtime=engine or "",
+        runtime=engine or (value_of_best(findings, RUNTIME) or "" if trains else ""),
+        tensor_parallel=ways(TENSOR),
+        pipeline_parallel=ways(PIPELINE),
+        expert_parallel=ways(EXPERT),
+        is_sequence_parallel=best(findings, WHOLE_NORMS) is None,
         lora_rank=int(value_of_best(findings, "training.lora_rank") or 16),
         saved_embeddings=int(value_of_best(findings, "training.saved_embeddings") or 0),
         is_optimizer_offloaded=trains and value_of_best(findings, "training.offload") in {"optimizer", "parameters"},

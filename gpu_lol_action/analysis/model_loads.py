@@ -42,6 +42,8 @@ PLACEHOLDER = re.compile(r"(?:^|/)opt-125m$|(?:^|[/-])tiny-(?:random|gpt2|llama-
 _WHISPER = frozenset({"whisper.load_model", "WhisperModel", "faster_whisper.WhisperModel"})
 _WHISPER_SIZES = frozenset({"tiny", "base", "small", "medium", "large", "tiny.en", "base.en", "small.en", "medium.en"})
 MAX_LOADING = 20  # modules of a run that are asked what they load by a key of its configuration
+_UNKNOWN_FOLDER = re.compile(r"^\$\{?\w{1,60}\}?(?=/)")
+"""What a shell puts before a path and nothing says (`$HDFS_ROOT/model/Qwen3-8B`): the rest names the model."""
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 
@@ -131,7 +133,7 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
 
 def model_name(text: str) -> str | None:
     """Return the text where it names a model: an id of the Hub with a known size, or a name that the table has."""
-    bare = text.strip().strip("\"'")
+    bare = _UNKNOWN_FOLDER.sub("", text.strip().strip("\"'"))
     if not 2 < len(bare) <= 120 or not bare.isprintable() or any(mark in bare for mark in "<>${} ,()"):
         return None
     if bare.startswith(("./", "../", "/", "~")) and not re.search(r"\d[bB]\b", bare):

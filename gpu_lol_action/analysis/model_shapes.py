@@ -23,6 +23,7 @@ _SHAPES = {
             "n_embd",
             "hidden_size",
             "d_model",
+            "hidden_width",
             "model_dim",
             "embed_dim",
             "emb_dim",

@@ -26,10 +26,11 @@ def evaluate(machine: Machine, frame: Frame, node: ast.expr) -> Value:
 
 def _name(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     name = node.id if isinstance(node, ast.Name) else ""
-    for names in (frame.names, frame.around):
-        if name in names:
-            return named_size(name, names[name])
-    return named_size(name, global_value(machine, frame, name))
+    if name in frame.names:
+        value = frame.names[name]
+    else:
+        value = frame.around[name] if name in frame.around else global_value(machine, frame, name)
+    return named_size(name, value)
 
 
 def global_value(machine: Machine, frame: Frame, name: str, hops: int = 3) -> Value:

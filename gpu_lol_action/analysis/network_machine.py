@@ -134,8 +134,8 @@ class Machine:
     modules: dict[str, dict[str, Value]] = field(default_factory=dict)  # names of the modules whose statements were run
     asked: dict[str, Value] = field(default_factory=dict)
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
-    # Programs that a dotted origin may mean, asked from a folder.
-    origins: dict[tuple[str, str], list[Program]] = field(default_factory=dict)
+    origins: dict[tuple[str, str], list[Program]] = field(default_factory=dict)  # programs that may be meant, by folder
+    named: dict[str, Program | None] = field(default_factory=dict)  # the program that a dotted name means
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
     strangers: int = 0  # parts of libraries that nothing is known of, so far
     nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
@@ -164,9 +164,7 @@ class Machine:
     def find(self, name: str, program: Program | None) -> Value:
         """Return the class, function or value of that name: the program's own, what it imports, then any other program's."""
         key = (program.source.path if program is not None else "", name)
-        if key not in self.found:
-            self.found[key] = self._find(name, program)
-        return self.found[key]
+        return self.found[key] if key in self.found else self.found.setdefault(key, self._find(name, program))
 
     def meant_by(self, origin: str, asking: Program | None = None) -> list[Program]:
         """Return the programs whose module a dotted origin may name: those whose folders it names too, then neighbors, first."""
@@ -206,8 +204,11 @@ class Machine:
 
     def module(self, dotted: str) -> Program | None:
         """Return the program that a dotted name means, where all of its words are those of the path."""
-        words, last = set(dotted.split(".")), dotted.rpartition(".")[2]
-        return next((p for p in self.meant_by(dotted) if p.stem == last and words.issubset(p.dotted)), None)
+        if dotted not in self.named:
+            words, last = set(dotted.split(".")), dotted.rpartition(".")[2]
+            meant = (p for p in self.meant_by(dotted) if p.stem == last and words.issubset(p.dotted))
+            self.named[dotted] = next(meant, None)
+        return self.named[dotted]
 
     def _own(self, name: str, program: Program) -> Value | None:
         key = (program.source.path, name)

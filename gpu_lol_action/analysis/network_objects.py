@@ -231,14 +231,15 @@ def _of_plain(machine: Machine, owner: Value, name: str) -> Value:
 
 
 def _of_named(machine: Machine, owner: Named, name: str) -> Value:
-    if owner.last in {"FLAGS", "args", "cfg", "opt"}:
+    last = owner.last
+    if last in {"FLAGS", "args", "cfg", "opt"}:
         return machine.option(name)
     if owner.name == "string" and name.startswith("ascii_"):
         return {"ascii_lowercase": _LETTERS, "ascii_uppercase": _LETTERS.upper()}.get(name, _LETTERS + _LETTERS.upper())
     home = machine.module(owner.name)
     if home is not None and name in home.values:
         return machine.evaluate(Frame(home), ast.Name(name))
-    if home is None and owner.last in {"config", "conf", "hparams"}:
+    if home is None and last in {"config", "conf", "hparams"}:
         return machine.option(name)  # of a module that is named as the program runs
     return Named(f"{owner.name}.{name}") if len(owner.name) < 200 else UNKNOWN
 

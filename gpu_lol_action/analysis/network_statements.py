@@ -49,7 +49,8 @@ def execute(machine: Machine, frame: Frame, body: Sequence[ast.stmt]) -> Signal:
 def _statement(machine: Machine, frame: Frame, node: ast.stmt) -> Signal:
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         _assign_statement(machine, frame, node)
-    elif isinstance(node, ast.Expr):
+        return None  # most statements are these
+    if isinstance(node, ast.Expr):
         evaluate(machine, frame, node.value)
     elif isinstance(node, ast.Return):
         return "return", evaluate(machine, frame, node.value) if node.value is not None else None

@@ -26,8 +26,9 @@ _HOLDER = re.compile(
 
 def named_size(name: str, value: Value) -> Value:
     """Return the usual size of a vocabulary where the name says that it is one and nothing says how large; else the value."""
-    is_open = value is UNKNOWN or (isinstance(value, int) and value == -1)  # "defined later by the tokenizer"
-    return WORDS if is_open and len(name) < 64 and _SIZE.fullmatch(name) else value
+    if value is not UNKNOWN and not (isinstance(value, int) and value == -1):  # "defined later by the tokenizer"
+        return value
+    return WORDS if len(name) < 64 and _SIZE.fullmatch(name) else value
 
 
 def called_size(node: ast.Call, value: Value) -> Value:

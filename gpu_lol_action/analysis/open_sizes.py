@@ -39,16 +39,22 @@ def bounded(question: VramQuestion, findings: tuple[Finding, ...], usual_gib: fl
     most = estimate_vram(question).required_gib if missing else 0.0
     if most <= usual_gib:
         return Bound(question)
-    least = estimate_vram(replace(question, sample_elements=1.0, sample_at_work=1.0)).required_gib
+    least = estimate_vram(_with_share(question, 0.0)).required_gib
     wanted = max(least, usual_gib ** (1 - WEIGHT_OF_BOUND) * most**WEIGHT_OF_BOUND)
-    share = (wanted - least) / max(most - least, 1.0)
-    smaller = replace(
+    smaller = _with_share(question, (wanted - least) / max(most - least, 1.0))
+    gap = f"{missing}{'' if missing.endswith('tokens') else ':'} {most:.0f} GiB are an upper bound, {math.ceil(wanted)} GiB were asked for"
+    return Bound(smaller, most, gap)
+
+
+def _with_share(question: VramQuestion, share: float) -> VramQuestion:
+    """Return the question with samples of a share of their assumed size."""
+    if question.model.kind != OWN:
+        return replace(question, sequence_length=max(1, round(question.sequence_length * share)))
+    return replace(
         question,
         sample_elements=max(1.0, question.sample_elements * share),
         sample_at_work=max(1.0, question.sample_at_work * share),
     )
-    gap = f"{missing}: {most:.0f} GiB are an upper bound, {math.ceil(wanted)} GiB were asked for"
-    return Bound(smaller, most, gap)
 
 
 def up_to(breakdown: MemoryBreakdown, bound: Bound) -> MemoryBreakdown:
@@ -61,7 +67,10 @@ def up_to(breakdown: MemoryBreakdown, bound: Bound) -> MemoryBreakdown:
 def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
     """Return what nothing says of the samples of a network of one's own, and what it was followed with; "" where it is said."""
     if question.model.kind != OWN:
-        return ""
+        told = ("training.sequence_length", "model.vocabulary", "model.family", "model.id")
+        if question.model.source != "shape" or not question.method.trains or any(best(findings, each) for each in told):
+            return ""
+        return f"nothing says how long its texts and how large its vocabulary are; at {question.sequence_length} tokens"
     if best(findings, "media.own_sequence") is None:
         is_open = best(findings, "media.own_assumed") is not None
         return "nothing says how large its pictures are, and usual ones were assumed" if is_open else ""

@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable, Iterable
 
 from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.texts import is_fence
@@ -29,6 +31,11 @@ _NOT_THE_OPENING = re.compile(
 
 _PUBLISHED = re.compile(r"[\"'][\w.-]{2,60}/[\w.-]{2,90}[\"']")
 _TUNES = re.compile(r"fine-?_?tun", re.IGNORECASE)
+
+_TITLE = re.compile(r"# \S")
+_ON_TRAINING = re.compile(r"\b(?:(?:pre-?)?training|fine-?tun(?:e|ing))\b", re.IGNORECASE)
+_ON_USE = re.compile(r"\b(?:infer\w*|serv\w*|deploy\w*|us(?:e|ing|age)|demo|pre-?trained|generat\w*)\b", re.IGNORECASE)
+LINES_TO_TITLE = 40
 
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.{1,200})")
 
@@ -58,6 +65,16 @@ def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str |
     if not lines or min(lines) < said.line or any(level < level_of(first.script.path) for level in levels):
         return None
     return said.path
+
+
+def is_told_of_training(checkout: Checkout, run: Run) -> bool:
+    """Whether a command runs a model in a document whose title is training: then it only shows what came out of it."""
+    command = run.command
+    document = checkout.find(command.said.path) if command is not None and run.behavior is Behavior.INFERS else None
+    if document is None or document.form is not Form.MARKDOWN:
+        return False
+    title = next((line for line in document.text.split("\n")[:LINES_TO_TITLE] if _TITLE.match(line)), "")
+    return _ON_TRAINING.search(title) is not None and _ON_USE.search(title) is None
 
 
 def shows_before_tuning(runs: Iterable[Run]) -> Run | None:

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.sky_tasks import SkyTask, sky_tasks
 from gpu_lol_action.domain.gpus import accelerators
 
+MOST = 0.5
 _ASIDE = re.compile(r"(?:^|[-_.])(?:cpu|client|data|download|monitor|build|tpu|gui)(?:$|[-_.])")
 _TRAINS = re.compile(r"train|fine-?_?tun|nccl|(?<![a-z])(?:q?lora|sft|grpo|ppo|dpo|ddp)(?![a-z])", re.IGNORECASE)
 
@@ -26,7 +27,14 @@ def rented_wish(checkout: Checkout, run: Run | None) -> Wish | None:
     task = task_for(checkout, run)
     if task is not None:
         return _of_task(task)
-    orders = [order for source in _programs(checkout, run) for order in modal_orders(source)]
+    programs = _programs(checkout, run)
+    asking = [source for source in programs if modal_orders(source)]
+    if (
+        run is None
+        and len(asking) < len([s for s in programs if s.code is not None and "modal" in s.code.imported()]) * MOST
+    ):
+        return None  # a collection of programs of which a few want a card
+    orders = [order for source in asking for order in modal_orders(source)]
     return _of_orders(orders, trains=run is not None and run.behavior is Behavior.TRAINS)
 
 

@@ -2,7 +2,7 @@
 
 Findings: ``rl.engine`` (``colocated`` on the trainer's cards, ``separate`` on its own), for a colocated one ``rl.engine_share``,
 ``rl.engine_parts``, ``rl.engine_sleeps``, ``rl.trainer_moved``, ``rl.group``; ``rl.critic`` and ``rl.reward``, the models beside
-the actor (``same`` for a critic of the actor's model).
+the actor (``same`` for a critic of the actor's model), and ``rl.teacher``, a frozen model that the trained one learns from.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 FIELD, SHARE, PARTS = "rl.engine", "rl.engine_share", "rl.engine_parts"
 SLEEPS, MOVED, GROUP = "rl.engine_sleeps", "rl.trainer_moved", "rl.group"
-CRITIC, REWARD = "rl.critic", "rl.reward"
+CRITIC, REWARD, TEACHER = "rl.critic", "rl.reward", "rl.teacher"
 _ON = frozenset({"true", "1", "yes", "on"})
 # What the libraries start with: verl's rollout configuration, TRL's and ms-swift's colocated engine, OpenRLHF's.
 _VERL_SHARE, _TRL_SHARE, _OPENRLHF_SHARE = "0.5", "0.3", "0.95"
@@ -64,7 +64,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None or run.behavior is not Behavior.TRAINS:
         return []
     said = said_of(checkout, run)
-    facts = _of_verl(said) or _of_openrlhf(said) or _of_oat(said) or _of_trl(said)
+    facts = _of_verl(said) or _of_openrlhf(said) or _of_oat(said) or [*_of_trl(said), *_of_swift(said)]
     return _findings(facts, run.evidence)
 
 
@@ -163,6 +163,21 @@ def _of_trl(said: Said) -> list[tuple[str, str, str]]:
         (MOVED, "yes" if is_moved else "", "`offload_model` and `offload_optimizer` while the engine generates"),
         (GROUP, _whole(said.text("num_generations", default=_TRL_GROUP)), "`num_generations` answers to a prompt"),
     ]
+
+
+def _of_swift(said: Said) -> list[tuple[str, str, str]]:
+    """Return the models that ms-swift's ways of feedback keep beside the trained one: PPO's critic and reward model, a teacher."""
+    kind = said.text("rlhf_type").lower()
+    found = []
+    if kind == "ppo":
+        reward = said.text("reward_model", default="same")
+        found = [
+            (CRITIC, reward, "PPO trains a critic that starts as the reward model"),
+            (REWARD, reward, "PPO's judge"),
+        ]
+    if kind == "gkd":
+        found = [(TEACHER, said.text("teacher_model"), "the trained model learns from a teacher's answers")]
+    return found
 
 
 def _share(text: str) -> str:

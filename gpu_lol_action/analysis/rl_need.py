@@ -14,14 +14,17 @@ from gpu_lol_action.estimation.engine_beside import Engine, beside_engine, with_
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import VramQuestion
 
+_FROZEN = {rl_engine.REWARD: "reward model", rl_engine.TEACHER: "teacher"}
+
 
 def with_engine(breakdown: MemoryBreakdown, question: VramQuestion, findings: tuple[Finding, ...]) -> MemoryBreakdown:
     """Return the breakdown with critic, reward model and the engine's room; as it is for every other run."""
     if not question.method.trains:
         return breakdown
     critic = _model(value_of_best(findings, rl_engine.CRITIC), question.model)
-    reward = _model(value_of_best(findings, rl_engine.REWARD), question.model)
-    breakdown = with_companions(breakdown, question, critic, reward)
+    frozen = ((name, _model(value_of_best(findings, field), question.model)) for field, name in _FROZEN.items())
+    known = [(name, model) for name, model in frozen if model is not None]
+    breakdown = with_companions(breakdown, question, critic, known)
     share = value_of_best(findings, rl_engine.SHARE)
     if value_of_best(findings, rl_engine.FIELD) != "colocated" or share is None:
         return breakdown

@@ -30,7 +30,7 @@ from gpu_lol_action.analysis.entry_points import (
 )
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.quick_use import opens_with_use, shows_before_tuning
+from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
@@ -169,7 +169,8 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
     # A document tells the stages in their order; a folder's files come in that of their names.
     is_later = kind >= _SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
-    return _Rank(run, is_beside(run), level, kind, False, is_variant(run), is_main, order, is_later_stage=is_later)
+    is_aside = is_beside(run) or is_told_of_training(checkout, run)
+    return _Rank(run, is_aside, level, kind, False, is_variant(run), is_main, order, is_later_stage=is_later)
 
 
 def _is_library(checkout: Checkout, levels: _Levels, script: Source) -> bool:
@@ -193,7 +194,11 @@ def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
         )
         for rank in ranks
     ]
-    readmes = [rank.run for rank in told if rank.kind == _README and rank.level == least and not rank.is_deeper]
+    readmes = [
+        rank.run
+        for rank in told
+        if rank.kind == _README and rank.level == least and not (rank.is_deeper or rank.is_beside)
+    ]
     shown = shows_before_tuning([rank.run for rank in told if rank.run in readmes or rank.run.command is None])
     told = [_as_opening(rank) if rank.run is shown else rank for rank in told]
     opening = opens_with_use(readmes, levels.of)
@@ -288,5 +293,6 @@ def _reason(rank: _Rank, runs: int) -> str:
     place = _place(rank)
     if rank.is_main_section and rank.kind <= _DOCUMENT and rank.run.command:
         place += f" in the section `{rank.run.command.section[:60]}`"
-    wins = "what the README opens with" if rank.is_use_first else "training before inference"
+    is_opening = rank.is_use_first and rank.run.behavior is Behavior.INFERS
+    wins = "what the README opens with" if is_opening else "training before inference"
     return f"{place}; of {runs} runs it is first by nearness to the root, documentation, and {wins}"

@@ -20,6 +20,16 @@ _DEFINED = tuple(re.compile(rf"{word}(?<!\w{word})[\s\\]+(\w+)") for word in ("c
 _DEFINED_BYTES = tuple(re.compile(pattern.pattern.encode()) for pattern in _DEFINED)
 
 
+# The functions out of whose call ``python_values`` reads a value.
+_READ = "get|getenv|int|float|str|Path|PurePath|expanduser|abspath|join|format|field|Field|Option|Argument"
+# Another call alone up to the end of its line (`logger = get_logger(__name__)`, `model = Model(config)`): what it returns is no
+# value that a text tells. To parse a library's modules for such is most of what looking an option up would cost.
+_COMPUTED = (
+    r"[ \t]*(?:\w{1,80}(?:\[[^\[\]\n]{0,80}\]|\([^()\n]{0,200}\)){0,2}\.){0,6}"
+    rf"(?!(?:{_READ})\()\w{{1,80}}\([^()\n]{{0,300}}\)[ \t]*(?:\r?\n|\Z)"
+)
+
+
 def text_of(content: bytes) -> str:
     """Return text with a line feed alone at the end of lines. What is no text in its encoding becomes U+FFFD; nothing raises."""
     for mark, encoding in _MARKS:
@@ -130,7 +140,7 @@ def _spelled(name: str) -> str:
     first, *rest = (re.escape(word) for word in name.split("_"))
     # The look behind comes second: an expression that begins with a word leaps to it.
     words = "[-_]".join([f"{first}(?<!\\w{first})", *rest])
-    return rf"{words}(?:[\s\\)]*(?:=(?!=)|:)|\s*['\"/])"
+    return rf"{words}(?:[\s\\)]*(?:=(?!=|{_COMPUTED})|:)|\s*['\"/])"
 
 
 def is_text(content: bytes) -> bool:

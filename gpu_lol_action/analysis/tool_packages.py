@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 # The tool's command, and the name under which pip finds it.
@@ -46,6 +47,10 @@ def starting_packages(runs: Iterable[Run], known: AbstractSet[str], own: Abstrac
 def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
     if run.command is not None and run.command.tool in _TOOLS:
         yield _TOOLS[run.command.tool], f"`{run.command.tool}` starts the run and no list names it", run.evidence
+    if run.command is not None and run.script is None and run.command.tool == "python" and "." in run.command.target:
+        package = None if run.command.target.endswith(".py") else package_of(run.command.target)
+        if package is not None:
+            yield package, f"`python -m {run.command.target}` starts the run and no list names it", run.evidence
     for option, package in _OPTIONS.items():
         if option in run.options:
             yield package, f"`--{option}` is given and no list names it", run.evidence

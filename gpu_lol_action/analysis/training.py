@@ -27,7 +27,7 @@ _BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "maxlen")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_context_width", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "maxlen")  # fmt: skip
 _ANY_TEXT = "maxlen"  # Keras's word, of any text that a function cuts
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
 _READS = re.compile(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")

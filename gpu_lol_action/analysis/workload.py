@@ -23,7 +23,7 @@ from gpu_lol_action.analysis.cpu_bound import (
 )
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
-from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
@@ -59,12 +59,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
     if run is None and wish is not None:
         kind = "training" if rents_to_train(wish, checkout) else "inference"
-        return [
-            need,
-            Finding(
-                "workload", kind, f"{wish.why}, and starts nothing of this checkout", Confidence.LOW, wish.evidence
-            ),
-        ]
+        why = f"{wish.why}, and starts nothing of this checkout"
+        return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
     if run is None and need == native_need(checkout):
         return [need, native_workload(checkout, need)]
     if run is None:
@@ -92,7 +88,9 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "most of the programs ask models that companies host, and hardly any computes something itself"
     if run is None and _only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
-    if not _touches_a_device(checkout):
+    # Of a program that is not here nobody can say that it stays on the CPU.
+    is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
+    if not is_away and not _touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
 
@@ -114,7 +112,7 @@ def _only_embeds(checkout: Checkout) -> bool:
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
     # What is shown may be one use of many; in a folder of documents alone it is all there is.
-    is_one_of_many = run is not None and is_shown(run.script) and bool(checkout.of(Form.PYTHON, Form.NOTEBOOK))
+    is_one_of_many = run is not None and is_shown(run.script) and _has_more(checkout)
     run = None if is_one_of_many else run
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
@@ -127,11 +125,9 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
     is_library = any(item.is_library and not item.is_optional for item in declared) or _reads_its_list(checkout)
     extras = frozenset(package_name(item.requirement) for item in declared if item.group or item.is_optional)
-    imports = _gpu_imports(checkout, extras, is_library=is_library)
-    if run is None:
-        imports = [found for found in imports if package_name(found[1].split(".")[0]) not in extras]
-    if imports:
-        source, module, line = imports[0]
+    imported = _gpu_import(checkout, extras, is_library=is_library, may_be_extra=run is not None)
+    if imported is not None:
+        source, module, line = imported
         return Finding("gpu.use", "yes", f"`{module}` is imported", Confidence.HIGH, Evidence(source.path, line))
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
         # A library's own module only hands on what its user asks for.
@@ -146,9 +142,20 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     return _need_by_command(checkout, run, is_library=is_library) or native_need(checkout)
 
 
+_HELPERS = frozenset({"utils", "util", "helpers"})
+
+
+def _has_more(checkout: Checkout) -> bool:
+    """Whether a checkout has something to start or to install besides what a document shows: then that is one use of many."""
+    programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    if all(set(source.path.split("/")[:-1]) & _HELPERS for source in programs):
+        return any(is_started(checkout, s) for s in programs) or bool(programs and lists_of(checkout).projects)
+    return True
+
+
 def _of_a_document(checkout: Checkout, run: Run | None) -> Finding | None:
     """Return that the program which a document shows needs a GPU, where the checkout has no other: it is a model's card."""
-    if run is None or run.script is None or not is_shown(run.script) or checkout.of(Form.PYTHON, Form.NOTEBOOK):
+    if run is None or run.script is None or not is_shown(run.script) or _has_more(checkout):
         return None
     used = run.script.code.imported() & GPU_MODULES if run.script.code is not None else set()
     why = f"the program that the documentation shows imports `{min(used)}`" if used else ""
@@ -165,20 +172,33 @@ def _reads_its_list(checkout: Checkout) -> bool:
     )
 
 
-def _gpu_imports(checkout: Checkout, extras: frozenset[str], *, is_library: bool) -> list[tuple[Source, str, int]]:
-    """Return the GPU libraries that programs import whatever happens.
+def _gpu_import(
+    checkout: Checkout, extras: frozenset[str], *, is_library: bool, may_be_extra: bool
+) -> tuple[Source, str, int] | None:
+    """Return the first GPU library that a program imports whatever happens; one that an extra brings only where that may be.
 
     The dependency list of an installable library is complete: what its examples import besides, or a few of its modules for
     those who have it, is not its workload. Where a good part of its modules does so, its list leaves out what users install;
     where an extra of its list brings the package, that part has to be larger.
     """
-    programs = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if s.code is not None and s.code.imports]
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
     if is_library:
         programs = [source for source in programs if not _is_beside(source)]
-    found = [(s, *hit) for s in programs if (hit := top_level_gpu_import(s)) is not None]
-    is_offered = all(package_name(module.split(".")[0]) in extras for _, module, _ in found)
-    few = FEW_OFFERING_MODULES if is_offered else FEW_MODULES
-    return found if not is_library or len(found) >= few * len(programs) else []
+    first: tuple[Source, str, int] | None = None
+    count, few = 0, FEW_OFFERING_MODULES
+    for source in programs:
+        hit = top_level_gpu_import(source)
+        if hit is None:
+            continue
+        count += 1
+        is_extra = package_name(hit[0].split(".")[0]) in extras
+        few = few if is_extra else FEW_MODULES
+        if first is None and (may_be_extra or not is_extra):
+            first = (source, *hit)
+        if first is not None and (not is_library or count >= few * len(programs)):
+            return first  # a good part of all is one of those that import something: the rest need not be read
+    importing = sum(bool(source.code and source.code.imports) for source in programs)
+    return first if count >= few * importing else None
 
 
 def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:

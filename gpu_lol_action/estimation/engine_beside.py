@@ -17,6 +17,7 @@ Schulman et al. 2017; Yao et al. 2023, DeepSpeed-Chat); a reward model is frozen
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
@@ -27,7 +28,9 @@ from gpu_lol_action.estimation.vram_shape import layer_shape
 GRAPHS_GIB = 1.0
 """Captured graphs, activations of a chunk of prompt, and the second context of the engine's process."""
 MOST_SHARE = 0.95
-_RESIDENT = frozenset({"weights", "optimizer", "adapters", "reference model", "critic", "reward model", "overhead"})
+_RESIDENT = frozenset(
+    {"weights", "optimizer", "adapters", "reference model", "critic", "reward model", "teacher", "overhead"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,12 @@ def beside_engine(breakdown: MemoryBreakdown, question: VramQuestion, engine: En
 
 
 def with_companions(
-    breakdown: MemoryBreakdown, question: VramQuestion, critic: ModelFacts | None, reward: ModelFacts | None
+    breakdown: MemoryBreakdown,
+    question: VramQuestion,
+    critic: ModelFacts | None,
+    frozen: Sequence[tuple[str, ModelFacts]],
 ) -> MemoryBreakdown:
-    """Return the breakdown with a critic that is trained as the actor is, and a frozen reward model."""
+    """Return the breakdown with a critic that is trained as the actor is, and frozen models by their names (a reward model)."""
     own = max(question.model.parameters_b, 1e-9)
     states = sum(t.gib for t in breakdown.terms if t.name in {"weights", "optimizer", "adapters"})
     weights = sum(t.gib for t in breakdown.terms if t.name == "weights")
@@ -90,9 +96,9 @@ def with_companions(
     if critic is not None:
         basis = f"{critic.name}, {critic.parameters_b:.3g} B parameters, trained like the actor"
         terms.append(MemoryTerm("critic", round(states * critic.parameters_b / own, 2), basis))
-    if reward is not None:
-        basis = f"{reward.name}, {reward.parameters_b:.3g} B parameters, frozen"
-        terms.append(MemoryTerm("reward model", round(weights * reward.parameters_b / own, 2), basis))
+    for name, model in frozen:
+        basis = f"{model.name}, {model.parameters_b:.3g} B parameters, frozen"
+        terms.append(MemoryTerm(name, round(weights * model.parameters_b / own, 2), basis))
     more = sum(term.gib for term in terms)
     if not terms:
         return breakdown

@@ -12,12 +12,14 @@ Bytes per token and layer at 16 bit, h the hidden size, f the MLP's inner width,
   each gives: the largest batches that BERT's README tells for 12 GB (12 x 384 to 6 x 512 tokens, base) and XLNet's for 16 GB
   (56 x 128 to 24 x 256) leave 1.6 to 2.1 times the bytes of a layer per token.
 
+The stages of a pipeline keep as many samples as there are stages of their own layers: together those of all layers, once.
 With gradient checkpointing a layer keeps its input, 2 h, and one layer is recomputed at a time (Chen et al. 2016).
 """
 
 from __future__ import annotations
 
 from gpu_lol_action.domain.memory import MemoryTerm
+from gpu_lol_action.estimation.megatron import activation_parts
 from gpu_lol_action.estimation.vram_question import GB, Method, VramQuestion
 from gpu_lol_action.estimation.vram_shape import LayerShape, layer_shape
 from gpu_lol_action.estimation.vram_weights import over, term
@@ -60,17 +62,24 @@ def _training_terms(question: VramQuestion) -> list[MemoryTerm]:
     parts = question.layer_parts
     if question.is_checkpointing:
         wide = 2 if question.is_float32 else 1
-        kept = 0 if question.is_activations_offloaded else CHECKPOINT_BYTES * wide * shape.hidden * shape.layers
-        amount = min(kept + per_layer, per_layer * shape.layers)
+        held = 0 if question.is_activations_offloaded else CHECKPOINT_BYTES * wide * shape.hidden * shape.layers
+        amount = min(held + per_layer, per_layer * shape.layers)
         basis = f"{shown}, gradient checkpointing"
     else:
         amount = per_layer * (2 if question.is_activations_offloaded else shape.layers)
         basis = f"{shown}, no gradient checkpointing"
-    terms = [term("activations", amount * tokens / GB / parts, basis + over(parts))]
+    kept = amount * tokens / GB / activation_parts(question)
+    terms = [term("activations", kept, basis + over(parts))]
+    stages = max(question.pipeline_parallel, 1)
     if shape.vocabulary and question.model.kind not in WITHOUT_LOGITS:
         each = LOGIT_BYTES * (CHUNKED_LOGIT_SHARE if question.is_loss_chunked else 1.0)
         basis = f"vocabulary {shape.vocabulary}{', chunked loss' if question.is_loss_chunked else ''}"
-        terms.append(term("logits", each * tokens * shape.vocabulary / GB / parts, basis + over(parts)))
+        logits = each * tokens * shape.vocabulary / GB / parts
+        if stages > 1 and kept >= kept / stages + logits:
+            return terms  # the first stage keeps more than the last, which alone has logits
+        if stages > 1:
+            terms = [term("activations", kept / stages, f"{terms[0].basis}, the last of {stages} stages")]
+        terms.append(term("logits", logits, basis + over(parts)))
     return terms
 
 

@@ -82,6 +82,8 @@ class VramQuestion:
     attention; neither, and networks that run both ways have the scores in ``high``.
 
     ``optimizer_rank``: the rank of the subspace in which GaLore and its kin keep their moments, 0 where nothing says it.
+    ``tensor_parallel``, ``pipeline_parallel``, ``expert_parallel``: how many ways each layer, the layers and a mixture's experts are
+    divided; ``is_sequence_parallel``: tensor parallelism divides all of a layer's activations, also what norms keep.
     ``saved_embeddings``: how many of embeddings and head are trained whole beside adapters (peft's ``modules_to_save``).
     ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
 
@@ -111,6 +113,9 @@ class VramQuestion:
     is_loss_chunked: bool = False
     quantization: str = ""
     tensor_parallel: int = 1
+    pipeline_parallel: int = 1
+    expert_parallel: int = 1
+    is_sequence_parallel: bool = True
     is_optimizer_offloaded: bool = False
     is_parameters_offloaded: bool = False
     is_activations_offloaded: bool = False
@@ -149,9 +154,15 @@ class VramQuestion:
 
     @property
     def layer_parts(self) -> int:
-        """Over how many cards each layer's work, or the layers, are divided."""
-        return self.parts(is_divided=self.sharding.divides_activations)
+        """Over how many cards each layer's work, or the layers, are divided; stages of a pipeline keep more samples instead."""
+        return max(self.gpu_count if self.sharding.divides_activations else 1, self.tensor_parallel, 1)
 
     def parts(self, *, is_divided: bool) -> int:
-        """Return over how many cards a thing lies: all where sharding divides it, else those of tensor parallelism."""
-        return max(self.gpu_count, self.tensor_parallel, 1) if is_divided else max(self.tensor_parallel, 1)
+        """Return over how many cards a thing lies: all where sharding divides it, else those that share one copy of the model.
+
+        A world is a multiple of all the ways in which the model is divided, however few cards a machine has; a mixture's
+        experts lie over its replicas, and over tensor parallelism only in larger worlds.
+        """
+        stages = max(self.pipeline_parallel, 1)
+        copy = max(self.tensor_parallel, 1) * stages
+        return max(self.gpu_count, copy, max(self.expert_parallel, 1) * stages) if is_divided else copy

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from gpu_lol_action.estimation.low_rank import has_quantized_weights, projection_width, remembered
+from gpu_lol_action.estimation.megatron import MEGATRON, bytes_of
 from gpu_lol_action.estimation.vram_question import Method, VramQuestion
 
 # Bytes per quantized parameter with its scales.
@@ -142,6 +143,8 @@ def trained_bytes(question: VramQuestion) -> tuple[float, float, float]:
     moments = 0.0 if is_paged(question) or not size else moments_gb(question) / size
     if "badam" in question.optimizer.lower():
         return (4.0 if question.is_float32 else 2.0), 4.0, (0.0 if question.is_float32 else 4.0) + moments
+    if question.runtime == MEGATRON:
+        return bytes_of(question, moments)
     if has_quantized_weights(question.optimizer):
         return 1.0, 2.0, moments
     if question.is_float32:
@@ -192,7 +195,12 @@ def keeps_16_bit_copies(question: VramQuestion) -> bool:
     Optimizers that train 16-bit weights in place or a block at a time leave nothing to copy.
     """
     name = question.optimizer.lower()
-    is_narrow = bool(_IN_PLACE.search(name)) or is_blockwise(question) or has_quantized_weights(name)
+    is_narrow = (
+        question.runtime == MEGATRON
+        or bool(_IN_PLACE.search(name))
+        or is_blockwise(question)
+        or has_quantized_weights(name)
+    )
     return (
         question.method in {Method.FULL, Method.PRETRAIN}
         and question.is_mixed

@@ -8,6 +8,7 @@ Hu et al. 2021 (LoRA); DeepSpeed's documentation of its memory and configuration
 from __future__ import annotations
 
 from gpu_lol_action.domain.memory import MemoryTerm
+from gpu_lol_action.estimation.megatron import MEGATRON, share_on_rank
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import layer_shape
@@ -64,7 +65,7 @@ def adapter_parameters_b(model: ModelFacts, rank: int, *, is_everywhere: bool) -
 def _frozen_terms(question: VramQuestion) -> list[MemoryTerm]:
     """Return stored weights and, with LoRA, the adapters: 16 bytes per trainable parameter with Adam."""
     model = question.model
-    size = stored_gb(question)
+    size = stored_gb(question) * share_on_rank(question)
     scheme = scheme_of(question)
     shown = f"{question.weight_bits} bit{f' ({scheme})' if question.quantization else ''}"
     parts = question.parts(is_divided=question.sharding.divides_weights)
@@ -90,24 +91,29 @@ def _trained_terms(question: VramQuestion) -> list[MemoryTerm]:
     """
     model, stage = question.model, question.sharding
     weights, gradients, state = trained_bytes(question)
-    size = model.parameters_b
+    size, on_rank = model.parameters_b, share_on_rank(question)
     trained = trained_at_once_b(question)
     over_weights = question.parts(is_divided=stage.divides_weights)
     over_gradients = question.parts(is_divided=stage.divides_gradients)
     over_state = question.parts(is_divided=stage.divides_state)
     freed = min(largest_gradient_b(question), trained) if is_gradient_freed(question) else trained
     basis = f"{model.name}, {_billions(size)} B parameters, {question.precision}{over(over_weights)}"
-    terms = [term("weights", size * weights / over_weights, basis)]
+    terms = [term("weights", size * on_rank * weights / over_weights, basis)]
     if question.is_parameters_offloaded:
         terms = [_largest_layer_term(question)]
     elif question.has_reference:
         each = 4 if question.is_float32 else 2
-        terms.append(term("reference model", size * each / over_weights, f"a frozen copy{over(over_weights)}"))
-    if not question.is_optimizer_offloaded:
+        terms.append(
+            term("reference model", size * on_rank * each / over_weights, f"a frozen copy{over(over_weights)}")
+        )
+    if not question.is_optimizer_offloaded or question.runtime == MEGATRON:  # whose gradients stay where they arise
         basis = f"{gradients:g} bytes per parameter{over(over_gradients)}"
-        terms.append(term("gradients", freed * gradients / over_gradients, basis))
+        terms.append(
+            term("gradients", freed * (1.0 if stage.divides_gradients else on_rank) * gradients / over_gradients, basis)
+        )
+    if not question.is_optimizer_offloaded:
         basis = f"{question.optimizer}, {state:.3g} bytes per parameter{over(over_state)}"
-        terms.append(term("optimizer", trained * state / over_state, basis))
+        terms.append(term("optimizer", trained * (1.0 if stage.divides_state else on_rank) * state / over_state, basis))
     if keeps_16_bit_copies(question) and not question.is_parameters_offloaded:
         parts = question.layer_parts
         terms.append(term("casts", size * 2 / parts, f"16-bit copies that autocast keeps{over(parts)}"))
@@ -181,7 +187,8 @@ def _sharding_buffers(question: VramQuestion) -> tuple[float, list[str]]:
     if stage is Sharding.ZERO3:
         held += min(size * others, LIVE_PARAMETERS_B) * each
         words.append("gathered weights")
-    if question.method.trains_everything and stage in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3}:
+    is_deepspeeds = question.method.trains_everything and question.runtime != MEGATRON
+    if is_deepspeeds and stage in {Sharding.ZERO1, Sharding.ZERO2, Sharding.ZERO3}:
         is_kept = not question.is_optimizer_offloaded and not is_gradient_freed(question)
         held += min(size * others, 2 * REDUCE_BUCKET_B) * each if is_kept else 0.0
         words.append("reduction buckets")

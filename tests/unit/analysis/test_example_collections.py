@@ -6,7 +6,7 @@ import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.documented_phrases import card_phrases
+from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number
 from gpu_lol_action.analysis.import_graph import local_imports
 from gpu_lol_action.analysis.outer_packages import outer_packages, without_outer
 from gpu_lol_action.analysis.runs import primary_run
@@ -115,3 +115,37 @@ def test_tensorflows_nightly_build_gets_tensorflows_image(checkout: Build) -> No
     spec = analyze(checkout(files)).spec
     assert spec.meta.workload_type is WorkloadType.TRAINING
     assert "tensorflow" in (spec.environment.base_image or "")
+
+
+def test_hyphened_name_before_a_gpu_is_no_number_of_them(checkout: Build) -> None:
+    assert gpu_number("to run the model on CIFAR-10 and GPU 0") is None
+    assert gpu_number("we use 10 and GPU 0") is None
+    assert gpu_number("trained with 4 NVIDIA GPUs") == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("model_def.py", "import tensorflow as tf\nfrom determined.keras import TFKerasTrial\nclass IrisTrial(TFKerasTrial):\n    pass\n"),
+        ("go.py", "import chainer\nfrom chainer import training\nif __name__ == '__main__':\n    training.Trainer(updater).run()\n"),
+    ],
+)  # fmt: skip
+def test_frameworks_whose_own_loop_trains_are_seen(checkout: Build, name: str, text: str) -> None:
+    spec = analyze(checkout({name: text})).spec
+    assert spec.meta.workload_type is WorkloadType.TRAINING
+
+
+def test_program_that_is_not_here_may_reach_a_gpu(checkout: Build) -> None:
+    files = {
+        "README.md": "```\npython3 -m verl.trainer.main_ppo data.train_batch_size=8 trainer.n_gpus_per_node=4\n```\n",
+        "algo.py": "import torch\ndef loss(x):\n    return torch.mean(x)\n",
+    }
+    assert analyze(checkout(files)).spec.hardware.gpu_count == 4
+
+
+def test_card_beside_helpers_shows_what_is_run(checkout: Build) -> None:
+    shown = "```python\nfrom vllm import LLM\nllm = LLM(model='mistralai/Mistral-7B-v0.1')\nllm.generate(x)\n```\n"
+    files = {"README.md": shown, "utils/text.py": "def clean(x):\n    return x\n"}
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.INFERENCE
+    library = {**files, "pyproject.toml": "[project]\nname = 'x'\nversion = '1'\ndependencies = ['numpy']\n"}
+    assert analyze(checkout({**library, "x/__init__.py": ""})).spec.meta.workload_type is WorkloadType.CPU_ONLY

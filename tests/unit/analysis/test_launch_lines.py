@@ -108,3 +108,40 @@ def test_a_launcher_of_the_repositorys_own_is_handed_the_script_that_it_starts(c
     )
     found = [(str(c.evidence), c.processes, c.is_documented) for c in launch_commands(tree) if c.target == "main.py"]
     assert found == [("configs/big.sh:1", 8, True), ("configs/small.sh:1", 4, True)]
+
+
+@pytest.mark.parametrize("word", ["", "export ", "declare -a ", "local ", "readonly "])
+def test_list_over_several_lines_is_put_whole_whatever_declares_it(checkout, word):
+    script = f'{word}ARGS=(\n    --nproc_per_node=8\n    --endpoint=$(hostname)\n    --nnodes=2  # two\n)\nsrun torchrun "${{ARGS[@]}}" train.py\n'
+    tree = checkout({"run.sh": script, "train.py": "import torch\nloss.backward()\n"})
+    (command,) = launch_commands(tree)
+    assert (command.tool, command.processes, command.nodes) == ("torchrun", 8, 2)
+
+
+def test_job_of_azures_is_read_with_its_inputs(checkout):
+    job = (
+        "$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\ncode: src\ncommand: >-\n  python train.py\n"
+        "  --epochs ${{inputs.epochs}}\n  --lr ${{inputs.unset}}\ninputs:\n  epochs: 3\nenvironment: azureml:x@latest\n"
+        "distribution:\n  type: pytorch\n  process_count_per_instance: 4\nresources:\n  instance_count: 2\n"
+    )
+    (command,) = launch_commands(checkout({"job.yml": job, "src/train.py": "import torch\nloss.backward()\n"}))
+    assert (command.target, command.processes, command.nodes, command.options["epochs"]) == ("train.py", 4, 2, "3")
+    assert launch_commands(checkout({"job.yml": job.replace("azuremlschemas", "other")})) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torchrun --nproc_per_node=$(nvidia-smi -L | wc -l) train.py --lr 1",
+        "torchrun --nproc_per_node $(nvidia-smi --list-gpus | grep GPU | wc -l) train.py --lr 1 | tee log",
+    ],
+)
+def test_pipe_within_what_is_asked_for_parts_no_command(checkout, line):
+    tree = checkout({"README.md": f"```\n{line}\n```\n", "train.py": PROGRAM})
+    (command,) = launch_commands(tree)
+    assert (command.target, command.processes, command.is_divided, command.options["lr"]) == (
+        "train.py",
+        None,
+        True,
+        "1",
+    )

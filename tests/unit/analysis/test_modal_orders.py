@@ -56,3 +56,27 @@ def test_program_that_trains_gets_the_larger_of_its_orders(checkout: Build) -> N
     )
     spec = analyze(checkout({"app.py": program})).spec
     assert (spec.meta.workload_type, spec.hardware.vram_required_gb) == (WorkloadType.TRAINING, 80)
+
+
+SERVES = "@app.function()\n@modal.asgi_app()\ndef web():\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "work", "expected"),
+    [
+        ("app.py", "    from trl import GRPOTrainer\n    GRPOTrainer(model='x').train()\n", WorkloadType.TRAINING),
+        ("lora_finetune.py", "    subprocess.run(['accelerate', 'launch', 'x.py'])\n", WorkloadType.TRAINING),
+        ("app.py", "    from transformers import pipeline\n    pipeline('x')('y')\n", WorkloadType.INFERENCE),
+    ],
+)
+def test_program_that_trains_what_it_serves_trains(
+    checkout: Build, name: str, work: str, expected: WorkloadType
+) -> None:
+    program = f"{APP}@app.function(gpu='L4')\ndef work():\n{work}{SERVES}"
+    assert analyze(checkout({name: program})).spec.meta.workload_type is expected
+
+
+def test_few_of_many_programs_that_want_a_card_do_not_speak_for_all(checkout: Build) -> None:
+    plain = f"{APP}@app.function()\ndef f():\n    pass\n"
+    files = {f"{name}.py": plain for name in "abc"} | {"d.py": plain.replace("()", "(gpu='H100')")}
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY

@@ -114,6 +114,45 @@ def test_a_data_set_that_the_command_names_says_its_pictures_size(checkout: Buil
     assert image_size(analysis.findings) == (32, 32)
 
 
+SHAPE = """
+import jax
+from flax import linen as nn
+import optax
+
+class Config:
+    emb_dim: int = 512
+    num_layers: int = 6
+    num_heads: int = 8
+LINES
+def main(config):
+    model = Transformer(Config())
+    state = optax.adamw(1e-3).init(model.init(jax.random.PRNGKey(0)))
+    grads = jax.grad(loss)(state, jax.local_devices())
+
+if __name__ == "__main__":
+    main(None)
+"""
+
+
+def test_a_shape_without_length_and_vocabulary_is_bounded_too(checkout: Build) -> None:
+    run = "```\npython train.py --batch_size=64\n```\n"
+    found = analyze(checkout({"README.md": run, "train.py": SHAPE.replace("LINES", "")}))
+    told = analyze(
+        checkout(
+            {
+                "README.md": run,
+                "train.py": SHAPE.replace("LINES", "    vocab_size: int = 50304\n    max_len: int = 1024\n"),
+            }
+        )
+    )
+    assert found.breakdown is not None
+    assert told.breakdown is not None
+    assert found.breakdown.required_gib < 24 < told.breakdown.required_gib
+    assert found.breakdown.high_gib > 40
+    assert any("upper bound" in each for each in found.breakdown.notes)
+    assert not any("upper bound" in each for each in told.breakdown.notes)
+
+
 DEEP = """
 import torch
 import torch.nn as nn

@@ -186,3 +186,38 @@ def test_who_imports_a_trainer_trains_whatever_else_it_does(checkout):
     files = {"main.py": menu, "trainer.py": "import torch\ndef step(loss):\n    loss.backward()\n"}
     assert primary_run(checkout(files)).behavior is Behavior.TRAINS
     assert primary_run(checkout({"main.py": menu, "trainer.py": "import torch\n"})).behavior is Behavior.INFERS
+
+
+STARTER = """import subprocess
+import torch
+from diffusers import StableDiffusionPipeline
+class Config:
+    steps: int = 600
+def train(images):
+    config = Config()
+    subprocess.run(["accelerate", "launch", "examples/train_dreambooth.py", f"--instance_data_dir={images}", f"--max_train_steps={config.steps}"])
+def show():
+    return StableDiffusionPipeline.from_pretrained("org/model").to("cuda")("a dog")
+if __name__ == '__main__':
+    train('x')
+"""
+
+
+def test_a_program_that_starts_another_project_s_training_trains(checkout):
+    first = primary_run(checkout({"app.py": STARTER}))
+    assert first.behavior is Behavior.TRAINS
+    assert first.shown == "accelerate train_dreambooth.py"
+
+
+@pytest.mark.parametrize(
+    ("title", "behavior"),
+    [
+        ("Fine-tuning of a diffusion model", Behavior.TRAINS),
+        ("A diffusion model", Behavior.INFERS),
+        ("Fine-tuning and inference", Behavior.INFERS),
+    ],
+)
+def test_what_a_document_on_training_runs_shows_what_came_out_of_it(checkout, title, behavior):
+    readme = f"# {title}\n```\npython generate.py --steps 20\n```\n"
+    files = {"README.md": readme, "generate.py": INFER, "train.py": TRAIN, "run.sh": "python train.py --lr 1\n"}
+    assert primary_run(checkout(files)).behavior is behavior

@@ -64,6 +64,28 @@ def test_a_name_that_is_only_used_is_given_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "default"),
+    [
+        ("logger = logging.getLogger(__name__)\n", None),
+        ("logger = get_logger(__name__, level='INFO')", None),
+        ("self.logger = loggers[0].of(name).made(here)\n", None),
+        ('logger = os.environ.get("LOGGER", "none")\n', "none"),
+        ('logger = str("none")\n', "none"),
+        ('logger = open_it(), "none"\n', "none"),
+        ('def main(\n    logger=str("none")\n):\n    pass\n', "none"),
+        ('logger = get_logger(__name__) or "none"\n', "none"),
+        ('def main(logger="wandb"):\n    logger = logging.get_logger()\n', "wandb"),
+        ('logger: str = "wandb"\n', "wandb"),
+    ],
+)
+def test_what_only_a_call_tells_is_given_nothing(text: str, default: str | None) -> None:
+    for content in (text, text.encode(), text.replace("\n", "\r\n").encode()):
+        asked = PythonCode(content).default("logger")
+        assert (asked.text if asked is not None else None) == default
+        assert may_give(content, "logger") is (default is not None)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         'parser.add_argument("--learning" "-rate", default=1e-4)\n',

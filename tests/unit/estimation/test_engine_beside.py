@@ -62,8 +62,8 @@ def test_a_critic_has_states_and_a_reward_model_weights() -> None:
     states = sum(t.gib for t in ALONE.terms if t.name in {"weights", "optimizer"})
     weights = sum(t.gib for t in ALONE.terms if t.name == "weights")
     half = dataclasses.replace(QWEN, name="half", parameters_b=QWEN.parameters_b / 2)
-    found = with_companions(ALONE, TRAINER, QWEN, half)
+    found = with_companions(ALONE, TRAINER, QWEN, [("reward model", half)])
     terms = {t.name: t.gib for t in found.terms}
     assert terms["critic"] == pytest.approx(states, abs=0.02)
     assert terms["reward model"] == pytest.approx(weights / 2, abs=0.02)
-    assert with_companions(ALONE, TRAINER, None, None) is ALONE
+    assert with_companions(ALONE, TRAINER, None, []) is ALONE
