@@ -144,8 +144,10 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     if side is not None:
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from _bare_side(scope)
-    yield from _from_transforms(sources)
-    yield from _of_named_datasets(scope)
+    transformed, named = list(_from_transforms(sources)), list(_of_named_datasets(scope))
+    # Where a program crops to that size for some data set, the one that is named goes before what others are resized to.
+    is_cropped = bool(named) and any(each.value == named[0].value for each in transformed)
+    yield from (*named, *transformed) if is_cropped else (*transformed, *named)
     yield from _from_datasets(sources)
 
 

@@ -204,7 +204,9 @@ def _weights_gib(breakdown: MemoryBreakdown) -> float:
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:
     """Whether everything that is stated is far over the sum: what was recognized (an encoder) is not the whole model."""
-    sizes = [s.memory_gib for s in said if s.rank < 2 and s.weight > WEIGHT_OF_NAMED_CARD and not _is_ordered(s)]
+    # Cards of another purpose still say that a small sum is a part's; who trains on large ones infers with half of it.
+    mine = [s for s in said if s.rank < 2 or breakdown.expected_gib < DEFAULT_GIB]
+    sizes = [s.memory_gib for s in mine if s.weight > WEIGHT_OF_NAMED_CARD and not _is_ordered(s)]
     return bool(sizes) and min(sizes) > EXPLAINS * breakdown.expected_gib
 
 

@@ -13,6 +13,8 @@ import sys
 import threading
 import warnings
 
+from gpu_lol_action.analysis.python_dialects import modernized
+
 MAX_IMPORT_LENGTH = 2000
 MAX_FIELDS = 5000
 # Below so many marks no chain is deep enough to overflow a stack of 8 MiB; such a program is parsed at once.
@@ -63,7 +65,19 @@ def _parse(text: str) -> ast.Module | str:
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
             return ast.parse(text)
     except (SyntaxError, ValueError):
-        return BROKEN if _CELL not in text else _parse_cells(text)
+        return _parse_dialect(text) if _CELL not in text else _parse_cells(text)
+    except (RecursionError, MemoryError):
+        return TOO_DEEP
+
+
+def _parse_dialect(text: str) -> ast.Module | str:
+    """Return the tree of a program that was written for another Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(modernized(text))
+    except (SyntaxError, ValueError):
+        return BROKEN
     except (RecursionError, MemoryError):
         return TOO_DEEP
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.reconcile import headline, statements
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -31,3 +32,13 @@ def test_a_card_s_own_size_is_not_demanded_beside_another_card() -> None:
     asked = headline(statements(apart, trains=True))
     assert asked is not None
     assert asked.finding.value == "80"
+
+
+def test_a_small_sum_is_a_part_s_where_training_took_large_cards(checkout) -> None:
+    """An encoder that was read is not the model that inference loads; a sum of its own size is not so doubted."""
+    readme = "# Train\nWe trained on 8x A100 40GB GPUs:\n```\npython train.py\n```\n# Demo\n```\npython demo.py\n```\n"
+    demo = "import torch\nimport torch.nn as nn\nnet = nn.Sequential(*[nn.Linear({width}, {width}) for _ in range(24)]).cuda()\nnet.load_state_dict(torch.load('a.pt'))\nnet(x)\n"
+    small = analyze(checkout({"demo.py": demo.format(width=1024), "README.md": readme}))
+    assert small.breakdown is None
+    large = analyze(checkout({"demo.py": demo.format(width=14000), "README.md": readme}))
+    assert large.breakdown is not None

@@ -60,8 +60,8 @@ def test_loop_of_tf_slim_trains(checkout: Build) -> None:
     ("name", "text", "expected"),
     [
         ("run_squad.py", f"{TF}from official.nlp.bert import run_squad as other\ndef main(_):\n    other.go()\n{MAIN}", Behavior.TRAINS),
-        ("train_net.py", f"{TF}def main(_):\n    print 'begin'\n{MAIN}", Behavior.TRAINS),
-        ("show_net.py", f"{TF}def main(_):\n    print 'begin'\n{MAIN}", None),
+        ("train_net.py", f"{TF}def main(_):\n    begin 'at once'\n{MAIN}", Behavior.TRAINS),
+        ("show_net.py", f"{TF}def main(_):\n    begin 'at once'\n{MAIN}", None),
         ("bench.py", "from transformers import TensorFlowBenchmark\nif __name__ == '__main__':\n    TensorFlowBenchmark(a).run()\n", Behavior.INFERS),
     ],
 )  # fmt: skip

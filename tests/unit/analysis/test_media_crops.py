@@ -41,3 +41,18 @@ def test_a_transformer_over_clips_has_a_tube_of_patches_for_every_few_pictures(c
         return next(term.gib for term in breakdown.terms if term.name == "activations")
 
     assert 7 < activations(tubes) / activations(one) < 9
+
+
+def test_the_data_set_that_is_named_is_cropped_as_it_is(checkout: Build) -> None:
+    code = (
+        "import argparse\nimport torch\nimport torch.nn as nn\nfrom torchvision import transforms\n"
+        "p = argparse.ArgumentParser()\np.add_argument('--dataset', default='imagenet')\nargs = p.parse_args()\n"
+        "if args.dataset == 'imagenet':\n    t = transforms.Compose([transforms.RandomResizedCrop(224)])\n"
+        "else:\n    t = transforms.Compose([{cifar}])\n"
+        "net = nn.Conv2d(3, 8, 3)\n" + STEP
+    )
+    readme = "```\npython train.py --dataset cifar100\n```\n"
+    own = checkout({"train.py": code.replace("{cifar}", "transforms.RandomCrop(32, padding=4)"), "README.md": readme})
+    assert image_size(analyze(own).findings) == (32, 32)
+    resized = checkout({"train.py": code.replace("{cifar}", "transforms.Resize(224)"), "README.md": readme})
+    assert image_size(analyze(resized).findings) == (224, 224)
