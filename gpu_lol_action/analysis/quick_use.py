@@ -77,7 +77,8 @@ def is_told_of_training(checkout: Checkout, run: Run) -> bool:
     if document is None or document.form is not Form.MARKDOWN:
         return False
     title = next((line for line in document.text.split("\n")[:LINES_TO_TITLE] if _TITLE.match(line)), "")
-    return _ON_TRAINING.search(title) is not None and _ON_USE.search(title) is None
+    # `Name: efficient fine-tuning of ...` is the title of a paper.
+    return ":" not in title and _ON_TRAINING.search(title) is not None and _ON_USE.search(title) is None
 
 
 def shows_before_tuning(runs: Iterable[Run]) -> Run | None:

@@ -215,6 +215,7 @@ def test_a_program_that_starts_another_project_s_training_trains(checkout):
         ("Fine-tuning of a diffusion model", Behavior.TRAINS),
         ("A diffusion model", Behavior.INFERS),
         ("Fine-tuning and inference", Behavior.INFERS),
+        ("Adapter: Efficient Fine-tuning of a model", Behavior.INFERS),
     ],
 )
 def test_what_a_document_on_training_runs_shows_what_came_out_of_it(checkout, title, behavior):
