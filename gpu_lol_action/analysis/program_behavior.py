@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.texts import may_give
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 _OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
+MOST_OF_A_PAGE = 12  # modules that are looked at for one
 _LEARNER = re.compile(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 
 
@@ -58,6 +59,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
     may_train = own is Behavior.NEITHER or is_named or _calls_training(script)
     may_train = may_train or any(_has_training_options(s) for s in (script, *options))
+    # A page in a browser shows a model, whatever the modules behind its tabs could do.
+    may_train = may_train and (is_named or not any(_is_page(source) for source in closure[:MOST_OF_A_PAGE]))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and any(
@@ -65,6 +68,11 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     ):
         return Behavior.INFERS
     return own
+
+
+@remembered
+def _is_page(source: Source) -> bool:
+    return source.mentions("gradio") and source.code is not None and "gradio" in source.code.imported()
 
 
 def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:

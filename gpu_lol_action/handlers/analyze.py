@@ -56,10 +56,11 @@ def describe_folder(
     spec_yaml = write_spec(head.analysis.spec)
     if printing.form == "yaml":
         return spec_yaml.rstrip("\n")
-    from gpu_lol_action.render import comments  # late: JSON and YAML need no templates
+    # Late, and not with all other comments: JSON and YAML need no templates, and the terminal needs those of proposals alone.
     from gpu_lol_action.render.analysis_text import render_analysis
+    from gpu_lol_action.render.proposals import analysis_case, analysis_report
 
-    case = comments.analysis_case(
+    case = analysis_case(
         analysis=head.analysis,
         ladder=head.ladder,
         policy=policy,
@@ -76,7 +77,7 @@ def describe_folder(
         smoke=smoke_cost(compared, policy, lookups, now),
     )
     if printing.form == "markdown":
-        return comments.analysis_report(case)
+        return analysis_report(case)
     return render_analysis(case, printing.screen, is_verbose=printing.is_verbose)
 
 

@@ -250,3 +250,17 @@ def test_a_demo_beside_a_folder_that_trains_from_nothing_stays_behind(checkout):
         "gan/gan.py": TRAIN,
     }
     assert primary_run(checkout(files)).behavior is Behavior.TRAINS
+
+
+def test_a_page_over_modules_that_could_train_shows_a_model(checkout):
+    files = {
+        "launch.py": "import webui\nif __name__ == '__main__':\n    webui.start()\n",
+        "webui.py": "import gradio as gr\nimport torch\nimport inversion\ndef start():\n    gr.Blocks().launch()\n",
+        "inversion.py": "import torch\ndef work(loss):\n    loss.cuda().backward()\n",
+    }
+    assert primary_run(checkout(files)) is None or primary_run(checkout(files)).behavior is not Behavior.TRAINS
+    files["launch.py"] = files["launch.py"].replace("webui", "plain")
+    files["plain.py"] = (
+        files.pop("webui.py").replace("import gradio as gr\n", "").replace("gr.Blocks().launch()", "pass")
+    )
+    assert primary_run(checkout(files)).behavior is Behavior.TRAINS
