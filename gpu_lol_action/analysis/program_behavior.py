@@ -59,10 +59,10 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
     may_train = own is Behavior.NEITHER or is_named or _calls_training(script)
     may_train = may_train or any(_has_training_options(s) for s in (script, *options))
-    # A page in a browser shows a model, whatever the modules behind its tabs could do.
-    may_train = may_train and (is_named or not any(_is_page(source) for source in closure[:MOST_OF_A_PAGE]))
     if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
-        return Behavior.TRAINS
+        # A page in a browser shows a model, whatever the modules behind its tabs could do.
+        is_page = not is_named and any(_is_page(source) for source in closure[:MOST_OF_A_PAGE])
+        return Behavior.INFERS if is_page else Behavior.TRAINS
     if own is Behavior.NEITHER and any(
         _of_part(source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
     ):
