@@ -136,7 +136,7 @@ def memory_need(
         breakdown,
         model,
         need,
-        (*_gaps(findings, question), *([bound.gap] if bound.gap else []), *relaxed),
+        (*_gaps(findings, question, is_bounded=bool(bound.gap)), *([bound.gap] if bound.gap else []), *relaxed),
         alone,
         bool(relaxed),
     )
@@ -271,7 +271,7 @@ def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
     return family.value not in named and model.name not in named
 
 
-def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, ...]:
+def _gaps(findings: tuple[Finding, ...], question: VramQuestion, *, is_bounded: bool) -> tuple[str, ...]:
     """Return what was assumed because nothing said it."""
     gaps = []
     family = best(findings, "model.family")
@@ -280,7 +280,8 @@ def _gaps(findings: tuple[Finding, ...], question: VramQuestion) -> tuple[str, .
     if question.method.trains and not has_batch(findings):
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
     if (
-        question.model.has_shape
+        not is_bounded
+        and question.model.has_shape
         and question.model.kind.startswith(("llm", "vlm"))
         and best(findings, "training.sequence_length") is None
     ):

@@ -42,7 +42,7 @@ def bounded(question: VramQuestion, findings: tuple[Finding, ...], usual_gib: fl
     least = estimate_vram(_with_share(question, 0.0)).required_gib
     wanted = max(least, usual_gib ** (1 - WEIGHT_OF_BOUND) * most**WEIGHT_OF_BOUND)
     smaller = _with_share(question, (wanted - least) / max(most - least, 1.0))
-    gap = f"{missing}{'' if missing.endswith('tokens') else ':'} {most:.0f} GiB are an upper bound, {math.ceil(wanted)} GiB were asked for"
+    gap = f"{missing}: {most:.0f} GiB are an upper bound, {math.ceil(wanted)} GiB were taken"
     return Bound(smaller, most, gap)
 
 
@@ -58,10 +58,10 @@ def _with_share(question: VramQuestion, share: float) -> VramQuestion:
 
 
 def up_to(breakdown: MemoryBreakdown, bound: Bound) -> MemoryBreakdown:
-    """Return the breakdown with the bound as the end of its range, and a note that says why."""
+    """Return the breakdown with the bound as the end of its range."""
     if not bound.gap:
         return breakdown
-    return replace(breakdown, high_gib=max(breakdown.high_gib, bound.gib), notes=(*breakdown.notes, bound.gap))
+    return replace(breakdown, high_gib=max(breakdown.high_gib, bound.gib))
 
 
 def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
@@ -70,7 +70,7 @@ def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
         told = ("training.sequence_length", "model.vocabulary", "model.family", "model.id")
         if question.model.source != "shape" or not question.method.trains or any(best(findings, each) for each in told):
             return ""
-        return f"nothing says how long its texts and how large its vocabulary are; at {question.sequence_length} tokens"
+        return f"nothing says how long its texts and how large its vocabulary are, and {question.sequence_length} tokens were assumed"
     if best(findings, "media.own_sequence") is None:
         is_open = best(findings, "media.own_assumed") is not None
         return "nothing says how large its pictures are, and usual ones were assumed" if is_open else ""
