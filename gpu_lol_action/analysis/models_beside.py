@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.model_loads import loads_of, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
-from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
 from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion
@@ -78,17 +78,8 @@ def with_models_beside(
         gib = round(model.parameters_b * width * GB / GIB, 2)
         basis = f"{model.name}, {model.parameters_b:.3g} B parameters, loaded beside it"
         terms.append(MemoryTerm("models beside", gib, basis, finding.evidence))
-    more = sum(term.gib for term in terms)
-    if not terms or question.is_parameters_offloaded or question.is_one_part_at_a_time:
-        return breakdown
-    return replace(
-        breakdown,
-        terms=(*breakdown.terms, *terms),
-        low_gib=round(breakdown.low_gib + more, 2),
-        expected_gib=round(breakdown.expected_gib + more, 2),
-        high_gib=round(breakdown.high_gib + more, 2),
-        required_gib=float(round(breakdown.required_gib + more + 0.49)),
-    )
+    is_elsewhere = question.is_parameters_offloaded or question.is_one_part_at_a_time
+    return breakdown if is_elsewhere else with_terms(breakdown, terms)
 
 
 def _beside(model: ModelFacts, findings: tuple[Finding, ...]) -> list[tuple[ModelFacts, Finding]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.finding import Evidence, Finding
 
@@ -54,3 +56,18 @@ class MemoryBreakdown:
     def estimated(self) -> tuple[float, float, float]:
         """Low, expected and high GiB as they were estimated, whatever was measured since."""
         return self.unmeasured or (self.low_gib, self.expected_gib, self.high_gib)
+
+
+def with_terms(breakdown: MemoryBreakdown, terms: Sequence[MemoryTerm]) -> MemoryBreakdown:
+    """Return the breakdown with further terms that are needed whole, besides all others; what is required is in whole GiB."""
+    if not terms:
+        return breakdown
+    more = sum(term.gib for term in terms)
+    return replace(
+        breakdown,
+        terms=(*breakdown.terms, *terms),
+        low_gib=round(breakdown.low_gib + more, 2),
+        expected_gib=round(breakdown.expected_gib + more, 2),
+        high_gib=round(breakdown.high_gib + more, 2),
+        required_gib=float(math.ceil(breakdown.required_gib + more - 0.05)),
+    )

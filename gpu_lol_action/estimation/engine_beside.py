@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram_question import GB, GIB, VramQuestion
 from gpu_lol_action.estimation.vram_shape import layer_shape
@@ -99,14 +99,4 @@ def with_companions(
     for name, model in frozen:
         basis = f"{model.name}, {model.parameters_b:.3g} B parameters, frozen"
         terms.append(MemoryTerm(name, round(weights * model.parameters_b / own, 2), basis))
-    more = sum(term.gib for term in terms)
-    if not terms:
-        return breakdown
-    return replace(
-        breakdown,
-        terms=(*breakdown.terms, *terms),
-        low_gib=round(breakdown.low_gib + more, 2),
-        expected_gib=round(breakdown.expected_gib + more, 2),
-        high_gib=round(breakdown.high_gib + more, 2),
-        required_gib=float(math.ceil(breakdown.required_gib + more - 0.05)),
-    )
+    return with_terms(breakdown, terms)
