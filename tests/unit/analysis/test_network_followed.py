@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import pytest
 
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.media_networks import own_network
-from gpu_lol_action.analysis.network_inputs import InputSizes
-from gpu_lol_action.analysis.network_measure import OwnNetwork
-from gpu_lol_action.analysis.network_sources import network_sources
-from gpu_lol_action.analysis.runs import primary_run
-
-Build = Callable[[Mapping[str, str]], Checkout]
-HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nimport einops\n"
-STEP = "\nnet = net.cuda()\nopt = torch.optim.Adam(net.parameters())\nloss.backward()\nopt.step()\n"
-
-
-def network(checkout: Build, code: str, sizes: InputSizes | None = None) -> OwnNetwork:
-    tree = checkout({"train.py": HEAD + code + STEP})
-    run = primary_run(tree)
-    assert run is not None
-    assert run.script is not None
-    found = own_network(network_sources(tree, run.script), sizes or InputSizes(64))
-    assert found is not None
-    return found
+from tests.support.networks import Build, network
 
 
 def test_a_static_forward_is_handed_what_it_computes(checkout: Build) -> None:

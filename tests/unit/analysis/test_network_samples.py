@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media import detect
 from gpu_lol_action.analysis.media_networks import own_network
 from gpu_lol_action.analysis.network_inputs import InputSizes
-from gpu_lol_action.analysis.network_measure import OwnNetwork
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.runs import primary_run
-
-Build = Callable[[Mapping[str, str]], Checkout]
-HEAD = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
-STEP = "\nnet = net.cuda()\nopt = torch.optim.Adam(net.parameters())\nloss.backward()\nopt.step()\n"
-
-
-def network(checkout: Build, code: str, sizes: InputSizes | None = None) -> OwnNetwork:
-    tree = checkout({"train.py": HEAD + code + STEP})
-    run = primary_run(tree)
-    assert run is not None
-    assert run.script is not None
-    found = own_network(network_sources(tree, run.script), sizes or InputSizes(64))
-    assert found is not None
-    return found
+from tests.support.networks import HEAD, STEP, Build, network
 
 
 def class_of(layers: str, forward: str = "return self.net(x)") -> str:
