@@ -77,7 +77,7 @@ def clean_requirement(text: str) -> str | None:
     if re.match(r"(?:git\+|hg\+|https?://)", bare):
         # A bare address is an archive; any other is a page, an index, or something else to read.
         is_code = bare.startswith(("git+", "hg+")) or re.search(r"\.(?:whl|zip|tar\.\w+|tgz)(?:[#?]|$)|/archive/", bare)
-        return bare if is_code and re.fullmatch(r"[\w.+:/@#=&%~?,\[\]-]+", bare) else None
+        return _named_directly(bare) if is_code and re.fullmatch(r"[\w.+:/@#=&%~?,\[\]-]+", bare) else None
     # `pip freeze` in a conda environment writes where the package was built: nobody else has that folder.
     bare = _BUILT_BY_CONDA.sub(r"\1", bare)
     if re.match(r"[./~]|file:|\w:\\", bare):
@@ -88,6 +88,17 @@ def clean_requirement(text: str) -> str | None:
     except InvalidRequirement:
         return None
     return None if read.url and not re.match(r"(?:git\+)?https?://", read.url) else bare
+
+
+def _named_directly(address: str) -> str:
+    """Return an address with the name that it tells in its ``#egg=`` as PEP 508 writes it (``name @ address``): pip gives eggs up."""
+    bare, _, fragment = address.partition("#")
+    parts = dict(part.partition("=")[::2] for part in fragment.split("&"))
+    name = parts.pop("egg", "")
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?", name):
+        return address
+    rest = "&".join(f"{key}={value}" for key, value in parts.items() if value)
+    return f"{name} @ {bare}{'#' if rest else ''}{rest}"
 
 
 def package_name(requirement: str) -> str:

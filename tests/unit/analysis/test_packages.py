@@ -26,7 +26,12 @@ def found(checkout: Checkout) -> list[str]:
             "transformers[torch]>=4.40,<5; python_version >= '3.9'",
         ),
         ("git+https://github.com/huggingface/peft.git@main", "git+https://github.com/huggingface/peft.git@main"),
-        ("-e git+https://github.com/a/b.git#egg=b", "git+https://github.com/a/b.git#egg=b"),
+        ("-e git+https://github.com/a/b.git#egg=b", "b @ git+https://github.com/a/b.git"),
+        (
+            "git+https://github.com/a/b.git@v1#subdirectory=py&egg=c[gpu]",
+            "c[gpu] @ git+https://github.com/a/b.git@v1#subdirectory=py",
+        ),
+        ("git+https://github.com/a/b.git#egg=", "git+https://github.com/a/b.git#egg="),
         ("numpy --hash=sha256:abc", "numpy"),
         ("# torch", None),
         ("--extra-index-url https://x", None),
