@@ -22,7 +22,7 @@ from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.setup_py import read_setup_py
-from gpu_lol_action.analysis.workspace_projects import workspace_projects
+from gpu_lol_action.analysis.workspace_projects import members_of, workspace_projects
 
 _BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",
                    "gpu", "cuda", "full", "all", "pip", "torch", "min", "minimal"})  # fmt: skip
@@ -113,6 +113,8 @@ def _projects(checkout: Checkout, folders: Sequence[str]) -> list[tuple[Source, 
     near = [item for item in every if item[0].folder in folders]
     if any(_asks(project) for _, project in near):
         return near
+    if members := members_of(near, every):
+        return near + members
     upper = [item for item in every if item[0].depth <= 1 and item not in near]
     return near + (upper or (workspace_projects(every) if not near else []))
 

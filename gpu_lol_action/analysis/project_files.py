@@ -39,6 +39,8 @@ class Project:
     indexes: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    """Folders of the packages of a workspace, as patterns (``packages/*``): the project itself may be none."""
 
 
 @remembered
@@ -52,10 +54,10 @@ def read_project(source: Source) -> Project:
         return Project()
     project, tool = _table(document, "project"), _table(document, "tool")
     poetry, uv = _table(tool, "poetry"), _table(tool, "uv")
+    # Without a build system pip takes setuptools (PEP 517); its own table says that this is meant.
+    is_built = bool(document.get("build-system") or poetry.get("name") or (project and tool.get("setuptools")))
     # Poetry's own switch: a list of dependencies that is never built into a package.
-    is_installable = (
-        bool(document.get("build-system") or poetry.get("name")) and poetry.get("package-mode") is not False
-    )
+    is_installable = is_built and poetry.get("package-mode") is not False
     is_installable = is_installable and uv.get("package") is not False
     sources = _table(uv, "sources")
     found = [(_with_source(text, sources), group) for text, group in _named(document, project, tool)]
@@ -75,6 +77,7 @@ def read_project(source: Source) -> Project:
         tuple(_indexes(document, tool)),
         tuple(_local(poetry, sources)),
         tuple(sorted({*_table(project, "scripts"), *_table(poetry, "scripts")})),
+        tuple(_texts(_table(uv, "workspace").get("members"))),
     )
 
 

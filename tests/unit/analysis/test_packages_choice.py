@@ -232,3 +232,37 @@ def test_imports_of_programs_at_the_root_count_beside_a_list_where_no_gpu_is_nee
         "tests/test_tune.py": "import pytest\n" + program,
     }
     assert found(checkout(files)) == ["catboost>=0.26", "optuna"]
+
+
+@pytest.mark.parametrize(
+    ("members", "taken"), [('["packages/*"]', True), ('["libs/*"]', False), ('["packages"]', False)]
+)
+def test_packages_of_a_workspace_are_its_project(checkout: Build, members: str, taken: bool) -> None:
+    files = {
+        "pyproject.toml": f'[project]\nname="mono"\n[tool.uv]\npackage=false\n[tool.uv.workspace]\nmembers={members}\n',
+        "packages/core/pyproject.toml": '[project]\nname="core"\ndependencies=["networkx"]\n[build-system]\nrequires=[]\n',
+        "packages/rag/pyproject.toml": '[project]\nname="rag"\ndependencies=["core","nltk"]\n[build-system]\nrequires=[]\n',
+        "viewer/pyproject.toml": '[project]\nname="viewer"\ndependencies=["streamlit"]\n[build-system]\nrequires=[]\n',
+    }
+    assert set(found(checkout(files))) == ({"networkx", "nltk"} if taken else {"streamlit"})
+
+
+def test_of_a_large_workspace_only_what_the_others_build_on_is_taken(checkout: Build) -> None:
+    files = {"pyproject.toml": '[project]\nname="mono"\n[tool.uv.workspace]\nmembers=["packages/*"]\n'}
+    for number in range(20):
+        files[f"packages/link{number}/pyproject.toml"] = (
+            f'[project]\nname="link{number}"\ndependencies=["core","client{number}"]\n[build-system]\nrequires=[]\n'
+        )
+    files["packages/core/pyproject.toml"] = (
+        '[project]\nname="core"\ndependencies=["numpy"]\n[build-system]\nrequires=[]\n'
+    )
+    assert found(checkout(files)) == ["numpy"]
+
+
+def test_lists_of_examples_stay_out_of_a_project_that_setuptools_builds_without_being_told(checkout: Build) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname="evals"\ndependencies=["openai"]\n[tool.setuptools]\npackages=["evals"]\n',
+        "evals/__init__.py": "import openai\n",
+        "evals/suite/agent/requirements.txt": "torch\n",
+    }
+    assert found(checkout(files)) == ["openai"]
