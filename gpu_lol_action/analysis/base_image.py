@@ -9,10 +9,12 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.conda_files import read_environment
 from gpu_lol_action.analysis.dependency_lists import lists_of
+from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.install_sources import main_dockerfiles
 from gpu_lol_action.analysis.jit_extensions import extension_loads
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.launch_tools import SERVERS, SERVING_TOOLS
 from gpu_lol_action.analysis.local_projects import compiled_extension
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.packages import effective_packages
@@ -174,12 +176,20 @@ def _compilers(checkout: Checkout) -> list[Finding]:
 def _servers(checkout: Checkout) -> list[Finding]:
     """Return servers that are images rather than packages, where serving is what is run."""
     run = primary_run(checkout)
-    if run is not None and run.behavior is Behavior.TRAINS:
+    if (run is not None and _is_other_server(run)) or (run is not None and run.behavior is Behavior.TRAINS):
         return []
     for command in launch_commands(checkout):
         if command.tool == "text-generation-launcher":
             return [Finding("framework.tgi", "", f"`{command.tool}` is started", Confidence.HIGH, command.evidence)]
     return []
+
+
+def _is_other_server(run: Run) -> bool:
+    command = run.command
+    return command is not None and (
+        command.target.startswith(SERVERS)
+        or (command.tool in SERVING_TOOLS and command.tool != "text-generation-launcher")
+    )
 
 
 def _contradictions(checkout: Checkout, found: list[Finding]) -> Iterator[Finding]:

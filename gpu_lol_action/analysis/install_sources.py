@@ -44,7 +44,8 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     elif not has_list:
         found += [command for source in checkout.of(Form.NOTEBOOK) for command in read_install_commands(source)]
     for source in _documents(checkout, run):
-        found += _of_document(read_install_commands(source), has_list=has_list)
+        told = _of_document(read_install_commands(source), has_list=has_list)
+        found += [_without_other_servers(command, run) for command in told]
     return tuple(_without_tools(command) for command in found)
 
 
@@ -89,3 +90,21 @@ def _of_document(commands: Sequence[InstallCommand], *, has_list: bool) -> list[
 def _without_tools(command: InstallCommand) -> InstallCommand:
     kept = tuple(item for item in command.declared if package_name(item.requirement) not in _TOOLS)
     return command if len(kept) == len(command.declared) else replace(command, declared=kept)
+
+
+# Documents show how a model is served by each of them, one after another: a run needs the one that it is, if it is one.
+_SERVERS = frozenset({"vllm", "sglang", "lmdeploy", "text-generation", "mlc-llm", "ktransformers", "xinference"})
+_OF_SERVING = re.compile(r"serv(?:e|ing)|deploy|inferenc|infer\b|vllm|sglang|\btgi\b|部署|推理", re.IGNORECASE)
+
+
+def _without_other_servers(command: InstallCommand, run: Run | None) -> InstallCommand:
+    """Return a command without the servers that the run neither is nor imports: of a section on serving, or where it is a server."""
+    if run is None or command.values("local") or not _SERVERS & {package_name(d.requirement) for d in command.declared}:
+        return command
+    started = {run.command.tool, run.command.target.split(".")[0]} if run.command is not None else set[str]()
+    if not _OF_SERVING.search(command.heading) and not started & _SERVERS:
+        return command
+    code = run.script.code if run.script is not None else None
+    own = started | {name.replace("_", "-") for name in (code.imported() if code is not None else ())}
+    kept = (item for item in command.declared if package_name(item.requirement) not in _SERVERS - own)
+    return replace(command, declared=tuple(kept))

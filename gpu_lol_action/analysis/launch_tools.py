@@ -54,7 +54,7 @@ _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "
 _PYTHON = re.compile(r"i?python(?:3(?:\.\d+)?)?")
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
 _MAY_START = re.compile(
-    r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|"
+    r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|text-generation-inference|lorax|"
     + "|".join(
         sorted({*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric"} | {s for s in _SHELLS if s.isalpha()})
     )
