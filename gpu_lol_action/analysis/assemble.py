@@ -36,7 +36,7 @@ from gpu_lol_action.analysis.memory_need import MemoryNeed, memory_need
 from gpu_lol_action.analysis.placement import LARGEST_CARD_GIB
 from gpu_lol_action.analysis.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.roomy import roomy
-from gpu_lol_action.analysis.runs import all_runs, primary_run
+from gpu_lol_action.analysis.runs import further_runs, primary_run
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.card_sizes import asking_for
@@ -143,7 +143,7 @@ def other_runs(
 ) -> tuple[tuple[Profile, EnvironmentSpec], ...]:
     """Return the runs beside the first, each estimated by the same detectors, with the spec that it alone would ask for."""
     found = []
-    for run in all_runs(checkout)[1:]:
+    for run in further_runs(checkout):
         sized = (hint for hint in models.unknown_ids(checkout, run) if hint.value in model_facts)
         own = (*detect_run(checkout, run), *sized)
         spec, need = propose((*own, *tree), model_facts)
@@ -172,7 +172,7 @@ def unlisted_models(checkout: Checkout) -> tuple[Finding, ...]:
 def models_of_profiles(checkout: Checkout) -> tuple[str, ...]:
     """Return the models that the other runs name, surest first within each: what a look-up may be asked about as well."""
     found: list[str] = []
-    for run in all_runs(checkout)[1:]:
+    for run in further_runs(checkout):
         own = (*models.detect(checkout, run), *models.unknown_ids(checkout, run))
         found.extend(named_models(tuple(item for item in own if item.confidence > Confidence.LOW)))
     return tuple(dict.fromkeys(found))

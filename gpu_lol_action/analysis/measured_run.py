@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.profiles import shown_command
-from gpu_lol_action.analysis.runs import all_runs
+from gpu_lol_action.analysis.runs import all_runs, primary_run
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.memory import MemoryBreakdown
 
@@ -45,7 +45,7 @@ def estimated_for(command: str, checkout: Checkout, analysis: Analysis) -> Estim
     for run in runs:
         if asked is None or _words_of(shown_command(run)) != asked:
             continue
-        is_first = run is runs[0]
+        is_first = run == primary_run(checkout)
         beside = next((each.breakdown for each in analysis.profiles if each.name == run.name), None)
         breakdown = analysis.breakdown if is_first else beside
         if breakdown is not None and breakdown.workload is not None:

@@ -200,3 +200,8 @@ def _is_asked_by(run: Run, runs: Sequence[Run]) -> bool:
 
 def _stem(path: str) -> str:
     return re.sub(r"\.\w+$", "", path.rsplit("/", 1)[-1])
+
+
+def submits(script: Source) -> bool:
+    """Whether a program hands another one of the checkout to a cluster: then it is the one that is started."""
+    return script.code is not None and script.mentions("submitit") and "submitit" in script.code.imported()

@@ -28,10 +28,11 @@ from gpu_lol_action.analysis.entry_points import (
     program_runs,
     programs,
 )
+from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_before_tuning
-from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant
+from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant, submits
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 
@@ -87,7 +88,12 @@ _README, _DOCUMENT, _SCRIPT, _CONFIGURATION, _PROGRAM = range(5)
 def primary_run(checkout: Checkout) -> Run | None:
     """Return the run to provision for; None where nothing was found that trains or infers."""
     runs = all_runs(checkout)
-    return runs[0] if runs else None
+    return runs[0] if runs and not is_for_an_extra(checkout, runs[0]) else None
+
+
+def further_runs(checkout: Checkout) -> tuple[Run, ...]:
+    """Return the runs worth an estimate beside the one to provision for."""
+    return all_runs(checkout)[primary_run(checkout) is not None :]
 
 
 @functools.lru_cache(maxsize=4)
@@ -164,7 +170,7 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
         kind = _PROGRAM
         # What is only imported by others is no program, wherever it lies.
         level += LIBRARY if _is_library(checkout, levels, run.script) else 0
-        order = -1 if _submits(run.script) else LAST if is_shown(run.script) else order + _fame(run.script)
+        order = -1 if submits(run.script) else LAST if is_shown(run.script) else order + _fame(run.script)
     section = run.command.section if run.command else ""
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
     # A document tells the stages in their order; a folder's files come in that of their names.
@@ -241,11 +247,6 @@ def _fame(script: Source) -> int:
     stem = script.name.rpartition(".")[0]
     place = next((index for index, name in enumerate(_FAMOUS) if name in stem), len(_FAMOUS))
     return 1000 * place
-
-
-def _submits(script: Source) -> bool:
-    """Whether a program hands another one of the checkout to a cluster: then it is the one that is started."""
-    return script.code is not None and script.mentions("submitit") and "submitit" in script.code.imported()
 
 
 def _distinct(checkout: Checkout, ranks: Sequence[_Rank]) -> list[_Rank]:

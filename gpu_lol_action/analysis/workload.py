@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.behavior import (
     GPU_MODULES,
     GPU_PACKAGES,
@@ -18,24 +16,22 @@ from gpu_lol_action.analysis.cpu_bound import (
     asks_hosted_model,
     has_client,
     is_collection_of_clients,
-    only_reads,
-    stays_on_cpu,
 )
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
-from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
+from gpu_lol_action.analysis.device_use import touches_a_device
+from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
-from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
+from gpu_lol_action.analysis.runs import further_runs
 from gpu_lol_action.analysis.services import refused_gpu
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
-_DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
 # A library of which fewer modules import a GPU library than this part only offers to work with it.
 FEW_MODULES = 0.05
 FEW_OFFERING_MODULES = 0.2
@@ -56,6 +52,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     if need is None:
         why = "no file imports, and no dependency list names, a package that computes on a GPU"
+        if run is None and (aside := further_runs(checkout)[:1]):
+            why = f"only an extra needs a GPU, for `{aside[0].shown}`; what the README starts does without"
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
     if run is None and wish is not None:
         kind = "training" if rents_to_train(wish, checkout) else "inference"
@@ -90,7 +88,7 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "a hosted model answers, and only a small one for embeddings is run beside it"
     # Of a program that is not here nobody can say that it stays on the CPU.
     is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
-    if not is_away and not _touches_a_device(checkout):
+    if not is_away and not touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
 
@@ -140,6 +138,15 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     return _need_by_command(checkout, run, is_library=is_library) or native_need(checkout)
+
+
+def _launched(checkout: Checkout) -> Finding | None:
+    """Return that documentation launches a program of a library on several GPUs, where its list of packages names none for them."""
+    for run in documented_runs(checkout):
+        is_launched = run.command is not None and run.command.is_launcher and run.script is not None
+        if is_launched and run.script is not None and not _is_beside(run.script) and top_level_gpu_import(run.script):
+            return Finding("gpu.use", "yes", f"`{run.shown}` is launched on GPUs", Confidence.MEDIUM, run.evidence)
+    return None
 
 
 _HELPERS = frozenset({"utils", "util", "helpers"})
@@ -203,7 +210,7 @@ def _gpu_import(
 
 def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:
     if is_library and (run is None or run.script is None or _is_beside(run.script) or run.command is None):
-        return None
+        return _launched(checkout)
     reached = import_closure(checkout, run.script) if is_library and run is not None and run.script is not None else ()
     if reached and not any(top_level_gpu_import(source) for source in reached):
         return None  # a library's command needs what it imports, whatever other modules can do
@@ -213,67 +220,6 @@ def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -
     if tool is not None:
         return Finding("gpu.use", "yes", f"`{tool.tool}` needs one", Confidence.MEDIUM, tool.evidence)
     return None
-
-
-def _touches_a_device(checkout: Checkout) -> bool:
-    """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
-    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    used: set[str] = set()
-    stays = False
-    built_for_cpu = _built_for_cpu(checkout)
-    for source in programs:
-        found = source.code.imported() & GPU_MODULES if source.code else set()
-        if "transformers" in found and _only_splits_texts(source):
-            stays, found = True, found - {"transformers"}
-        if found & _ON_THE_CPU and "gpu_layers" not in source.text:
-            stays, found = True, found - _ON_THE_CPU
-        if found and (only_reads(source, frozenset(found)) or stays_on_cpu(source)):
-            stays, found = True, set()
-        if found & built_for_cpu:
-            stays, found = True, found - built_for_cpu
-        used |= found
-        if used - {"torch", "torchvision"}:
-            return True
-    if stays and not used and not any(c.is_tool or c.is_launcher for c in launch_commands(checkout)):
-        return False  # somebody else's runtime computes, on the CPU unless it is asked otherwise
-    if not used or any(command.is_launcher for command in launch_commands(checkout)):
-        return True
-    return any(_DEVICE.search(source.text) for source in programs)
-
-
-def _built_for_cpu(checkout: Checkout) -> frozenset[str]:
-    """Return the libraries that the lists ask for in a build without a GPU (``tensorflow-cpu``, ``torch==2.6.0+cpu``)."""
-    # Which of two builds a setup.py takes, it may decide itself.
-    told = [d for d in declared_packages(checkout) if not d.evidence.path.endswith("setup.py")]
-    told = [item for item in told if not item.is_optional and not item.group]
-    required = {package_name(item.requirement) for item in told}
-    built: set[str] = set()
-    if {"tensorflow-cpu", "tensorflow"} & required == {"tensorflow-cpu"}:
-        built |= _OF_TENSORFLOW
-    if any(package_name(item.requirement) == "torch" and _BUILT_FOR_CPU in _line(checkout, item) for item in told):
-        built |= {"torch", "torchvision", "torchaudio", "transformers", "sentence_transformers"}
-    return frozenset(built)
-
-
-def _line(checkout: Checkout, item: Declared) -> str:
-    """Return the line of a list that names a package, as it is written there."""
-    source = checkout.find(item.evidence.path)
-    lines = source.text.split("\n") if source is not None else []
-    return lines[item.evidence.line - 1] if 0 < item.evidence.line <= len(lines) else ""
-
-
-_BUILT_FOR_CPU = "+cpu"
-_OF_TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_probability"})
-_ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
-"""GGML's runtimes: nothing of a model comes to a card before they are told how many of its layers."""
-
-
-def _only_splits_texts(source: Source) -> bool:
-    """Whether a program takes tokenizers from transformers, or its reader of options, and nothing else."""
-    taken = [item for item in source.code.imports if item.module.split(".")[0] == "transformers"] if source.code else []
-    return bool(taken) and all(
-        item.names and all("oken" in name or name == "HfArgumentParser" for name in item.names) for item in taken
-    )
 
 
 def _is_beside(source: Source) -> bool:

@@ -1,0 +1,74 @@
+"""Whether anything in a checkout may reach a GPU: a library that can compute on one often stays on the CPU."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import GPU_MODULES
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cpu_bound import only_reads, stays_on_cpu
+from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.package_files import Declared
+from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.paths import Form
+
+_DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
+_BUILT_FOR_CPU = "+cpu"
+_OF_TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_probability"})
+_ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
+"""GGML's runtimes: nothing of a model comes to a card before they are told how many of its layers."""
+
+
+def touches_a_device(checkout: Checkout) -> bool:
+    """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
+    used: set[str] = set()
+    stays = False
+    built_for_cpu = _built_for_cpu(checkout)
+    for source in programs:
+        found = source.code.imported() & GPU_MODULES if source.code else set()
+        if "transformers" in found and _only_splits_texts(source):
+            stays, found = True, found - {"transformers"}
+        if found & _ON_THE_CPU and "gpu_layers" not in source.text:
+            stays, found = True, found - _ON_THE_CPU
+        if found and (only_reads(source, frozenset(found)) or stays_on_cpu(source)):
+            stays, found = True, set()
+        if found & built_for_cpu:
+            stays, found = True, found - built_for_cpu
+        used |= found
+        if used - {"torch", "torchvision"}:
+            return True
+    if stays and not used and not any(c.is_tool or c.is_launcher for c in launch_commands(checkout)):
+        return False  # somebody else's runtime computes, on the CPU unless it is asked otherwise
+    if not used or any(command.is_launcher for command in launch_commands(checkout)):
+        return True
+    return any(_DEVICE.search(source.text) for source in programs)
+
+
+def _built_for_cpu(checkout: Checkout) -> frozenset[str]:
+    """Return the libraries that the lists ask for in a build without a GPU (``tensorflow-cpu``, ``torch==2.6.0+cpu``)."""
+    # Which of two builds a setup.py takes, it may decide itself.
+    told = [d for d in declared_packages(checkout) if not d.evidence.path.endswith("setup.py")]
+    told = [item for item in told if not item.is_optional and not item.group]
+    required = {package_name(item.requirement) for item in told}
+    built: set[str] = set()
+    if {"tensorflow-cpu", "tensorflow"} & required == {"tensorflow-cpu"}:
+        built |= _OF_TENSORFLOW
+    if any(package_name(item.requirement) == "torch" and _BUILT_FOR_CPU in _line(checkout, item) for item in told):
+        built |= {"torch", "torchvision", "torchaudio", "transformers", "sentence_transformers"}
+    return frozenset(built)
+
+
+def _line(checkout: Checkout, item: Declared) -> str:
+    """Return the line of a list that names a package, as it is written there."""
+    source = checkout.find(item.evidence.path)
+    lines = source.text.split("\n") if source is not None else []
+    return lines[item.evidence.line - 1] if 0 < item.evidence.line <= len(lines) else ""
+
+
+def _only_splits_texts(source: Source) -> bool:
+    """Whether a program takes tokenizers from transformers, or its reader of options, and nothing else."""
+    taken = [item for item in source.code.imports if item.module.split(".")[0] == "transformers"] if source.code else []
+    return bool(taken) and all(
+        item.names and all("oken" in name or name == "HfArgumentParser" for name in item.names) for item in taken
+    )

@@ -1,0 +1,54 @@
+"""A GPU that only an extra of a project needs: what its README starts does without, and so does who installs it as it is.
+
+Such a project (an evaluation that may also ask a model of one's own, a client that can embed on the spot) tells of its GPU program
+in a document further down, and lists what that one needs as an extra. To rent a GPU for the rest would be waste.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import GPU_PACKAGES, top_level_gpu_import
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure
+from gpu_lol_action.analysis.package_files import Declared, package_name
+from gpu_lol_action.analysis.project_files import read_project, read_setup_cfg
+from gpu_lol_action.analysis.setup_py import read_setup_py
+
+_README = re.compile(r"readme\.\w{2,4}", re.IGNORECASE)
+
+
+def is_for_an_extra(checkout: Checkout, run: Run) -> bool:
+    """Whether a run is told of below the root alone, its GPU packages are an extra's, and the root's README starts something without them."""
+    if run.command is None or not run.command.is_documented or "/" not in run.command.said.path:
+        return False
+    if not _only_an_extra_computes(checkout):
+        return False
+    started = [each.script for each in documented_runs(checkout) if _is_of_the_readme(each)]
+    own = [script for script in started if script is not None and script.code is not None]
+    return bool(own) and not any(_computes(checkout, script) for script in own)
+
+
+def _is_of_the_readme(run: Run) -> bool:
+    return run.command is not None and _README.fullmatch(run.command.said.path) is not None
+
+
+def _computes(checkout: Checkout, script: Source) -> bool:
+    return any(top_level_gpu_import(source) for source in (script, *import_closure(checkout, script)))
+
+
+def _only_an_extra_computes(checkout: Checkout) -> bool:
+    """Whether the project at the root requires packages, none of which computes on a GPU, and an extra brings one that does."""
+    declared = _declared(checkout)
+    on_gpu = [item for item in declared if package_name(item.requirement) in GPU_PACKAGES]
+    requires = any(not item.is_optional for item in declared)
+    return requires and bool(on_gpu) and all(item.is_optional for item in on_gpu)
+
+
+def _declared(checkout: Checkout) -> list[Declared]:
+    project, config, program = (checkout.find(name) for name in ("pyproject.toml", "setup.cfg", "setup.py"))
+    return [
+        *(read_project(project).declared if project is not None else ()),
+        *(read_setup_cfg(config).declared if config is not None else ()),
+        *(read_setup_py(program).declared if program is not None else ()),
+    ]

@@ -1,0 +1,120 @@
+"""A GPU that only an extra of a project needs, and servers that only other runs start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.runs import further_runs, primary_run
+from gpu_lol_action.domain.spec import WorkloadType
+
+Build = Callable[[Mapping[str, str]], Checkout]
+
+PROJECT = (
+    '[build-system]\nrequires=["setuptools"]\n[project]\nname="judge"\ndependencies=["docker","tqdm"]\n'
+    '[project.optional-dependencies]\nlocal=["torch","transformers"]\n'
+)
+ANSWERS = (
+    "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('org/net-7b')\n"
+    "model.generate()\nif __name__ == '__main__': pass\n"
+)
+JUDGES = "import docker\nif __name__ == '__main__': docker.from_env()\n"
+FILES = {
+    "pyproject.toml": PROJECT,
+    "README.md": "# Judge\n```bash\npip install -e .\npython -m judge.run --workers 4\n```\n",
+    "judge/__init__.py": "",
+    "judge/run.py": JUDGES,
+    "judge/local/__init__.py": "",
+    "judge/local/answer.py": ANSWERS,
+    "judge/local/README.md": "```bash\npip install -e '.[local]'\npython -m judge.local.answer\n```\n",
+}
+
+
+def test_what_only_an_extra_needs_is_not_rented(checkout: Build) -> None:
+    tree = checkout(FILES)
+    analysis = analyze(tree)
+    assert primary_run(tree) is None
+    assert analysis.proposed.meta.workload_type is WorkloadType.CPU_ONLY
+    assert analysis.proposed.dependencies.requirements == ("docker", "tqdm")
+    assert [profile.name for profile in analysis.profiles] == ["answer"]
+    said = next(f.why for f in analysis.findings if f.field == "workload")
+    assert said.startswith("only an extra needs a GPU")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pyproject.toml": PROJECT.replace('"tqdm"', '"torch"')},  # everybody installs it
+        {"README.md": "# Judge\n```bash\npip install -e .\n```\n"},  # nothing else is told
+        {"judge/run.py": f"import torch\n{JUDGES}"},  # what is told computes as well
+        {"README.md": "# Judge\n```bash\npython -m judge.run\npython -m judge.local.answer\n```\n"},  # told at the root
+    ],
+)
+def test_what_the_project_itself_needs_is_rented(checkout: Build, change: Mapping[str, str]) -> None:
+    tree = checkout({**FILES, **change})
+    assert primary_run(tree) is not None
+    assert analyze(tree).proposed.meta.workload_type is not WorkloadType.CPU_ONLY
+
+
+def test_every_run_is_either_first_or_further(checkout: Build) -> None:
+    tree = checkout({**FILES, "pyproject.toml": PROJECT.replace('"tqdm"', '"torch"')})
+    assert primary_run(tree) not in further_runs(tree)
+
+
+LIBRARY = {
+    "setup.py": "from setuptools import setup\nsetup(name='fin', install_requires=['numpy', 'pandas'])\n",
+    **{f"fin/part{n}.py": "import pandas\n" for n in range(40)},
+    "fin/__init__.py": "",
+    "fin/tune/train_lora.py": "import torch\nloss.backward()\nif __name__ == '__main__': pass\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("document", "kind"),
+    [
+        ("```\ndeepspeed train_lora.py --batch_size 4\n```\n", WorkloadType.TRAINING),
+        ("```\npython other.py\n```\n", WorkloadType.CPU_ONLY),
+    ],
+)
+def test_a_program_that_is_launched_on_gpus_counts_beside_a_list_without_them(
+    checkout: Build, document: str, kind: WorkloadType
+) -> None:
+    cell = '{"cell_type": "code", "source": ["import torch\\n", "loss.backward()"], "outputs": []}'
+    tree = checkout({**LIBRARY, "lesson.ipynb": f'{{"cells": [{cell}]}}', "fin/tune/README.md": document})
+    assert analyze(tree).proposed.meta.workload_type is kind
+
+
+SERVES = (
+    "# Net\n## LMDeploy inference\n```bash\npip install lmdeploy\nlmdeploy serve api_server org/net-7b-instruct\n```\n"
+)
+OTHERS = (
+    "## SGLang\n### Installation\n```bash\npip install 'sglang[srt]>=0.4'\n```\n"
+    "## TGI\n```\ndocker run --gpus all ghcr.io/huggingface/text-generation-inference:2.0 --model-id org/net-7b-instruct\n```\n"
+)
+
+
+def test_only_the_server_that_is_started_is_installed(checkout: Build) -> None:
+    spec = analyze(checkout({"README.md": SERVES + OTHERS})).proposed
+    assert [line for line in spec.dependencies.requirements if line.startswith(("lmdeploy", "sglang"))] == ["lmdeploy"]
+    assert "text-generation-inference" not in (spec.environment.base_image or "")
+
+
+def test_a_server_that_is_the_run_keeps_its_image(checkout: Build) -> None:
+    only = "# Net\n" + OTHERS[OTHERS.index("## TGI") :]
+    spec = analyze(checkout({"README.md": only})).proposed
+    assert "text-generation-inference" in (spec.environment.base_image or "")
+
+
+def test_a_server_for_what_was_trained_is_not_installed_to_train(checkout: Build) -> None:
+    text = "# Tune\n```bash\npip install -r requirements.txt\npython train.py\n```\n### Inference\n```bash\npip install vllm\n```\n"
+    files = {
+        "README.md": text,
+        "requirements.txt": "torch\n",
+        "train.py": "import torch\nloss.backward()\nif __name__ == '__main__': pass\n",
+    }
+    assert analyze(checkout(files)).proposed.dependencies.requirements == ("torch",)
+    used = {**files, "train.py": "import vllm\n" + files["train.py"]}
+    assert "vllm" in analyze(checkout(used)).proposed.dependencies.requirements
