@@ -23,7 +23,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.records import record
 from gpu_lol_action.domain.finding import Evidence
 
-MAX_CONFIG_BYTES = 128 * 1024
+MAX_CONFIG_BYTES = 256 * 1024
 MAX_SETTINGS = 2000
 MAX_DEPTH = 40
 MAX_KEY = 100

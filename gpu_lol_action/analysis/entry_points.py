@@ -22,6 +22,7 @@ from gpu_lol_action.analysis.import_graph import import_closure, local_imports, 
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
+from gpu_lol_action.analysis.linked_configs import linked_config
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
@@ -174,7 +175,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         behavior = by_words(command) if trains else Behavior.INFERS
     if behavior is Behavior.NEITHER:
         return None
-    configs = configs or own_configs(checkout, script)
+    configs = configs or linked_config(checkout, command) or own_configs(checkout, script)
     options = by_long_names(checkout, script, command.options)
     return Run(behavior, command.evidence, command, script, configs, options)
 

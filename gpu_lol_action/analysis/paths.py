@@ -38,7 +38,7 @@ SKIPPED_FOLDERS = frozenset({
     ".eggs", "htmlcov", "bower_components",
 })  # fmt: skip
 # Read, but never for the workload.
-_ASIDE_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests", "fixtures", "docs", "doc", ".github",
+_ASIDE_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests", "fixtures", "test_fixtures", "testdata", "test_data", "docs", "doc", ".github",
                             ".circleci", ".gitlab", "benchmark", "benchmarks", "build", "dist", ".claude", "site"})  # fmt: skip
 _ASIDE_FILES = re.compile(r"(?:test_[^/]*|[^/]*_test|conftest|noxfile|setup_test[^/]*)\.py")
 _LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "pdm.lock", "pixi.lock",

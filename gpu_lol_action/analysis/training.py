@@ -28,6 +28,9 @@ _BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
            "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_context_width", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "maxlen")  # fmt: skip
+_HOLDS = (
+    "max_sequence_length",
+)  # the positions that a network has: what its texts are cut to, where nothing says shorter
 _ANY_TEXT = "maxlen"  # Keras's word, of any text that a function cuts
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
 _READS = re.compile(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
@@ -102,7 +105,8 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     said = _number("training.sequence_length", scope, names, 16, 2_000_000)
     if run.behavior is not Behavior.TRAINS:
         return said
-    return answered_length(scope, whole) or said or prepared_length(checkout, run)
+    said = answered_length(scope, whole) or said
+    return said or _number("training.sequence_length", scope, _HOLDS, 16, 2_000_000) or prepared_length(checkout, run)
 
 
 def _is_something_else(checkout: Checkout, scope: Scope, name: str) -> bool:

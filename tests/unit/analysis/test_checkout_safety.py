@@ -295,7 +295,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("stairs.yaml", "".join(f"{' ' * depth}a:\n" for depth in range(450)), "nested too deeply"),
         ("many.yaml", "learning_rate: 1\n" * 7000, ""),
         ("broken.yaml", "learning_rate: 1\noptimizer: [\n}", "not valid JSON or YAML"),
-        ("large.yaml", "a: 1\n" * 40_000, "over 128 KiB, so not read as configuration"),
+        ("large.yaml", "a: 1\n" * 60_000, "over 256 KiB, so not read as configuration"),
         ("deep.json", '{"a":' * 20_000, "nested too deeply for a configuration"),
         ("broken.json", '{"a": 1', "not valid JSON or YAML"),
         ("huge.json", '{"learning_rate": 1e999999, "optimizer": ' + "9" * 100_000 + "}", ""),

@@ -276,3 +276,14 @@ def test_quantized_weights_are_not_trained_themselves(checkout: Build) -> None:
     )
     for bits, method in (("", "full"), (", load_in_8bit=True", "lora"), (", load_in_4bit=True", "qlora")):
         assert said(analyzed(checkout, {"train.py": code.format(bits=bits)}), "training.method") == method
+
+
+@pytest.mark.parametrize(("option", "length"), [("", "4096"), ("parser.add_argument('--max_length', default=256)\n", "256")])
+def test_texts_are_as_long_as_a_network_holds_where_nothing_says_shorter(
+    checkout: Build, option: str, length: str
+) -> None:
+    program = f"import torch\n{option}loss.backward()\nif __name__ == '__main__': pass\n"
+    config = "model:\n  d_model: 4096\n  n_layers: 32\n  n_heads: 32\n  max_sequence_length: 4096\nbatch_size: 2\n"
+    readme = "```\npython train.py configs/net.yaml\n```\n"
+    analysis = analyzed(checkout, {"train.py": program, "configs/net.yaml": config, "README.md": readme})
+    assert value_of_best(analysis.findings, "training.sequence_length") == length
