@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.card_sizes import LEAST_SHARE, size_class_gb
-from gpu_lol_action.domain.environment import cost_usd
+from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.domain.gpus import (
     Accelerator,
     AcceleratorRequest,
