@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from gpu_lol_action.domain.patterns import regex
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -35,9 +37,9 @@ BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
 # libyaml's reader is ten times as fast, and where it is missing, PyYAML's own gives the same events.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 BROKEN_TABLE = "not valid TOML, so not understood"
-_TABLE = re.compile(r"\s*\[{1,2}\s*([\w.\"' -]{1,200}?)\s*\]{1,2}\s*(?:#.*)?$")
-_KEY = re.compile(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_TABLE = regex(r"\s*\[{1,2}\s*([\w.\"' -]{1,200}?)\s*\]{1,2}\s*(?:#.*)?$")
+_KEY = regex(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
+_QUOTED = regex(r'"((?:[^"\\]|\\.)*)"')
 
 
 @record(frozen=True, slots=True)

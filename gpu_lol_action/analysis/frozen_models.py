@@ -15,22 +15,23 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 MAX_MODULES = 40
 MAX_LINES_ABOVE = 300
 _MODEL = r"(?:self\.)?(?:\w{1,20}_)?(?:llm|lm|llama|lang(?:uage)?_?(?:model|encoder)|opt|gpt|t5|vicuna)(?:_model)?(?:\.model)?"
-_FROZEN = re.compile(
+_FROZEN = regex(
     rf"\bfor\s+\w+(?:\s*,\s*\w+)?\s+in\s+{_MODEL}\.(?:named_)?parameters\(\)\s*:\s*(?:#[^\n]{{0,200}})?\s*\w+\.requires_grad\s*=\s*False"
     rf"|(?<![\w.]){_MODEL}\.requires_grad_\(False\)"
 )
 # The whole model, and right behind it the parts that are trained.
-_ALL_BUT_PARTS = re.compile(
+_ALL_BUT_PARTS = regex(
     r"(?<![\w.])(\w{0,20}model)\.requires_grad_\(False\)(?:[^\n]{0,200}\n){1,12}?\s*\1\.[\w.]{1,60}\.requires_grad_\(True\)"
 )
-_IF = re.compile(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
-_OTHERWISE = re.compile(r"(?:elif\b.*|else\s*):")
-_OTHER_BLOCK = re.compile(r"(?:for|while|with|try|def|class|async)\b")
-_TOLD_BY_HELPERS = re.compile(r"(?:^|[/_])(?:tests?|vision|image|clip|vae|reward|critic|ref)(?:[/_.]|$)")
+_IF = regex(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
+_OTHERWISE = regex(r"(?:elif\b.*|else\s*):")
+_OTHER_BLOCK = regex(r"(?:for|while|with|try|def|class|async)\b")
+_TOLD_BY_HELPERS = regex(r"(?:^|[/_])(?:tests?|vision|image|clip|vae|reward|critic|ref)(?:[/_.]|$)")
 
 
 def frozen_language_model(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

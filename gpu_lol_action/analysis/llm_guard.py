@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.differences import complete
 from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators, find_accelerator
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.redaction import clean_text
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, WorkloadType
@@ -29,8 +30,8 @@ MOST_CARDS = 8
 MAX_ANSWER_CHARACTERS = 20_000
 MAX_REASON_CHARACTERS = 300
 MAX_MODEL_CHARACTERS = 60
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_THOUGHTS = regex(r"<think>.*?</think>", re.DOTALL)
+_FENCE = regex(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _QUOTES = str.maketrans({"`": "'", "“": "'", "”": "'"})
 NOWHERE = Evidence("")
 

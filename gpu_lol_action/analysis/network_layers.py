@@ -27,6 +27,7 @@ from gpu_lol_action.analysis.network_weights import (
     recurrent_weights,
     weights_of,
 )
+from gpu_lol_action.domain.patterns import regex
 
 _CURVED = frozenset(
     {"GELU", "SiLU", "Swish", "Mish", "Sigmoid", "Tanh", "ELU", "SELU", "Hardswish", "Softplus", "PReLU", "QuickGELU", "CELU", "LogSigmoid",
@@ -39,7 +40,7 @@ _OTHERS = frozenset({"Embedding", "EmbeddingBag", "Embed", "Upsample", "UpSampli
                      "ZeroPadding2D", "Mlp", "PatchEmbed", "Concatenate", "Bilinear"})  # fmt: skip
 LONGEST_SIDE, LONGEST_WAVE = 8192.0, 2.0**20
 """Pixels of a picture, samples of a sound: an output that is longer was not understood."""
-_KERAS = re.compile(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
+_KERAS = regex(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
 
 
 def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Layer | None:

@@ -6,18 +6,19 @@ import ast
 import re
 
 from gpu_lol_action.analysis.network_values import UNKNOWN, Value
+from gpu_lol_action.domain.patterns import regex
 
 WORDS = 32_000
 """Entries of a vocabulary that nothing says: Llama 2's, and what subword tokenizers are mostly trained to."""
 CHARACTERS = 128
 """Entries of one of characters: those of English texts with their signs (Tiny Shakespeare has 65)."""
-_LETTERS = re.compile(r"(?:all_)?(?:\w+_)?(?:chars?|charset|characters|letters|alphabet)", re.IGNORECASE)
-_SIZE = re.compile(
+_LETTERS = regex(r"(?:all_)?(?:\w+_)?(?:chars?|charset|characters|letters|alphabet)", re.IGNORECASE)
+_SIZE = regex(
     r"(?:\w+_)?voc(?:ab(?:ulary)?)?s?_?(?:\w+_)?(?:size|len|length|num|dim)s?|(?:num|n|len)_?(?:\w+_)?(?:vocab(?:ulary)?|words?)(?:_size)?"
     r"|ntokens?|get_vocab_size|(?:n_)?vocab_n",
     re.IGNORECASE,
 )
-_HOLDER = re.compile(
+_HOLDER = regex(
     r"(?:\w+_)?(?:vocab(?:ulary)?|tokeni[sz]er|dictionary|itos|stoi|(?:word|token|char)(?:2|_to_)(?:id|ix|idx|index)|word_index|word_map)s?"
     r"(?:_(?:src|tgt|trg|en|de|in|out))?",
     re.IGNORECASE,

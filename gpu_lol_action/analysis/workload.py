@@ -34,8 +34,9 @@ from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.services import refused_gpu
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
-_DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
+_DEVICE = regex(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
 # A library of which fewer modules import a GPU library than this part only offers to work with it.
 FEW_MODULES = 0.05
 FEW_OFFERING_MODULES = 0.2

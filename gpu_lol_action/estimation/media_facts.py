@@ -15,9 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
+from gpu_lol_action.domain.patterns import regex
+
 # timm's and torchvision's words for the size that a network's name states in pixels.
-_STATED_SIZE = re.compile(r"[_-](?:224|256|288|320|336|384|448|512|518|576|600|640|768|896|1024|1280)(?=$|[_.-])")
-_SUFFIX = re.compile(r"\.(?:pt|pth|yaml|yml|onnx|engine|safetensors|ckpt|weights)$")
+_STATED_SIZE = regex(r"[_-](?:224|256|288|320|336|384|448|512|518|576|600|640|768|896|1024|1280)(?=$|[_.-])")
+_SUFFIX = regex(r"\.(?:pt|pth|yaml|yml|onnx|engine|safetensors|ckpt|weights)$")
 # Names of other libraries for what the table has.
 _SAME: tuple[tuple[str, str], ...] = (
     (r"yolo[-_]?(?:v)?11", "yolo11"), (r"yolo[-_]?(?:v)?12", "yolo12"), (r"yolo[-_]?(?:v)?26", "yolo26"),
