@@ -5,14 +5,13 @@ The table is ``data/model_params.csv`` (sources in ``data/SOURCES.md``).
 
 from __future__ import annotations
 
-import csv
 import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import resources
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.tables import table_rows
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
 
 # What quantizers, trainers and mirrors add to a model's name without changing its size.
@@ -141,8 +140,7 @@ def shape_model(name: str, *, layers: int, hidden_size: int, vocabulary: int, he
 
 @functools.cache
 def _table() -> Mapping[str, ModelFacts]:
-    text = resources.files("gpu_lol_action").joinpath("data/model_params.csv").read_text(encoding="utf-8")
-    return {row["model_id"].lower(): _facts(row) for row in csv.DictReader(text.splitlines())}
+    return {row["model_id"].lower(): _facts(row) for row in table_rows("model_params.csv")}
 
 
 @functools.cache
