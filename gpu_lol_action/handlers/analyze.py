@@ -57,8 +57,8 @@ def describe_folder(
         return spec_yaml.rstrip("\n")
     # Late, and not with all other comments: JSON and YAML need no templates, and the terminal needs those of proposals alone.
     from gpu_lol_action.handlers.propose_smoke import smoke_cost
+    from gpu_lol_action.render.analysis_report import analysis_case, analysis_report
     from gpu_lol_action.render.analysis_text import render_analysis
-    from gpu_lol_action.render.proposals import analysis_case, analysis_report
 
     case = analysis_case(
         analysis=head.analysis,
