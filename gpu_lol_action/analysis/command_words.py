@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 
+from gpu_lol_action.analysis.shell_words import shell_words
 from gpu_lol_action.domain.patterns import regex
 
 # What may stand before an installer: of Dockerfiles, shells, prompts, notebooks, lists of steps; and what runs a program.
@@ -50,7 +50,7 @@ def split_words(text: str) -> list[str]:
     """Return the words of a command as a shell does, without its comment; a quote that does not end is only a sign."""
     text = _BRACES.sub("$", re.sub(r"\s#\s.*", "", text[:2000]))
     try:
-        return shlex.split(text)
+        return shell_words(text)
     except ValueError:
         return [word.strip("\"'") for word in text.split()]
 

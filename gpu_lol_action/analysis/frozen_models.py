@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.dead_branches import decided
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, values_of
@@ -28,6 +29,7 @@ _FROZEN = regex(
 _ALL_BUT_PARTS = regex(
     r"(?<![\w.])(\w{0,20}model)\.requires_grad_\(False\)(?:[^\n]{0,200}\n){1,12}?\s*\1\.[\w.]{1,60}\.requires_grad_\(True\)"
 )
+_WHOLE = ".requires_grad_(False)"
 _IF = regex(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
 _OTHERWISE = regex(r"(?:elif\b.*|else\s*):")
 _OTHER_BLOCK = regex(r"(?:for|while|with|try|def|class|async)\b")
@@ -45,13 +47,20 @@ def frozen_language_model(checkout: Checkout, run: Run, scope: Scope) -> Finding
     for source in import_closure(checkout, run.script)[:MAX_MODULES]:
         if source.form is not Form.PYTHON or "requires_grad" not in source.text or _TOLD_BY_HELPERS.search(source.path):
             continue
-        for pattern in (_FROZEN, _ALL_BUT_PARTS):
-            for found in pattern.finditer(source.text):
-                line = source.text.count("\n", 0, found.start()) + 1
-                if _is_surely_reached(source, line, scope, values):
-                    why = "the language model is frozen, and layers beside it are trained"
-                    return Finding("training.method", "lora", why, Confidence.MEDIUM, Evidence(source.path, line))
+        for line in _freezing_lines(source):
+            if _is_surely_reached(source, line, scope, values):
+                why = "the language model is frozen, and layers beside it are trained"
+                return Finding("training.method", "lora", why, Confidence.MEDIUM, Evidence(source.path, line))
     return None
+
+
+@remembered
+def _freezing_lines(source: Source) -> tuple[int, ...]:
+    """Return where a program freezes a language model: the same for every run that comes by."""
+    text = source.text
+    starts = [found.start() for found in _FROZEN.finditer(text)] if "parameters()" in text or _WHOLE in text else []
+    starts += [found.start() for found in _ALL_BUT_PARTS.finditer(text)] if _WHOLE in text else []
+    return tuple(text.count("\n", 0, start) + 1 for start in starts)
 
 
 def _is_surely_reached(source: Source, line: int, scope: Scope, values: Mapping[str, str]) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.shell_words import shell_words
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.domain.patterns import regex
 
@@ -68,7 +68,7 @@ def split_words(text: str) -> list[str]:
     """Return a command's words as a shell would; by blanks where its quotes do not close."""
     text = without_comment(text)
     try:
-        words = shlex.split(text)
+        words = shell_words(text)
     except ValueError:
         words = text.split()
     # `[script.py]` is how a manual shows what may stand there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 
 from gpu_lol_action.analysis.network_values import UNKNOWN, Value
@@ -29,7 +30,13 @@ def named_size(name: str, value: Value) -> Value:
     """Return the usual size of a vocabulary where the name says that it is one and nothing says how large; else the value."""
     if value is not UNKNOWN and not (isinstance(value, int) and value == -1):  # "defined later by the tokenizer"
         return value
-    return WORDS if len(name) < 64 and _SIZE.fullmatch(name) else value
+    return WORDS if _is_size(name) else value
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_size(name: str) -> bool:
+    # Every unknown name of a program is asked about, most of them again and again.
+    return len(name) < 64 and _SIZE.fullmatch(name) is not None
 
 
 def called_size(node: ast.Call, value: Value) -> Value:
