@@ -34,7 +34,7 @@ from gpu_lol_action.domain.change import RunChange, is_worth_saying  # noqa: E40
 from gpu_lol_action.domain.policy import Policy  # noqa: E402
 from gpu_lol_action.domain.request import PullRequest, Repository  # noqa: E402
 from gpu_lol_action.domain.spec_text import write_spec  # noqa: E402
-from gpu_lol_action.handlers.reading import Compared, Fetched, conclude_change  # noqa: E402
+from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_change  # noqa: E402
 from gpu_lol_action.render import comments  # noqa: E402
 
 CASES = ROOT / "benchmarks" / "data" / "changes.jsonl"

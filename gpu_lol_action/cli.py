@@ -6,7 +6,6 @@ import atexit
 import gc
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -76,6 +75,8 @@ def _run(words: Sequence[str]) -> int:
         print(_told(error), file=sys.stderr)
         ending = error.ending
     except Exception as error:  # noqa: BLE001  our bug: it has an exit code of its own, and the stack is for a report
+        import traceback  # late: it is not for every run
+
         traceback.print_exception(error)
         print("gpu-lol: failed on a fault of its own. `gpu-lol status` shows what may still run.", file=sys.stderr)
         ending = Ending.INTERNAL_ERROR

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.placement import need_of
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.what_if import Alternative, Lever, LineEdit
 from gpu_lol_action.estimation.levers import Variant, tried
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
@@ -45,7 +46,7 @@ _WORDS = {
         ("adamw_hf", "adamw_bnb_8bit"),
     ),
 }
-_NAMED = re.compile(r"`([^`\s]{1,80})`")
+_NAMED = regex(r"`([^`\s]{1,80})`")
 
 
 def alternatives(

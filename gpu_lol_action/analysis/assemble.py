@@ -28,7 +28,7 @@ from gpu_lol_action.analysis import (
 )
 from gpu_lol_action.analysis.alternatives import alternatives
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.differences import complete, differences
+from gpu_lol_action.analysis.differences import complete, differences, file_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.image_choice import fitted, image_for
 from gpu_lol_action.analysis.least_size import least_gb
@@ -41,9 +41,7 @@ from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
-from gpu_lol_action.domain.spec_yaml import parse_spec_file
 from gpu_lol_action.domain.what_if import Alternative
 from gpu_lol_action.estimation.compatibility import ImageChoice
 from gpu_lol_action.estimation.model_facts import ModelFacts
@@ -90,7 +88,7 @@ def analyze(
     tree says, any other behind it.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
-    file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
+    file = file_of(spec_text)
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
     tree = detect_tree(checkout)
     run = primary_run(checkout)

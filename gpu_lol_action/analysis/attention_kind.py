@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.vram_activations import COMPOSED
 
 FIELD = "training.attention"
@@ -22,12 +23,10 @@ _MASKS = ("masked_fill", "masked_fill_", "make_causal_mask", "combine_masks")
 
 
 MAX_MODULES = 20
-_GRAPH = re.compile(
-    r"\btf\.(?:contrib\b|placeholder\b|Session\b|get_variable\b|train\.\w{2,20}Optimizer\b|estimator\.)"
-)
+_GRAPH = regex(r"\btf\.(?:contrib\b|placeholder\b|Session\b|get_variable\b|train\.\w{2,20}Optimizer\b|estimator\.)")
 _CHOICES = ("attn_impl", "attn_implementation", "attention_impl", "attn_backend", "attention_backend", "attention_type")
 _SWITCHES = ("use_flash_attn", "flash_attn", "use_flash_attention", "flash_attention", "use_flash")
-_KERNELS = re.compile(r"flash|sdpa|triton|xformers|flex|cudnn|fused|sparse|sliding|linear", re.IGNORECASE)
+_KERNELS = regex(r"flash|sdpa|triton|xformers|flex|cudnn|fused|sparse|sliding|linear", re.IGNORECASE)
 
 
 def _is_told_to_fuse(scope: Scope) -> bool:

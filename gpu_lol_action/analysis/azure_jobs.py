@@ -10,15 +10,16 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.domain.patterns import regex
 
-_KEYS = (re.compile(r"^command:", re.MULTILINE), re.compile(r"^(?:environment|compute|code):", re.MULTILINE))
+_KEYS = (regex(r"^command:", re.MULTILINE), regex(r"^(?:environment|compute|code):", re.MULTILINE))
 _SCHEMA = "azuremlschemas"
-_COMMAND = re.compile(r"command:[ \t]*(.*)$")
-_BLOCK = re.compile(r"([|>])[-+]?[ \t]*$")
-_PROCESSES = re.compile(r"^[ \t]+process_count_per_instance:[ \t]*[\"']?(\d{1,2})\b", re.MULTILINE)
-_INSTANCES = re.compile(r"^[ \t]+instance_count:[ \t]*[\"']?(\d{1,3})\b", re.MULTILINE)
-_INPUT = re.compile(r"\$\{\{\s*inputs\.(\w{1,60})\s*\}\}")
-_GIVEN = re.compile(r"^[ \t]+(\w{1,60}):[ \t]+([^\s#{\[][^#\n]{0,200})", re.MULTILINE)
+_COMMAND = regex(r"command:[ \t]*(.*)$")
+_BLOCK = regex(r"([|>])[-+]?[ \t]*$")
+_PROCESSES = regex(r"^[ \t]+process_count_per_instance:[ \t]*[\"']?(\d{1,2})\b", re.MULTILINE)
+_INSTANCES = regex(r"^[ \t]+instance_count:[ \t]*[\"']?(\d{1,3})\b", re.MULTILINE)
+_INPUT = regex(r"\$\{\{\s*inputs\.(\w{1,60})\s*\}\}")
+_GIVEN = regex(r"^[ \t]+(\w{1,60}):[ \t]+([^\s#{\[][^#\n]{0,200})", re.MULTILINE)
 
 
 def is_azure_job(text: str) -> bool:

@@ -22,16 +22,17 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_version import python_wishes
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.compatibility import image_contents, is_gpu_image
 from gpu_lol_action.estimation.package_pairs import allows, pinned
 from gpu_lol_action.estimation.torch_releases import torch_releases
 
-_FROM = re.compile(r"^\s*FROM\s+(?:--platform=\S+\s+)?(\S+)", re.IGNORECASE)
-_IMAGE = re.compile(r"[a-z0-9][\w./:@-]{1,200}", re.IGNORECASE)
+_FROM = regex(r"^\s*FROM\s+(?:--platform=\S+\s+)?(\S+)", re.IGNORECASE)
+_IMAGE = regex(r"[a-z0-9][\w./:@-]{1,200}", re.IGNORECASE)
 # No Python in it: a compiler and CUDA to build on. What is built there is what the image of a framework holds ready-made.
-_BARE_CUDA = re.compile(r"(?:^|/)cuda:(\d{1,2}\.\d)[\w.]*-(?:(cudnn\d*)-)?(devel|runtime|base)")
+_BARE_CUDA = regex(r"(?:^|/)cuda:(\d{1,2}\.\d)[\w.]*-(?:(cudnn\d*)-)?(devel|runtime|base)")
 _BUILT_PER_CUDA = frozenset({"torch", "torchvision", "torchaudio", "jaxlib", "jax"})
-_NOT_FOR_PROGRAMS = re.compile(r"/driver:|/k8s|container-toolkit|dcgm|tritonserver:[\w.-]*-sdk")
+_NOT_FOR_PROGRAMS = regex(r"/driver:|/k8s|container-toolkit|dcgm|tritonserver:[\w.-]*-sdk")
 _PUBLIC_HOSTS = frozenset({"docker.io", "nvcr.io", "ghcr.io", "quay.io", "gcr.io", "public.ecr.aws", "mcr.microsoft.com",
                            "registry.hub.docker.com", "index.docker.io", "huggingface.co"})  # fmt: skip
 _FRAMEWORKS = {
@@ -41,7 +42,7 @@ _FRAMEWORKS = {
     "vllm": "vllm",
     "jax": "jax",
 }
-_BUILD = re.compile(r"(?:\+|/|-)cu(\d{2})(\d)(?!\d)")
+_BUILD = regex(r"(?:\+|/|-)cu(\d{2})(\d)(?!\d)")
 
 
 def detect(checkout: Checkout) -> list[Finding]:

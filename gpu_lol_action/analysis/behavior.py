@@ -7,6 +7,7 @@ import re
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_code import BROUGHT, Call, Import, PythonCode
+from gpu_lol_action.domain.patterns import regex
 
 # Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here.
 GPU_MODULES = frozenset({
@@ -40,11 +41,11 @@ _TRAINING_CALLS = frozenset({
 _TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",
                              "fairseq_cli.train", "trlx.train", "tf.gradients"})  # fmt: skip
 _PLACES = frozenset({"model", "config", "config_params", "dist_init_required"})
-_OPTIMIZERS = re.compile(r"(?:torch\.optim|transformers|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
+_OPTIMIZERS = regex(r"(?:torch\.optim|transformers|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
                          r"(?:\w*Optimizer|Adam\w*|adam\w*|SGD|sgd|RMSprop|rmsprop|Adafactor|adafactor|Lion|lion|LAMB|lamb)")  # fmt: skip
 _MORE_OPTIMIZERS = ("Adagrad", "Adadelta", "RAdam", "NAdam", "LBFGS", "DiffGrad", "AdamP")
-_OPTIMIZER_CALL = re.compile(rf"(?:torch\.optim|optim)\.(?:Adam\w*|SGD|RMSprop|{'|'.join(_MORE_OPTIMIZERS)})")
-_TRAINER = re.compile(
+_OPTIMIZER_CALL = regex(rf"(?:torch\.optim|optim)\.(?:Adam\w*|SGD|RMSprop|{'|'.join(_MORE_OPTIMIZERS)})")
+_TRAINER = regex(
     r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config|LightningCLI)"
 )
 # The last words of all calls that may train, for a first look at a program's text.
@@ -55,17 +56,15 @@ _OPTIMIZER_WORDS = ("*Optimizer", "Adam", "AdamW", "Adamax", "Adam8bit", "AdamW8
                     "rmsprop", "Adafactor", "adafactor", "Lion", "lion", "LAMB", "lamb")  # fmt: skip
 # The main function of a module that is named for training.
 _STARTING_WORDS = ("cli_main", "main", "trainer")
-_STARTS_TRAINING = re.compile(r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main")
+_STARTS_TRAINING = regex(r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main")
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
      "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain"}
 )  # fmt: skip
 # What is fitted and learns nothing on a GPU: an index, a vectorizer, a scaler (``vector_index.fit(vectors, documents)``).
-_NO_NETWORK = re.compile(
-    r"index|vectori[sz]er|tf_?idf|scaler|binari[sz]er|imputer|pca|kmeans|cluster|tokeni[sz]er|encoder$"
-)
+_NO_NETWORK = regex(r"index|vectori[sz]er|tf_?idf|scaler|binari[sz]er|imputer|pca|kmeans|cluster|tokeni[sz]er|encoder$")
 # Owners of a plain ``train()`` that trains: a trainer, an estimator, an engine's runner. ``model.train()`` only sets a mode.
-_TRAIN_OWNERS = re.compile(r"trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$")
+_TRAIN_OWNERS = regex(r"trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$")
 # How long agents learn, as libraries of reinforcement learning call it.
 _LEARNS_FOR = ("total_timesteps", "num_learning_iterations", "total_steps", "num_env_steps")
 _INFERENCE_CALLS = frozenset({
@@ -79,7 +78,7 @@ _LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint",
           "SamPredictor")  # fmt: skip
 
 _BOOSTING = frozenset({"xgboost", "lightgbm", "catboost"})
-_ON_GPU = re.compile(r"(?:device|device_type|task_type)=(?:cuda|gpu)(?::\d+)?|(?:tree_method|predictor)=gpu_\w+")
+_ON_GPU = regex(r"(?:device|device_type|task_type)=(?:cuda|gpu)(?::\d+)?|(?:tree_method|predictor)=gpu_\w+")
 
 
 class Behavior(enum.Enum):

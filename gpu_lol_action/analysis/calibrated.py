@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from gpu_lol_action.analysis.differences import complete, differences
+from gpu_lol_action.analysis.differences import complete, differences, file_of
 from gpu_lol_action.analysis.lagging import FIELD
 from gpu_lol_action.analysis.measured_run import takes_all
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Confidence
-from gpu_lol_action.domain.measured import MeasuredRun
-from gpu_lol_action.domain.policy import SPEC_PATH
-from gpu_lol_action.domain.spec_yaml import parse_spec_file
 from gpu_lol_action.estimation.calibration import calibrate
+
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.measured import MeasuredRun
 
 
 def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str | None) -> Analysis:
@@ -33,7 +34,7 @@ def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str |
         for each in analysis.findings
     )
     proposed = replace(analysis.proposed, hardware=asking_for(analysis.proposed.hardware, required))
-    file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
+    file = file_of(spec_text)
     return replace(
         analysis,
         breakdown=breakdown,

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 MOST_LINES = 4000
 """Compared line by line between what both have in common at their ends; of more, all that lies between counts as touched."""
 REACH = 80
 """Lines below a statement's first in which its arguments are looked for."""
 
-_NAMED = re.compile(r"`([^`\s]{1,80})`")
+_NAMED = regex(r"`([^`\s]{1,80})`")
 
 
 def touched_lines(old: str, new: str) -> tuple[int, ...]:

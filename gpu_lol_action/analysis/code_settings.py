@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.python_names import Names
 from gpu_lol_action.analysis.python_tree import ENTRY, LEAST_ENTRIES
 from gpu_lol_action.analysis.python_values import Value
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 # What tells one model from another: where several functions or classes of a file set it, each is one model of many.
 _TELLING = frozenset({
@@ -22,12 +23,10 @@ _TELLING = frozenset({
     "pretrained_model_name_or_path", "arch",
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.
-_FOR_TRIALS = re.compile(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
+_FOR_TRIALS = regex(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
 _OVER_DATA = frozenset({"map", "map_batches"})
-_LOADER = re.compile(r"(?:Data|_|^)[Ll]oader$")
-_JUDGED = re.compile(
-    r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$"
-)
+_LOADER = regex(r"(?:Data|_|^)[Ll]oader$")
+_JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$")
 _NUMBERS = frozenset({"dtype", "torch_dtype"})
 _NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
 

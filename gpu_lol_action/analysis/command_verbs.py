@@ -9,22 +9,21 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
-TRAINING_TARGET = re.compile(
-    r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE
-)
+TRAINING_TARGET = regex(r"(?:^|[/_.\s-])(?:train|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain|ppo|lora)", re.IGNORECASE)
 # What BERT's example programs are called, in every library that took them over.
-_EXAMPLE_PROGRAM = re.compile(
+_EXAMPLE_PROGRAM = regex(
     r"run_(?:tf_)?(?:classifier|squad|pre_?train(?:ing)?|glue|ner|mlm|clm|qa|swag|race|language_modeling)\w*\.py"
 )
-_TRAINING_PROGRAM = re.compile(r"(?:\w+_)?(?:pre_?)?train(?:er)?(?:_|\.py)")
+_TRAINING_PROGRAM = regex(r"(?:\w+_)?(?:pre_?)?train(?:er)?(?:_|\.py)")
 _MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type", "opr", "op", "operation", "cmd", "command", "func",
           "run_type")  # fmt: skip
 """Options that say which of its works a program is to do."""
-_TRAINING_MODE = re.compile(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
-_SERVING_MODE = re.compile(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
-_JUDGES = re.compile(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
-SERVING_TARGET = re.compile(
+_TRAINING_MODE = regex(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
+_SERVING_MODE = regex(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
+_JUDGES = regex(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
+SERVING_TARGET = regex(
     r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
     r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
@@ -35,15 +34,15 @@ _TRAINING_VERBS = frozenset(
 )
 _OF_VERBS = frozenset({"swift", "megatron", "trl", "llamafactory-cli", "axolotl", "litgpt", "xtuner"})
 # What a library's module does, by its last word, where the library is not here.
-_MODULE_TRAINS = re.compile(
+_MODULE_TRAINS = regex(
     r"(?:^|_)(?:train|trainer|pre_?train|fine_?tune|finetuning|sft|dpo|kto|orpo|grpo|ppo|dapo|rloo|rm|reward|distill)(?:_|$)"
 )
-_MODULE_INFERS = re.compile(r"(?:^|_)(?:generat(?:e|ion|or)|infer(?:ence)?|serve|server|rollout|chat|predict)(?:_|$)")
-_MODULE_BESIDE = re.compile(
+_MODULE_INFERS = regex(r"(?:^|_)(?:generat(?:e|ion|or)|infer(?:ence)?|serve|server|rollout|chat|predict)(?:_|$)")
+_MODULE_BESIDE = regex(
     r"(?:^|_)(?:eval\w*|test|merge\w*|convert\w*|data\w*|prepare\w*|preprocess\w*|export\w*|tokeni\w+)(?:_|$)"
 )
-_NAMES_MODEL = re.compile(r"(?:^|[._])(?:model|llm|actor|pretrain|partial_pretrain|checkpoint|hf_ckpt|init)(?:$|[._])")
-_NAMES_STEP = re.compile(
+_NAMES_MODEL = regex(r"(?:^|[._])(?:model|llm|actor|pretrain|partial_pretrain|checkpoint|hf_ckpt|init)(?:$|[._])")
+_NAMES_STEP = regex(
     r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path|train_set)$|batch_size"
 )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
+
+from gpu_lol_action.analysis.shell_words import shell_words
+from gpu_lol_action.domain.patterns import regex
 
 # What may stand before an installer: of Dockerfiles, shells, prompts, notebooks, lists of steps; and what runs a program.
-_BEFORE = re.compile(
+_BEFORE = regex(
     r"(?:RUN|sudo(?:\s+-\w+)*|exec|time|then|do|else|if|while|until|command|env|nice|nohup|yes|timeout\s+\S+|"
     r"--\w[\w-]*=\S+|\w+=(?:\"[^\"]*\"|'[^']*'|\S*)|(?:uv|poetry|pdm|pipenv|hatch|rye)\s+run|"
     r"(?:conda|mamba|micromamba)\s+run(?:\s+(?:-[np]|--name|--prefix)\s+\S+|\s+--[\w-]+(?:=\S+)?)*|\S+\s+(?:-[A-Zuq]\s+)*-m|"
@@ -14,7 +16,7 @@ _BEFORE = re.compile(
 )
 _MAX_BEFORE = 12
 # A program may be named with its folder: /opt/venv/bin/pip.
-_FOLDER = re.compile(r"[~$\w./{}-]*/(?=\w)")
+_FOLDER = regex(r"[~$\w./{}-]*/(?=\w)")
 # Words that a sentence has and that nobody installs, although strangers own some of these names.
 _PROSE = frozenset({
     "a", "an", "the", "and", "or", "but", "not", "if", "it", "its", "is", "are", "was", "be", "been", "has", "have", "had", "of",
@@ -27,9 +29,9 @@ _PROSE = frozenset({
     "requirements", "module", "modules", "command", "commands", "something", "everything", "anything", "there", "here", "make",
     "please", "sure", "usually", "might", "using", "install", "installs", "installing", "installation",
 })  # fmt: skip
-_PLACEHOLDER = re.compile(r"[A-Z]+(?:_[A-Z]+)+|(?:your|my|some)[-_](?:package|library|module|project)\w*")
-_FILE = re.compile(r"\.(?:txt|in|ya?ml|toml|lock|md|rst|py|sh|cfg|ini|json|ipynb|whl|zip|tar\.\w+|tgz)$", re.IGNORECASE)
-_BRACES = re.compile(r"\$\{\{.{0,200}?\}\}")
+_PLACEHOLDER = regex(r"[A-Z]+(?:_[A-Z]+)+|(?:your|my|some)[-_](?:package|library|module|project)\w*")
+_FILE = regex(r"\.(?:txt|in|ya?ml|toml|lock|md|rst|py|sh|cfg|ini|json|ipynb|whl|zip|tar\.\w+|tgz)$", re.IGNORECASE)
+_BRACES = regex(r"\$\{\{.{0,200}?\}\}")
 
 
 def command_of(text: str) -> str:
@@ -48,7 +50,7 @@ def split_words(text: str) -> list[str]:
     """Return the words of a command as a shell does, without its comment; a quote that does not end is only a sign."""
     text = _BRACES.sub("$", re.sub(r"\s#\s.*", "", text[:2000]))
     try:
-        return shlex.split(text)
+        return shell_words(text)
     except ValueError:
         return [word.strip("\"'") for word in text.split()]
 

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 # Conda's name, pip's name. Only where they differ.
 _PIP_NAMES = {
@@ -28,7 +29,7 @@ _PIP_NAMES = {
 # Tools whose releases pip numbers otherwise, and of which any will do.
 _ANY_VERSION = frozenset({"ninja"})
 # Of conda's own world: libraries and tools that pip does not have, or that the image holds.
-_NOT_FROM_PIP = re.compile(
+_NOT_FROM_PIP = regex(
     r"(?:pip|python|python_abi|setuptools|wheel|cudatoolkit.*|cudnn.*|cuda.*|pytorch-cuda|mkl|mkl[-_]service|mkl[-_](?:fft|random)|nccl|"
     r"gcc.*|gxx.*|gfortran.*|_.*|ffmpeg|nodejs|git.*|lib.*|openssl|zlib|sqlite|readline|tk|xz|ncurses|ca-certificates|certifi|nvidia.*|"
     r"intel-openmp|llvm-openmp|ld_impl.*|binutils.*|sysroot.*|kernel-headers.*|freetype|jpeg|lz4-c|lcms2|giflib|gmp|gnutls|nettle|openh264|"

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
-
-import yaml
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.records import record
+from gpu_lol_action.analysis.toml_reading import read_toml
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 MAX_CONFIG_BYTES = 256 * 1024
 MAX_SETTINGS = 2000
@@ -32,12 +25,10 @@ MOST_LISTS = 20  # numbers of a list in a list, and such lists
 TOO_LARGE = f"over {MAX_CONFIG_BYTES // 1024} KiB, so not read as configuration"
 TOO_DEEP = "nested too deeply for a configuration"
 BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
-# libyaml's reader is ten times as fast, and where it is missing, PyYAML's own gives the same events.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 BROKEN_TABLE = "not valid TOML, so not understood"
-_TABLE = re.compile(r"\s*\[{1,2}\s*([\w.\"' -]{1,200}?)\s*\]{1,2}\s*(?:#.*)?$")
-_KEY = re.compile(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_TABLE = regex(r"\s*\[{1,2}\s*([\w.\"' -]{1,200}?)\s*\]{1,2}\s*(?:#.*)?$")
+_KEY = regex(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
+_QUOTED = regex(r'"((?:[^"\\]|\\.)*)"')
 
 
 @record(frozen=True, slots=True)
@@ -103,9 +94,8 @@ def _json(source: Source) -> Iterator[Setting]:
 
 
 def _toml(source: Source) -> Iterator[Setting]:
-    try:
-        document = tomllib.loads(source.text)
-    except (ValueError, RecursionError):
+    document = read_toml(source.text)
+    if document is None:
         source.effort.failures.setdefault(source.path, BROKEN_TABLE)
         return
     lines: dict[str, int] = {}
@@ -163,63 +153,10 @@ def _whole(digits: str) -> int | str:
 
 
 def _yaml(source: Source) -> Iterator[Setting]:
-    """Read events, not objects: no alias is expanded, no tag is built, nothing recurses."""
-    stack: list[_Level] = []
-    try:
-        for event in yaml.parse(source.text, Loader=_LOADER):
-            if len(stack) > MAX_DEPTH:  # and the scanner's work grows with the square of the depth
-                source.effort.failures.setdefault(source.path, TOO_DEEP)
-                return
-            yield from _step(event, stack, source)
-    except (yaml.YAMLError, RecursionError, ValueError, OverflowError):  # the last two: escapes such as "\\UFFFFFFFF"
-        source.effort.failures.setdefault(source.path, BROKEN)
+    # Late: the reader's library takes as long to load as a small repository to read, and many have no such file.
+    from gpu_lol_action.analysis.yaml_reading import yaml_settings
 
-
-@dataclass(slots=True)
-class _Level:
-    """One open mapping or list while events go by. A mutable cursor, private to the reader."""
-
-    is_mapping: bool
-    path: str
-    key: str | None = None
-    index: int = 0
-
-
-def _step(event: yaml.Event, stack: list[_Level], source: Source) -> Iterator[Setting]:
-    if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-        path = _path(stack)
-        _advance(stack)
-        stack.append(_Level(isinstance(event, yaml.MappingStartEvent), path))
-    elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-        if stack:
-            stack.pop()
-    elif isinstance(event, yaml.AliasEvent):
-        _advance(stack)
-    elif isinstance(event, yaml.ScalarEvent) and stack:
-        level = stack[-1]
-        if level.is_mapping and level.key is None:
-            level.key = fold_key(str(event.value)[:MAX_KEY])
-            return
-        path = _path(stack)
-        key = path.rpartition(".")[2]
-        line = event.start_mark.line + 1 if event.start_mark else 0
-        if event.value and str(event.value).lower() not in {"null", "~"}:
-            yield Setting(key, path, str(event.value)[:300], Evidence(source.path, line))
-        _advance(stack)
-
-
-def _path(stack: list[_Level]) -> str:
-    if not stack:
-        return ""
-    level = stack[-1]
-    if not level.is_mapping:
-        return level.path
-    return f"{level.path}.{level.key}" if level.path else (level.key or "")
-
-
-def _advance(stack: list[_Level]) -> None:
-    if stack and stack[-1].is_mapping:
-        stack[-1].key = None
+    yield from yaml_settings(source)
 
 
 _READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml}

@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.domain.patterns import regex
 
 MAX_TEXT = 200_000
 MAX_SCRIPTS = 40
-_LINE = re.compile(r"^[ \t]*[\"']?([A-Za-z][\w.-]*)[\"']?[ \t]*=[ \t]*[\"']?([A-Za-z_][\w.]*):[\w.]+", re.MULTILINE)
-_QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)\s*=\s*([A-Za-z_][\w.]*):[\w.]+[\"']")
+_LINE = regex(r"^[ \t]*[\"']?([A-Za-z][\w.-]*)[\"']?[ \t]*=[ \t]*[\"']?([A-Za-z_][\w.]*):[\w.]+", re.MULTILINE)
+_QUOTED = regex(r"[\"']([A-Za-z][\w.-]*)\s*=\s*([A-Za-z_][\w.]*):[\w.]+[\"']")
 _TABLES = ("project.scripts", "tool.poetry.scripts", "project.gui-scripts")
 
 

@@ -17,24 +17,23 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.model_loads import MODEL_KEYS
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.domain.patterns import regex
 
-_READS = re.compile(
+_READS = regex(
     r"(?:tf|tensorflow)\.(?:compat\.v\d\.)?(?:train\.(?:list_variables|load_variable|load_checkpoint|latest_checkpoint|NewCheckpointReader)|"
     r"io\.gfile\.\w+|gfile\.\w+|logging\.\w+)|SummaryWriter"
 )
 _LOGS = frozenset({"torch.utils.tensorboard", "torch.utils.tensorboard.writer"})
-_ON_CPU = re.compile(
-    r"\bdevice\b[\"']?\s*[=:(]{1,2}\s*(?:torch\.device\(\s*)?[\"']cpu[\"']|torch\.device\(\s*[\"']cpu[\"']"
-)
-_ON_ANY = re.compile(r"cuda|gpu|mps\b|accelerat|is_available|device_count|[\"']auto[\"']|--device", re.IGNORECASE)
+_ON_CPU = regex(r"\bdevice\b[\"']?\s*[=:(]{1,2}\s*(?:torch\.device\(\s*)?[\"']cpu[\"']|torch\.device\(\s*[\"']cpu[\"']")
+_ON_ANY = regex(r"cuda|gpu|mps\b|accelerat|is_available|device_count|[\"']auto[\"']|--device", re.IGNORECASE)
 # Ids under which companies host models that nobody else can run.
-_HOSTED_ID = re.compile(
+_HOSTED_ID = regex(
     r"(?:openai/|azure/|anthropic/|gemini/|google/)?(?:gpt-?(?:3\.5|4|4o|4\.1|5)\b[\w.-]*|o[134](?:-mini|-preview|-pro)?|text-davinci-\d+|code-davinci-\d+|"
     r"claude-[\w.-]+|gemini-[\w.-]+|deepseek-(?:chat|reasoner))",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"\b(?:OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|AZURE_OPENAI|COHERE|GROQ|MISTRAL|DEEPSEEK)_API_KEY\b")
-_GPU = re.compile(r"\b(?:VRAM|GPUs?|CUDA)\b")
+_KEY = regex(r"\b(?:OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|AZURE_OPENAI|COHERE|GROQ|MISTRAL|DEEPSEEK)_API_KEY\b")
+_GPU = regex(r"\b(?:VRAM|GPUs?|CUDA)\b")
 _CLIENTS = frozenset({"openai", "anthropic", "google.generativeai", "google.genai", "cohere", "groq", "mistralai", "litellm",
                       "langchain_openai", "langchain_anthropic", "langchain_google_genai", "langchain_groq", "langchain_cohere",
                       "llama_index.llms.openai", "agno", "crewai", "pydantic_ai", "openai_agents"})  # fmt: skip

@@ -16,27 +16,26 @@ from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.records import record
+from gpu_lol_action.domain.patterns import regex
 
 MAX_CONDITIONS = 2000
 MAX_BLOCK_LINES = 400
 
 # The leading line feed lets the expression engine leap from line to line.
-_CONDITION = re.compile(
+_CONDITION = regex(
     r"\n([ \t]*)(?:(if|elif)\s+([^\n#]{1,300}?):\s*(?:#[^\n]*)?$|else\s*:\s*(?:#[^\n]*)?$)", re.MULTILINE
 )
 # `Quantized(bits=4) if option == "int4" else None`: the condition on the expression's last line.
-_CHOSEN = re.compile(
-    r"\n([ \t]*)[^\n#]{0,200}?[)\]}]\s+if\s+([^\n#]{1,200}?)\s+else\s+(?:None|False|\{\})[,)]*[ \t]*(?=\n)"
-)
+_CHOSEN = regex(r"\n([ \t]*)[^\n#]{0,200}?[)\]}]\s+if\s+([^\n#]{1,200}?)\s+else\s+(?:None|False|\{\})[,)]*[ \t]*(?=\n)")
 # Its last words, which few lines have: looked for first, for the whole expression is slow to look for on every line.
-_OTHERWISE = re.compile(r"\selse\s+(?:None|False|\{\})[,)]*[ \t]*(?=\n)")
+_OTHERWISE = regex(r"\selse\s+(?:None|False|\{\})[,)]*[ \t]*(?=\n)")
 MAX_LINES_OF_CHOICE = 3
 _NAME = r"(?:\w{1,60}\.){0,4}(\w{1,60})"
-_PLAIN = re.compile(rf"(not\s+)?{_NAME}")
-_IS_NONE = re.compile(rf"{_NAME}\s+is\s+(not\s+)?None")
-_EQUALS = re.compile(rf"{_NAME}\s*(==|!=)\s*['\"]([^'\"]{{0,80}})['\"]")
-_AMONG = re.compile(rf"{_NAME}\s+(not\s+)?in\s*[\[({{]([^\])}}]{{1,200}})[\])}}]")
-_TEXT = re.compile(r"['\"]([^'\"]{0,80})['\"]")
+_PLAIN = regex(rf"(not\s+)?{_NAME}")
+_IS_NONE = regex(rf"{_NAME}\s+is\s+(not\s+)?None")
+_EQUALS = regex(rf"{_NAME}\s*(==|!=)\s*['\"]([^'\"]{{0,80}})['\"]")
+_AMONG = regex(rf"{_NAME}\s+(not\s+)?in\s*[\[({{]([^\])}}]{{1,200}})[\])}}]")
+_TEXT = regex(r"['\"]([^'\"]{0,80})['\"]")
 _NOTHING = frozenset({"", "none", "null", "false", "0", "no", "off"})
 # What is done, which whoever starts the program decides anew each time: the default says little.
 _TASKS = frozenset({"mode", "task", "stage", "phase", "command", "action", "train", "do_train", "is_train", "training", "test_only", "eval",

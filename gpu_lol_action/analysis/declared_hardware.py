@@ -23,19 +23,20 @@ from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.named_cards import named_card_gib
+from gpu_lol_action.domain.patterns import regex
 
 MAX_LINES = 3000
 MAX_LINE_CHARACTERS = 600
 _DEFINITIONS = ("config.yaml", "bentofile.yaml", "service.yaml", "serve_config.yaml")
 _NAME = r"([A-Za-z][A-Za-z0-9_-]{1,24})"
 _ORDERS = (
-    re.compile(rf"--(?:gres|gpus(?:-per-node|-per-task)?)[= ]gpu:{_NAME}:(\d{{1,2}})\b"),
-    re.compile(rf"--gpus(?:-per-node)?[= ]{_NAME}:(\d{{1,2}})\b"),
-    re.compile(rf"(?:-C|--constraint)[= ][\"']?{_NAME}()"),
-    re.compile(rf"^\s*accelerators?\s*:\s*[\"'{{]?\s*{_NAME}\s*(?::\s*(\d{{1,2}}))?", re.IGNORECASE),
-    re.compile(rf"\bgpu\s*=\s*[\"']{_NAME}(?::(\d{{1,2}}))?[\"']"),
-    re.compile(r"\bmodal\.gpu\.(\w{2,12})\((?:[^)\n]{0,40}?count\s*=\s*(\d{1,2}))?"),
-    re.compile(
+    regex(rf"--(?:gres|gpus(?:-per-node|-per-task)?)[= ]gpu:{_NAME}:(\d{{1,2}})\b"),
+    regex(rf"--gpus(?:-per-node)?[= ]{_NAME}:(\d{{1,2}})\b"),
+    regex(rf"(?:-C|--constraint)[= ][\"']?{_NAME}()"),
+    regex(rf"^\s*accelerators?\s*:\s*[\"'{{]?\s*{_NAME}\s*(?::\s*(\d{{1,2}}))?", re.IGNORECASE),
+    regex(rf"\bgpu\s*=\s*[\"']{_NAME}(?::(\d{{1,2}}))?[\"']"),
+    regex(r"\bmodal\.gpu\.(\w{2,12})\((?:[^)\n]{0,40}?count\s*=\s*(\d{1,2}))?"),
+    regex(
         rf"\b(?:gpu_type|gpu_name|accelerator_type)[\"']?\s*(?::\s*[\w. |\[\]]{{1,40}}=|[:=])\s*[\"']?(?:nvidia[-_](?:tesla[-_])?)?{_NAME}()"
     ),
 )
@@ -56,16 +57,16 @@ _INSTANCES: tuple[tuple[str, str, int], ...] = (
 )  # fmt: skip
 _PARTS_OF_INSTANCES = ("large", "metal", "_v", "gpu-")
 """One of them stands in each instance's name: words are found long before an expression of all names is tried everywhere."""
-_PART = re.compile(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
+_PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
 LARGEST_PART = 0.6
-_SWITCH = re.compile(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
+_SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
 LINES_TO_CONDITION = 4
-_INSTANCE = re.compile(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
+_INSTANCE = regex(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
 # "# 18GiB * 2", "# 2 x 24 GB": a remark that is nothing else.
-_EACH = re.compile(
+_EACH = regex(
     r"~?(\d{1,3}(?:\.\d)?)\s?Gi?B?\s?[*x×]\s?(\d{1,2})|(\d{1,2})\s?[*x×]\s?~?(\d{1,3}(?:\.\d)?)\s?Gi?B?", re.IGNORECASE
 )
-_COMMENT = re.compile(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
+_COMMENT = regex(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:

@@ -11,8 +11,9 @@ from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
-_DEVICE = re.compile(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
+_DEVICE = regex(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
 _BUILT_FOR_CPU = "+cpu"
 _OF_TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_probability"})
 _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.card_sizes import size_class_gb, sold_gb
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.gpus import find_accelerator
+from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
 from gpu_lol_action.domain.spec_keys import SECTIONS
-from gpu_lol_action.domain.spec_yaml import SpecFile
+
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.spec_yaml import SpecFile
 
 # A file that asks for up to so many times what the code needs leaves room on purpose.
 ROOM = 1.5
+
+
+def file_of(spec_text: str | None) -> SpecFile | None:
+    """Return the repository's file as read; None where it has none. Raises SpecError."""
+    if spec_text is None:
+        return None
+    # Late: most repositories have none, and what reads it takes long to load.
+    from gpu_lol_action.domain.spec_yaml import parse_spec_file
+
+    return parse_spec_file(spec_text, SPEC_PATH)
 
 
 def complete(file: SpecFile, proposed: EnvironmentSpec) -> EnvironmentSpec:

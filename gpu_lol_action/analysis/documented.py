@@ -22,30 +22,31 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_descriptions import project_descriptions
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 MAX_LINES = 4000
 MAX_LINE_CHARACTERS = 4000
-_HEADING = re.compile(r"\s{0,3}(?:#{1,6}\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
+_HEADING = regex(r"\s{0,3}(?:#{1,6}\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
 MAX_DOCUMENTS = 10
-_NOT_HARDWARE = re.compile(
+_NOT_HARDWARE = regex(
     r"change|history|release|contribut|conduct|license|licence|security|citation|faq|notes?\b", re.IGNORECASE
 )
-_ABOUT_RUNNING = re.compile(
+_ABOUT_RUNNING = regex(
     r"readme|train|tun|infer|demo|install|start|usage|hardware|require|gpu|model|run|reproduc|recipe", re.IGNORECASE
 )
-_SENTENCE_END = re.compile(r"(?<=[A-Za-z)*`])[.;!?]\s+|。")
+_SENTENCE_END = regex(r"(?<=[A-Za-z)*`])[.;!?]\s+|。")
 # An entry of a list of news speaks of what was released on that day, mostly another model or size.
-_NEWS = re.compile(
+_NEWS = regex(
     r"^\s{0,6}[-*+]?[\s\[(*_`~]{0,6}\W{0,4}(?:\d{4}[./-]\d{1,2}(?:[./-]\d{1,2})?|"
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?\s+\d{1,2},?\s+\d{4}|"
     r"\d{1,2}\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?,?\s+\d{4})\b",
     re.IGNORECASE,
 )
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
-_MAY_STATE = re.compile(r"\d|GPU", re.IGNORECASE)
+_MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
 
 
-_MEBIBYTES = re.compile(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
+_MEBIBYTES = regex(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -140,8 +141,8 @@ def _headings(lines: list[str]) -> list[str]:
     return found
 
 
-_ON_THE_HOST = re.compile(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
-_ON_A_CARD = re.compile(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
+_ON_THE_HOST = regex(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
+_ON_A_CARD = regex(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
 
 
 def _field(name: str, use: str) -> str:

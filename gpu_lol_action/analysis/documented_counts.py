@@ -11,16 +11,17 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 NEAR_LINES = 12
 MAX_ROWS = 40
-_TRAINS = re.compile(
+_TRAINS = regex(
     r"\btrain|\bexperiments?\b[^.|]{0,30}\b(?:ran|run|conducted|performed|done)\b|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调",
     re.IGNORECASE,
 )
-_INFERS = re.compile(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
-_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
+_INFERS = regex(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
+_RULE = regex(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 
 
 def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding | None:

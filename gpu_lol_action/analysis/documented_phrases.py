@@ -8,49 +8,50 @@ from dataclasses import dataclass
 
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.named_cards import find_named_card
+from gpu_lol_action.domain.patterns import regex
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
 _KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|显存)"
 _MEMORY = (
-    re.compile(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
-    re.compile(
+    regex(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
+    regex(
         rf"\b(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
         re.IGNORECASE,
     ),
     # "on two 24GB GPUs", "on a single 48 GB GPU"
-    re.compile(
+    regex(
         rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
         re.IGNORECASE,
     ),
     # "consumer GPUs (24GB+)", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each"
-    re.compile(
+    regex(
         rf"\bGPUs?\s?(?:\(|(?:with|having)\s+(?:at\s+least\s+)?)\s?[~≥>]?\s?{_SIZE}\+?(?:\s+(?:of\s+)?(?:VRAM|memory)\b|\s+each\b|\s?\))",
         re.IGNORECASE,
     ),
     # "2x 16GB GPUs", "4 × 32 GB GPU"
-    re.compile(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
+    regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
     # "within the memory budget of 16GB and 1 GPU card"
-    re.compile(
+    regex(
         rf"\bmemory\s+(?:budget|limit|footprint)s?\s+(?:of|is)\s+(?:about\s+)?{_SIZE}\b(?=.{{0,40}}GPU)", re.IGNORECASE
     ),
-    re.compile(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
+    regex(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
     # "a GPU with a significant amount of memory (24GB)"
-    re.compile(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
+    regex(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
     # "Reserved memory: 22.5 GB", as torch.cuda.max_memory_reserved() is printed
-    re.compile(rf"\b(?:reserved|allocated)\s+memory\b[^.|\n]{{0,12}}?\b{_SIZE}\b", re.IGNORECASE),
+    regex(rf"\b(?:reserved|allocated)\s+memory\b[^.|\n]{{0,12}}?\b{_SIZE}\b", re.IGNORECASE),
     # "about 20GB of RAM on a single GPU", "35GB of RAM per GPU"
-    re.compile(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
+    regex(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
     # "9 GB of GPU memory, compared to 27 GB without offloading"
-    re.compile(
+    regex(
         rf"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\b", re.IGNORECASE
     ),
 )
-_ASKS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|only|consum\w*|takes?|"
+_ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|only|consum\w*|takes?|"
                    r"occup\w*|fits?|less than|as little as|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约|占用", re.IGNORECASE)  # fmt: skip
-_DEMANDS = re.compile(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
-_ITEM = re.compile(r"\s*[-*•]\s")
-_REQUIREMENTS = re.compile(r"\brequirements?\b", re.IGNORECASE)
-_MAIN_MEMORY = re.compile(
+_DEMANDS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
+_ITEM = regex(r"\s*[-*•]\s")
+_REQUIREMENTS = regex(r"\brequirements?\b", re.IGNORECASE)
+_MAIN_MEMORY = regex(
     r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b"
     r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
     re.IGNORECASE,
@@ -59,55 +60,53 @@ _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H8
          r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
          r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:GPUs?\s+with\s+\*{0,2})?(\d{2,3})\s?GB?\b)?"
-_COUNTED = re.compile(
+_COUNTED = regex(
     rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
-_COUNTED_BEHIND = re.compile(
+_COUNTED_BEHIND = regex(
     rf"\b{_CARD}{_CARD_SIZE}\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
 )
-_BARE = re.compile(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
-_GPUS = re.compile(
+_BARE = regex(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
+_GPUS = regex(
     rf"(?<![\w.])(?<![a-z]-)(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:(?-i:[A-Z])\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
-_NODES = re.compile(
+_NODES = regex(
     r"\s*(?:GPU\s+)?(?:nodes?|machines?|servers?)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE
 )
 _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "four": 4, "eight": 8}
-_USED = re.compile(
+_USED = regex(
     r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|tested|recommend\w*|requir\w*|need\w*|"
     r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch)\b",
     re.IGNORECASE,
 )
-_MEASURES = re.compile(
+_MEASURES = regex(
     r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|profiling|TensorRT|ONNX)",
     re.IGNORECASE,
 )
-_TRAINING = re.compile(
+_TRAINING = regex(
     r"\b(?:pre-?train\w*|(?:re)?train\w*|fine-?tun\w*|finetun\w*|reproduc\w*|SFT|DPO|GRPO|QLoRA|LoRA|dreambooth)\b|训练|微调",
     re.IGNORECASE,
 )
-_INFERENCE = re.compile(
+_INFERENCE = regex(
     r"\b(?:infer\w*|generat\w*|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
     re.IGNORECASE,
 )
-_QUANTIZED = re.compile(
+_QUANTIZED = regex(
     r"\bquanti[sz]\w*|\bint-?[48]\b|\b[48][- ]?bits?\b|\bQ[48]_\w+|\bGPTQ\b|\bAWQ\b|\bGGUF\b|\bNF4\b|量化",
     re.IGNORECASE,
 )
 
 
-_NOT_QUANTIZED = re.compile(r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*", re.IGNORECASE)
+_NOT_QUANTIZED = regex(r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*", re.IGNORECASE)
 _COMPARED, _SIZED = _MEMORY[-1], _MEMORY[3]
-_NAMED_BEFORE = re.compile(rf"{_CARD}[\s-]*$", re.IGNORECASE)
-_COMPARED_WORDS = re.compile(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
-_CARD_MEMORY = re.compile(
-    r"VRAM|GPU[- ]memory|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|显存", re.IGNORECASE
-)
-_ANY_SIZE = re.compile(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)
-_OFFLOADS = re.compile(r"off-?load", re.IGNORECASE)
-_NOT_OFFLOADS = re.compile(
+_NAMED_BEFORE = regex(rf"{_CARD}[\s-]*$", re.IGNORECASE)
+_COMPARED_WORDS = regex(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
+_CARD_MEMORY = regex(r"VRAM|GPU[- ]memory|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|显存", re.IGNORECASE)
+_ANY_SIZE = regex(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)
+_OFFLOADS = regex(r"off-?load", re.IGNORECASE)
+_NOT_OFFLOADS = regex(
     r"\b(?:without|no|not|disabl\w+)\b[^,;]{0,30}off-?load|off-?load\w*\b[^,;.]{0,20}\b(?:not|disabled|off)\b",
     re.IGNORECASE,
 )
@@ -134,7 +133,7 @@ class CardPhrase:
 
 
 # What is said to be the sum over several cards.
-_OF_ALL_CARDS = re.compile(
+_OF_ALL_CARDS = regex(
     r"\b(?:total|combined|aggregate)\b[^.]{0,30}\bmemory|memory (?:in total|across (?:your|all|the|several|multiple))\b",
     re.IGNORECASE,
 )

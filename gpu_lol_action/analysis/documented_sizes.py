@@ -11,25 +11,26 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 
 LEAST_B, MOST_B = 0.01, 400  # larger ones no single machine holds: a README tells news of them
 MAX_LINES = 400
 MAX_LINE_CHARACTERS = 2000
-_SIZE = re.compile(
+_SIZE = regex(
     r"(?<![\w.])(\d{1,4}(?:\.\d{1,2})?)[\s-]?(B|billion|M|million)\b[\s-]{1,2}(?:\w+[\s-]){0,1}?param(?:eter)?s?\b",
     re.IGNORECASE,
 )
 MAX_TITLE_LINES = 30
-_TITLE = re.compile(r"^#\s+(.{1,200})|<h1[^>]{0,100}>\s*([^<]{1,200})")
-_IN_TITLE = re.compile(r"[A-Za-z]\w{0,30}[- ](\d{1,3}(?:\.\d{1,2})?)B\b")
+_TITLE = regex(r"^#\s+(.{1,200})|<h1[^>]{0,100}>\s*([^<]{1,200})")
+_IN_TITLE = regex(r"[A-Za-z]\w{0,30}[- ](\d{1,3}(?:\.\d{1,2})?)B\b")
 # Another model, beside which this one is shown.
-_COMPARES = re.compile(
+_COMPARES = regex(
     r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|competitive|rival\w*|larger|smaller)\b", re.IGNORECASE
 )
 
 # How large models may be, not how large this one is: "for models beyond 100 billion parameters".
-_BOUND = re.compile(r"\b(?:beyond|exceed\w*|over|up to|above)\s+$", re.IGNORECASE)
+_BOUND = regex(r"\b(?:beyond|exceed\w*|over|up to|above)\s+$", re.IGNORECASE)
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:

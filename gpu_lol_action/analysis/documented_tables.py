@@ -7,27 +7,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
+from gpu_lol_action.domain.patterns import regex
 
-_MEMORY_HEADER = re.compile(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|显存", re.IGNORECASE)
-_OTHER_HEADER = re.compile(
+_MEMORY_HEADER = regex(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|显存", re.IGNORECASE)
+_OTHER_HEADER = regex(
     r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)", re.IGNORECASE
 )
-_USED_HEADER = re.compile(r"\bpeak\b|\busage\b", re.IGNORECASE)
-_NO_AMOUNT = re.compile(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)
-_CELL = re.compile(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
-_NUMBER = re.compile(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
-_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_CARDS_HEADER = re.compile(
+_USED_HEADER = regex(r"\bpeak\b|\busage\b", re.IGNORECASE)
+_NO_AMOUNT = regex(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)
+_CELL = regex(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
+_NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
+_RULE = regex(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_CARDS_HEADER = regex(
     r"(?:(?:pre-?)?train(?:ing|ed)?\s+|fine-?tun(?:e|ing)\s+|inference\s+|recommended\s+)?"
     r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name|config(?:uration)?)s?)?(?:\s*(?:and|&|/|×|x)\s*(?:count|number|quantity))?|hardware|accelerators?|graphics cards?)",
     re.IGNORECASE,
 )
 # A table of how fast something is names cards on which it was measured, not those that it needs.
-_SPEED_HEADER = re.compile(
+_SPEED_HEADER = regex(
     r"throughput|FPS\b|latency|speed|(?:images?|imgs?|tokens?|samples?|frames?|it)\s?/\s?s", re.IGNORECASE
 )
 # Beside the number of processors, or under the name of a cloud's machine, "memory" is the machine's.
-_OF_MACHINES = re.compile(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
+_OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
 MAX_ROWS = 40
 
 

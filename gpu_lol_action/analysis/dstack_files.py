@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented_phrases import find_card
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _ENDINGS = (".dstack.yml", ".dstack.yaml")
-_GPU = re.compile(r"^\s*gpu:\s*[\"']?([A-Za-z0-9][\w.:,-]{0,60})[\"']?\s*(?:#.*)?$")
-_PART = re.compile(r"^\s*(?:name|memory|count):\s*[\"']?([A-Za-z0-9][\w.-]{0,40})")
-_SIZE = re.compile(r"(\d{1,3})GB(?:\.\.(?:\d{1,3}GB)?)?", re.IGNORECASE)
-_COUNT = re.compile(r"(\d{1,2})(?:\.\.\d{0,2})?")
+_GPU = regex(r"^\s*gpu:\s*[\"']?([A-Za-z0-9][\w.:,-]{0,60})[\"']?\s*(?:#.*)?$")
+_PART = regex(r"^\s*(?:name|memory|count):\s*[\"']?([A-Za-z0-9][\w.-]{0,40})")
+_SIZE = regex(r"(\d{1,3})GB(?:\.\.(?:\d{1,3}GB)?)?", re.IGNORECASE)
+_COUNT = regex(r"(\d{1,2})(?:\.\.\d{0,2})?")
 MAX_FILES, MAX_LINES = 8, 400
 
 

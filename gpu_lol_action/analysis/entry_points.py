@@ -32,8 +32,9 @@ from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.sky_tasks import quotes_task
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
-_BARE = re.compile(r"(?:cli|main|__main__|run)\.py")
+_BARE = regex(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
 

@@ -8,16 +8,16 @@ Source: the documentation of SageMaker's Python SDK, "Use Script Mode to train".
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.python_values import Value
+from gpu_lol_action.domain.patterns import regex
 
 _ESTIMATORS = ("HuggingFace", "PyTorch", "TensorFlow", "Estimator")
-_INSTANCE = re.compile(r"ml\.(p[345]\w{0,3}|g[456]\w{0,2})\.(\d{0,2})xlarge")
+_INSTANCE = regex(r"ml\.(p[345]\w{0,3}|g[456]\w{0,2})\.(\d{0,2})xlarge")
 _BY_SIZE = {"p": {8: 4, 16: 8}, "g": {12: 4, 24: 4, 48: 8}}
 MAX_JOBS = 10
 MAX_OPTIONS = 60

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model
 
 _SIZE_KEYS = ("variant", "model_size", "model_variant", "model_scale", "size")
-_BILLIONS = re.compile(r"[\"']?(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_\"'])")
-_LARGE = re.compile(r"(?:^|[/_.-])large(?=$|[/_.-])", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z]+")
+_BILLIONS = regex(r"[\"']?(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_\"'])")
+_LARGE = regex(r"(?:^|[/_.-])large(?=$|[/_.-])", re.IGNORECASE)
+_WORD = regex(r"[A-Za-z]+")
 
 
 def of_said_size(run: Run, guessed: Finding) -> Finding:

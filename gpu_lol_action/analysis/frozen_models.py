@@ -11,26 +11,29 @@ from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.dead_branches import decided
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 MAX_MODULES = 40
 MAX_LINES_ABOVE = 300
 _MODEL = r"(?:self\.)?(?:\w{1,20}_)?(?:llm|lm|llama|lang(?:uage)?_?(?:model|encoder)|opt|gpt|t5|vicuna)(?:_model)?(?:\.model)?"
-_FROZEN = re.compile(
+_FROZEN = regex(
     rf"\bfor\s+\w+(?:\s*,\s*\w+)?\s+in\s+{_MODEL}\.(?:named_)?parameters\(\)\s*:\s*(?:#[^\n]{{0,200}})?\s*\w+\.requires_grad\s*=\s*False"
     rf"|(?<![\w.]){_MODEL}\.requires_grad_\(False\)"
 )
 # The whole model, and right behind it the parts that are trained.
-_ALL_BUT_PARTS = re.compile(
+_ALL_BUT_PARTS = regex(
     r"(?<![\w.])(\w{0,20}model)\.requires_grad_\(False\)(?:[^\n]{0,200}\n){1,12}?\s*\1\.[\w.]{1,60}\.requires_grad_\(True\)"
 )
-_IF = re.compile(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
-_OTHERWISE = re.compile(r"(?:elif\b.*|else\s*):")
-_OTHER_BLOCK = re.compile(r"(?:for|while|with|try|def|class|async)\b")
-_TOLD_BY_HELPERS = re.compile(r"(?:^|[/_])(?:tests?|vision|image|clip|vae|reward|critic|ref)(?:[/_.]|$)")
+_WHOLE = ".requires_grad_(False)"
+_IF = regex(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
+_OTHERWISE = regex(r"(?:elif\b.*|else\s*):")
+_OTHER_BLOCK = regex(r"(?:for|while|with|try|def|class|async)\b")
+_TOLD_BY_HELPERS = regex(r"(?:^|[/_])(?:tests?|vision|image|clip|vae|reward|critic|ref)(?:[/_.]|$)")
 
 
 def frozen_language_model(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -44,13 +47,20 @@ def frozen_language_model(checkout: Checkout, run: Run, scope: Scope) -> Finding
     for source in import_closure(checkout, run.script)[:MAX_MODULES]:
         if source.form is not Form.PYTHON or "requires_grad" not in source.text or _TOLD_BY_HELPERS.search(source.path):
             continue
-        for pattern in (_FROZEN, _ALL_BUT_PARTS):
-            for found in pattern.finditer(source.text):
-                line = source.text.count("\n", 0, found.start()) + 1
-                if _is_surely_reached(source, line, scope, values):
-                    why = "the language model is frozen, and layers beside it are trained"
-                    return Finding("training.method", "lora", why, Confidence.MEDIUM, Evidence(source.path, line))
+        for line in _freezing_lines(source):
+            if _is_surely_reached(source, line, scope, values):
+                why = "the language model is frozen, and layers beside it are trained"
+                return Finding("training.method", "lora", why, Confidence.MEDIUM, Evidence(source.path, line))
     return None
+
+
+@remembered
+def _freezing_lines(source: Source) -> tuple[int, ...]:
+    """Return where a program freezes a language model: the same for every run that comes by."""
+    text = source.text
+    starts = [found.start() for found in _FROZEN.finditer(text)] if "parameters()" in text or _WHOLE in text else []
+    starts += [found.start() for found in _ALL_BUT_PARTS.finditer(text)] if _WHOLE in text else []
+    return tuple(text.count("\n", 0, start) + 1 for start in starts)
 
 
 def _is_surely_reached(source: Source, line: int, scope: Scope, values: Mapping[str, str]) -> bool:

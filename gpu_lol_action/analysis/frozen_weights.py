@@ -7,11 +7,12 @@ import re
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 MAX_MODULES = 20
 _NAMED = r"[\"']\.?lora_?\w{0,2}[\"']\s+(?:not\s+)?in\s+\w+"
 # `if "lora" in name: param.requires_grad = True`, `param.requires_grad = "lora" in name`, `requires_grad_("lora_" in name)`.
-_BY_NAME = re.compile(
+_BY_NAME = regex(
     rf"if\s+\(?{_NAMED}\)?\s*:\s*(?:#[^\n]{{0,200}})?\s*\w+\.requires_grad|\.requires_grad(?:\s*=\s*|_\(\s*)\(?{_NAMED}"
 )
 

@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.rl_cards import cards_of
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _FIELD = "hardware.gpu_count"
 USUAL_NODE = 8  # cards of a machine that several of are asked for
@@ -50,12 +51,12 @@ _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_d
 _CARDS = ("train_gpu", "train_gpus", "gpu_list", "cuda_ids", "device_list")
 # What cuts a model into stages, one per process.
 _SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
-_TRAINERS = re.compile(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
+_TRAINERS = regex(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
 _SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
 # The leading line feed lets the expression engine leap from line to line.
-_ASSERTED = re.compile(r"\n[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE)
-_NAMED = re.compile(
+_ASSERTED = regex(r"\n[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE)
+_NAMED = regex(
     r"(?:^|[_.-])(?:(\d{1,2})_?gpus?|(\d{1,2})x[ahvb]\d{2,3}|x(\d{1,2})|(\d{1,2})xb\d+|gpus?(\d{1,2}))(?=$|[_.-])",
     re.IGNORECASE,
 )

@@ -14,8 +14,9 @@ from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_cl
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.project_files import read_project, read_setup_cfg
 from gpu_lol_action.analysis.setup_py import read_setup_py
+from gpu_lol_action.domain.patterns import regex
 
-_README = re.compile(r"readme\.\w{2,4}", re.IGNORECASE)
+_README = regex(r"readme\.\w{2,4}", re.IGNORECASE)
 
 
 def is_for_an_extra(checkout: Checkout, run: Run) -> bool:

@@ -11,12 +11,13 @@ from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.import_graph import import_closure, module_source
 from gpu_lol_action.analysis.modal_orders import modal_orders
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
-_TRAINS_ELSEWHERE = re.compile(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
+_TRAINS_ELSEWHERE = regex(r"(?:run_|start_)?(?:pre)?(?:train|finetune|fine_tune)(?:_[a-z]+){0,3}")
 LEAST_NAME = len("a.py")
-_TRAINING_STARTED = re.compile(r"[\w}]/(?:\w{1,40}_)?train(?:_\w{1,40})?\.py(?=[\"'\s])")
-_LEARNS = re.compile(r"\w*(?:Trainer|Learner)")
-_TRIAL = re.compile(
+_TRAINING_STARTED = regex(r"[\w}]/(?:\w{1,40}_)?train(?:_\w{1,40})?\.py(?=[\"'\s])")
+_LEARNS = regex(r"\w*(?:Trainer|Learner)")
+_TRIAL = regex(
     r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter)\b", re.MULTILINE
 )
 _DEEP = ("torch", "tensorflow", "jax")

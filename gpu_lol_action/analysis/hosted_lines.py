@@ -10,14 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.domain.patterns import regex
 
-_DSTACK = re.compile(r"^type:[ \t]*[\"']?(?:task|service|dev-environment)\b", re.MULTILINE)
-_COMMANDS = re.compile(r"^commands:", re.MULTILINE)
-_SERVER = re.compile(r"^docker_server:", re.MULTILINE)
-_VARIABLE = re.compile(r"[ \t]+(?:-[ \t]+)?([A-Z][A-Z0-9_]*)(?:=|:[ \t]+)(\S.*)$")
-_ITEM = re.compile(r"([ \t]*-[ \t]+)(.*)$")
-_START = re.compile(r"([ \t]+start_command:[ \t]*)(.*)$")
-_BLOCK = re.compile(r"[|>][-+]?[ \t]*$")
+_DSTACK = regex(r"^type:[ \t]*[\"']?(?:task|service|dev-environment)\b", re.MULTILINE)
+_COMMANDS = regex(r"^commands:", re.MULTILINE)
+_SERVER = regex(r"^docker_server:", re.MULTILINE)
+_VARIABLE = regex(r"[ \t]+(?:-[ \t]+)?([A-Z][A-Z0-9_]*)(?:=|:[ \t]+)(\S.*)$")
+_ITEM = regex(r"([ \t]*-[ \t]+)(.*)$")
+_START = regex(r"([ \t]+start_command:[ \t]*)(.*)$")
+_BLOCK = regex(r"[|>][-+]?[ \t]*$")
 
 
 def is_hosted(source: Source) -> bool:

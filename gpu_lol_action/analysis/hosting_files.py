@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.named_cards import named_card_gb
+from gpu_lol_action.domain.patterns import regex
 
 HUB, COG, TRUSS = ".runpod/hub.json", "cog.yaml", "config.yaml"
 MAX_CARDS = 8
@@ -37,9 +38,9 @@ _POOLS: Mapping[str, str] = {
     "HOPPER_141": "H200",
     "BLACKWELL_180": "B200",
 }
-_WHOLE = re.compile(r"\d{1,5}")
+_WHOLE = regex(r"\d{1,5}")
 _NO_CARD = frozenset({"", "null", "none"})
-_MAKER = re.compile(r"^(?:NVIDIA )?(?:GeForce )?", re.IGNORECASE)
+_MAKER = regex(r"^(?:NVIDIA )?(?:GeForce )?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

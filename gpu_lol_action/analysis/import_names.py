@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import sys
 from collections.abc import Mapping
-from importlib.resources import files
 from types import MappingProxyType
+
+from gpu_lol_action.domain.tables import table_rows
 
 # What Python 3.10 to 3.13 hold, and 3.8 and 3.9 held: a program may be written for any of them, whichever runs here.
 _STANDARD = sys.stdlib_module_names | {
@@ -23,8 +23,7 @@ _NEVER_INSTALLED = frozenset({"pkg_resources", "setuptools", "IPython", "ipykern
 @functools.lru_cache(maxsize=1)
 def package_names() -> Mapping[str, str]:
     """Return the bundled table: import name to requirement. An empty requirement: not installed by pip."""
-    text = (files("gpu_lol_action") / "data" / "import_names.csv").read_text(encoding="utf-8")
-    return MappingProxyType({row["module"]: row["package"] for row in csv.DictReader(text.splitlines())})
+    return MappingProxyType({row["module"]: row["package"] for row in table_rows("import_names.csv")})
 
 
 def is_standard(module: str) -> bool:

@@ -6,17 +6,19 @@ import functools
 import re
 from collections.abc import Iterable
 
+from gpu_lol_action.domain.patterns import regex
+
 MAX_LINE = 200
 """Characters of a line that is remembered: longer ones are rare, and a generated one may hold a thousand statements."""
 
 Modules = tuple[tuple[str, tuple[str, ...]], ...]
 """What a statement names: each module, with the names that are taken from it."""
 
-_FROM = re.compile(r"[ \t]*from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*")
-_PLAIN = re.compile(r"[ \t]+([^\n#]+)")
-_LISTED = re.compile(r"[ \t]*(\([^()]*\)|[^\n#(]+)")
-_MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:[ \t]+as[ \t]+\w+)?")
-_NAME = re.compile(r"([A-Za-z_]\w*|\*)(?:\s+as\s+\w+)?")
+_FROM = regex(r"[ \t]*from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*")
+_PLAIN = regex(r"[ \t]+([^\n#]+)")
+_LISTED = regex(r"[ \t]*(\([^()]*\)|[^\n#(]+)")
+_MODULE = regex(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:[ \t]+as[ \t]+\w+)?")
+_NAME = regex(r"([A-Za-z_]\w*|\*)(?:\s+as\s+\w+)?")
 
 
 def imported(text: str, start: int, place: int) -> Modules | None:

@@ -13,19 +13,20 @@ from gpu_lol_action.analysis.package_files import Declared, Option, clean_requir
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 MAX_COMMANDS = 200
-_PIP = re.compile(
+_PIP = regex(
     r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|uv\s+(?:pip\s+install|add)|poetry\s+add|pdm\s+add)\s+(.+)"
 )
-_CONDA = re.compile(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
+_CONDA = regex(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
 # A `;` also stands before the marker of a requirement: one ends a command only where another begins.
-_PARTS = re.compile(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|"
+_PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|"
                     r"if|export|source|echo)(?:\s|;|$)))")  # fmt: skip
-_HEADING = re.compile(r"^#{1,6}\s+(.{1,200})")
-_INLINE = re.compile(r"`([^`\n]{6,400})`")
+_HEADING = regex(r"^#{1,6}\s+(.{1,200})")
+_INLINE = regex(r"`([^`\n]{6,400})`")
 # The reader of notebooks writes `#` before a magic; one that its author commented out has a space after that.
-_MAGIC = re.compile(r"#(?:\s{2,})?[!%]\s*(.+)")
+_MAGIC = regex(r"#(?:\s{2,})?[!%]\s*(.+)")
 _WITH_VALUE = frozenset({
     "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-r", "--requirement", "-c", "--constraint", "-e",
     "--editable", "-t", "--target", "--prefix", "--src", "--python", "-p", "--timeout", "--default-timeout", "--retries",
@@ -36,8 +37,8 @@ _WITH_VALUE = frozenset({
 _KINDS = {"-i": "index", "--index-url": "index", "--extra-index-url": "index", "--index": "index", "-f": "links",
           "--find-links": "links", "-r": "include", "--requirement": "include", "--file": "include", "-c": "constraint",
           "--constraint": "constraint", "-e": "local", "--editable": "local"}  # fmt: skip
-_LOCAL = re.compile(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?|(?:[\w-]+/)+(?:\[[\w,.-]+\])?")
-_REQUIREMENT = re.compile(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. -]+\])?(?:\s*[<>=!~]=?=?\s*[\w.*,<>=!+~ ]+)?"
+_LOCAL = regex(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?|(?:[\w-]+/)+(?:\[[\w,.-]+\])?")
+_REQUIREMENT = regex(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. -]+\])?(?:\s*[<>=!~]=?=?\s*[\w.*,<>=!+~ ]+)?"
                           r"(?:\s*;.{1,100})?|[\w.-]+(?:\[[\w,.-]+\])?\s*@\s*\S+")  # fmt: skip
 
 

@@ -13,13 +13,14 @@ from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.rented_machines import task_for
+from gpu_lol_action.domain.patterns import regex
 
-_INSTALLS = re.compile(r"install|set[- ]?up|environment|requirement|dependenc|getting started|quick ?start|prepar|prerequisite|conda|\bpip\b|"
+_INSTALLS = regex(r"install|set[- ]?up|environment|requirement|dependenc|getting started|quick ?start|prepar|prerequisite|conda|\bpip\b|"
                        r"build|安装|环境|准备|依赖|インストール|환경|설치", re.IGNORECASE)  # fmt: skip
-_ASIDE = re.compile(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documentation|windows|\bmac|apple|\bamd\b|rocm|cpu[- ]only|"
+_ASIDE = regex(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documentation|windows|\bmac|apple|\bamd\b|rocm|cpu[- ]only|"
                     r"troubleshoot|faq|evaluat|benchmark|uninstall|alternativ|export|colab|\btpu\b|ascend|\bnpu\b|intel|release|publish|"
                     r"visuali[sz]|notebook|\bxpu\b|jetson|acknowledg|citation|可选", re.IGNORECASE)  # fmt: skip
-_SCRIPT = re.compile(
+_SCRIPT = regex(
     r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)"
 )
 # Tools of a developer's desk: the machine has its own, or needs none.
@@ -94,7 +95,7 @@ def _without_tools(command: InstallCommand) -> InstallCommand:
 
 # Documents show how a model is served by each of them, one after another: a run needs the one that it is, if it is one.
 _SERVERS = frozenset({"vllm", "sglang", "lmdeploy", "text-generation", "mlc-llm", "ktransformers", "xinference"})
-_OF_SERVING = re.compile(r"serv(?:e|ing)|deploy|inferenc|infer\b|vllm|sglang|\btgi\b|部署|推理", re.IGNORECASE)
+_OF_SERVING = regex(r"serv(?:e|ing)|deploy|inferenc|infer\b|vllm|sglang|\btgi\b|部署|推理", re.IGNORECASE)
 
 
 def _without_other_servers(command: InstallCommand, run: Run | None) -> InstallCommand:

@@ -34,6 +34,7 @@ from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 MAX_COMMANDS = 400
 MAX_DOCUMENTS = 60
@@ -41,17 +42,17 @@ MAX_FOLLOWED = 3  # scripts that start scripts
 MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
 MAX_SCRIPT = 64 * 1024  # characters
 MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
-_CONFIG = re.compile(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
+_CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
 _ASKS_FOR_HELP = frozenset({"--help", "-h", "--version"})  # then it prints and ends
-_OWN_FOLDER = re.compile(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
-_TESTS = re.compile(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
-_ASKED_FOR = re.compile(
+_OWN_FOLDER = regex(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
+_TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
+_ASKED_FOR = regex(
     r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)"
 )  # `HF_TOKEN=$(cat …) vllm serve`: blanks that part no words
-_ECHOED = re.compile(r"\$\(\s*echo\s+[\"']?(\$\{?\w{1,60}\}?)[\"']?\s*\)")
-_PER_NODE = re.compile(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
-_DATA = re.compile(
+_ECHOED = regex(r"\$\(\s*echo\s+[\"']?(\$\{?\w{1,60}\}?)[\"']?\s*\)")
+_PER_NODE = regex(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
+_DATA = regex(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
 )
 

@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
 from gpu_lol_action.analysis.shell_arithmetic import computed
 from gpu_lol_action.analysis.texts import is_fence, without_comment, without_remarks
+from gpu_lol_action.domain.patterns import regex
 
 MAX_LINE = 8000
 MAX_VARIABLES = 300
@@ -26,42 +27,41 @@ MAX_PUT = 100  # variables put into one line
 MAX_BLOCK = 60  # lines of one array or quoted text
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
-_PREFORMATTED = re.compile(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
-_TAG = re.compile(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
-_BOLD = re.compile(r"\s{0,3}\*\*([^*`|]{3,60})\*\*:?\s*$")  # a heading in all but its marks
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.{1,200})")
-_UNDERLINE = re.compile(r"^[=\-~^*\"]{3,}\s*$")
-_INLINE = re.compile(r"`{1,3}([^`\n]{6,300})`{1,3}")
-_STARTS = re.compile(
+_PREFORMATTED = regex(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
+_TAG = regex(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
+_BOLD = regex(r"\s{0,3}\*\*([^*`|]{3,60})\*\*:?\s*$")  # a heading in all but its marks
+_HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
+_UNDERLINE = regex(r"^[=\-~^*\"]{3,}\s*$")
+_INLINE = regex(r"`{1,3}([^`\n]{6,300})`{1,3}")
+_STARTS = regex(
     r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
 )
-_VARIABLE = re.compile(
+_VARIABLE = regex(
     r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"[^\"]*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
 )
 # `: ${BATCH_SIZE:=16}` sets what nobody has set.
-_FALLBACK = re.compile(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
-# A list of words that goes on in the next line: `ARGS=(`, `ARGS="`.
-_SETS = r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)?)?"
-_OPEN = re.compile(rf"^{_SETS}[A-Za-z_]\w*\+?=(?:\((?:[^()]|\$\([^()]*\))*|\"[^\"]*|'[^']*)$")
-_LIST = re.compile(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
-_ARRAY = re.compile(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
-_ADDS = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
-_TARGET = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
-_PUT = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
-_OPTION = re.compile(r"\s*--[a-z][\w-]*(?:[=\s]|$)")
-_OPTION_OR_COMMAND = re.compile(
+_FALLBACK = regex(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
+_SETS = r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)?)?"  # a list of words, which may go on in the next line
+_OPEN = regex(rf"^{_SETS}[A-Za-z_]\w*\+?=(?:\((?:[^()]|\$\([^()]*\))*|\"[^\"]*|'[^']*)$")
+_LIST = regex(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
+_ARRAY = regex(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
+_ADDS = regex(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
+_TARGET = regex(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
+_PUT = regex(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+_OPTION = regex(r"\s*--[a-z][\w-]*(?:[=\s]|$)")
+_OPTION_OR_COMMAND = regex(
     r"\s*(?:--[a-z]|(?:[A-Za-z_]\w*=\S* )*(?:!|\$ )?(?:[\w./-]*python[\d.]*|torchrun|accelerate|deepspeed|\./)\s?\S)"
 )
-_POSITION = re.compile(r"\$\{?(\d)\}?")  # what the caller gives: where nobody does, the script's own fallback stands
+_POSITION = regex(r"\$\{?(\d)\}?")  # what the caller gives: where nobody does, the script's own fallback stands
 MAX_BETWEEN = 4
 # `(env) user@host:~/project$ `, `(env)[project]$ `: what a terminal shows before a command.
-_PROMPT = re.compile(
+_PROMPT = regex(
     r"^(?:\([\w.-]{1,30}\)\s?(?:\[[^\]\n]{1,40}\])?\s?[\w.@:~/-]{0,60}|[\w.-]{1,30}@[\w.-]{1,40}:[\w~/.-]{0,60})[$#]\s+(?=\S)"
 )
-_IN_NOTEBOOK = re.compile(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
-_SHELL = re.compile(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
-_PIPED = re.compile(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
-_CONTROL = re.compile(r"^(?:do|then|else)\s+")
+_IN_NOTEBOOK = regex(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
+_SHELL = regex(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
+_PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
+_CONTROL = regex(r"^(?:do|then|else)\s+")
 
 
 @dataclass(frozen=True, slots=True)

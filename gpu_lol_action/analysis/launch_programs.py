@@ -10,13 +10,14 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.launch_tools import COUNT_FLAGS, SERVERS, SERVING_TOOLS
 from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.analysis.python_values import Value
+from gpu_lol_action.domain.patterns import regex
 
 MAX_STARTED = 10
 MAX_PROGRAMS = 200
 _STARTERS = ("subprocess", "os.system", "Popen", "execvp")
 _TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt")
 _STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
-_FIRST = re.compile(
+_FIRST = regex(
     rf"(?:{'|'.join(sorted({*_STARTED} - {'tune'}))})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})"
 )
 

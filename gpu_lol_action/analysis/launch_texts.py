@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from gpu_lol_action.domain.patterns import regex
+
 MAX_KEPT = 80  # lines of a text that a script keeps in a variable
-_READS = re.compile(r"\s*(?:IFS=\S*\s+)?read\b[^<#]{0,80}?\b([A-Za-z_]\w*)\s*<<-?\s*[\"']?(\w+)[\"']?\s*$")
+_READS = regex(r"\s*(?:IFS=\S*\s+)?read\b[^<#]{0,80}?\b([A-Za-z_]\w*)\s*<<-?\s*[\"']?(\w+)[\"']?\s*$")
 
 
 def with_kept_texts(raw: Iterable[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.shell_words import shell_words
 from gpu_lol_action.analysis.texts import without_comment
+from gpu_lol_action.domain.patterns import regex
 
 # Flags that say how many processes a launcher starts on one machine, one per GPU.
 COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
@@ -51,23 +52,23 @@ _LAUNCH_MODULES = {
 }  # fmt: skip
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
                           "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
-_PYTHON = re.compile(r"i?python(?:3(?:\.\d+)?)?")
-_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
-_MAY_START = re.compile(
+_PYTHON = regex(r"i?python(?:3(?:\.\d+)?)?")
+_MODULE = regex(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
+_MAY_START = regex(
     r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|text-generation-inference|lorax|"
     + "|".join(
         sorted({*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric"} | {s for s in _SHELLS if s.isalpha()})
     )
     + r")\b"
 )
-_PLACEHOLDER = re.compile(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w+\}?$|\{\{")
+_PLACEHOLDER = regex(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w+\}?$|\{\{")
 
 
 def split_words(text: str) -> list[str]:
     """Return a command's words as a shell would; by blanks where its quotes do not close."""
     text = without_comment(text)
     try:
-        words = shlex.split(text)
+        words = shell_words(text)
     except ValueError:
         words = text.split()
     # `[script.py]` is how a manual shows what may stand there.

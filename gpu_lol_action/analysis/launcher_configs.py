@@ -8,12 +8,13 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
 MAX_FILES = 300
 _OF_ACCELERATE = frozenset({"compute_environment", "distributed_type", "machine_rank", "main_training_function"})
 # The usual choice where several are offered: the one that holds the largest models.
-_LARGEST = re.compile(r"zero[_-]?3|stage[_-]?3|ds3", re.IGNORECASE)
-_VARIANT = re.compile(r"offload|multi_?node|cpu|tpu|debug|single", re.IGNORECASE)
+_LARGEST = regex(r"zero[_-]?3|stage[_-]?3|ds3", re.IGNORECASE)
+_VARIANT = regex(r"offload|multi_?node|cpu|tpu|debug|single", re.IGNORECASE)
 
 
 @remembered

@@ -9,11 +9,12 @@ from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_configs import plain_path
+from gpu_lol_action.domain.patterns import regex
 
-_OPEN = re.compile(
+_OPEN = regex(
     r"[<{\[]\s?(?:[\w.-]{1,40}[ _-]){0,4}(?:configs?|cfg|ya?ml)(?:[ _.-][\w.-]{1,20}){0,3}\s?[>}\]]", re.IGNORECASE
 )
-_LINK = re.compile(r"\]\(\.?/?([\w./-]{1,200}\.(?:ya?ml|json|toml))\)")
+_LINK = regex(r"\]\(\.?/?([\w./-]{1,200}\.(?:ya?ml|json|toml))\)")
 MAX_LINKS = 20
 """Of one page that are looked up; the first that is here and holds settings is taken."""
 

@@ -13,14 +13,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpu_lol_action.analysis.differences import complete
+from gpu_lol_action.analysis.differences import complete, file_of
 from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators, find_accelerator
-from gpu_lol_action.domain.policy import SPEC_PATH
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.redaction import clean_text
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, WorkloadType
-from gpu_lol_action.domain.spec_yaml import parse_spec_file
 
 FLOOR_GB = 8
 """No card that is rented has less; a smaller answer is a mistake or a trick."""
@@ -29,8 +28,8 @@ MOST_CARDS = 8
 MAX_ANSWER_CHARACTERS = 20_000
 MAX_REASON_CHARACTERS = 300
 MAX_MODEL_CHARACTERS = 60
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_THOUGHTS = regex(r"<think>.*?</think>", re.DOTALL)
+_FENCE = regex(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _QUOTES = str.maketrans({"`": "'", "“": "'", "”": "'"})
 NOWHERE = Evidence("")
 
@@ -128,7 +127,7 @@ def apply_advice(
     sentence = claim(model, advice)
     told = tuple(Finding(key, now, f"{sentence}; the code alone says {was}", Confidence.LOW, NOWHERE)
                  for key, was, now in changes)  # fmt: skip
-    file = parse_spec_file(spec_text, SPEC_PATH) if spec_text is not None else None
+    file = file_of(spec_text)
     return replace(
         after,
         proposed=proposed,

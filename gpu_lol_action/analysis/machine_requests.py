@@ -11,24 +11,25 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.launch_tools import as_count
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
+from gpu_lol_action.domain.patterns import regex
 
 MAX_HEAD = 20_000  # characters: requests stand at the top of a script
-_PER_NODE = re.compile(
+_PER_NODE = regex(
     r"--gres[= ]\"?gpu:(?:[A-Za-z][\w.-]*:)?(\d{1,3})|--gpus-per-node[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})"
     r"|ngpus=(\d{1,3})|-gpu\s+\"?num=(\d{1,3})"
 )
-_OVER_ALL = re.compile(r"(?:--gpus|-G)[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})\b")
-_NODES = re.compile(r"(?:--nodes|-N)[= ](\d{1,3})\b")
-_PER_TASK = re.compile(r"--gpus-per-task[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})")
-_TASKS_PER_NODE = re.compile(r"--ntasks-per-node[= ](\d{1,3})")
-_NODES_OF_TASK = re.compile(r"^num_nodes:\s*(\d{1,3})", re.MULTILINE)
-_KUBERNETES = re.compile(r"nvidia\.com/gpu:\s*[\"']?(\d{1,2})")
+_OVER_ALL = regex(r"(?:--gpus|-G)[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})\b")
+_NODES = regex(r"(?:--nodes|-N)[= ](\d{1,3})\b")
+_PER_TASK = regex(r"--gpus-per-task[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})")
+_TASKS_PER_NODE = regex(r"--ntasks-per-node[= ](\d{1,3})")
+_NODES_OF_TASK = regex(r"^num_nodes:\s*(\d{1,3})", re.MULTILINE)
+_KUBERNETES = regex(r"nvidia\.com/gpu:\s*[\"']?(\d{1,2})")
 # dstack: a name, a size and a count behind one another (`MI300X:8`, `A100:80GB:2`, `24GB:2`), or a count alone, each as a range.
-_DSTACK = re.compile(
+_DSTACK = regex(
     r"^[ \t]+gpu:[ \t]*[\"']?(?:[A-Za-z0-9][\w.,]*:){0,3}(\d{1,2})(?:\.\.\d{0,2})?[\"']?[ \t]*$", re.MULTILINE
 )
-_DSTACK_NODES = re.compile(r"^nodes:[ \t]*(\d{1,3})", re.MULTILINE)
-_COMPOSE = re.compile(r"^[ \t]+count:[ \t]*(\d{1,2})\s*$", re.MULTILINE)
+_DSTACK_NODES = regex(r"^nodes:[ \t]*(\d{1,3})", re.MULTILINE)
+_COMPOSE = regex(r"^[ \t]+count:[ \t]*(\d{1,2})\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.profiles import shown_command
 from gpu_lol_action.analysis.runs import all_runs, primary_run
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.patterns import regex
 
 # They take most of a card when they start, whatever the model needs: JAX 75 % (docs.jax.dev, "GPU memory allocation"),
 # TensorFlow nearly all (tensorflow.org, "Use a GPU"), vLLM 90 % (docs.vllm.ai, `gpu_memory_utilization`), SGLang likewise.
@@ -23,7 +24,7 @@ _NEUTRAL = frozenset({
 })  # fmt: skip
 # What may stand before the run without touching the card.
 _BEFORE = frozenset({"pip", "pip3", "uv", "mkdir", "echo", "true", "ls", "nvidia-smi"})
-_NAME = re.compile(r"[^A-Za-z0-9_.-].*", re.DOTALL)
+_NAME = regex(r"[^A-Za-z0-9_.-].*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,12 +37,13 @@ from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_network
 
 # Modules whose functions and classes are networks by their names.
-_LIBRARIES = re.compile(r"^(?:torchvision|timm|tensorflow\.keras\.applications|keras\.applications|keras_cv|segmentation_models\w*|"
+_LIBRARIES = regex(r"^(?:torchvision|timm|tensorflow\.keras\.applications|keras\.applications|keras_cv|segmentation_models\w*|"
                         r"ultralytics|efficientnet_pytorch|pretrainedmodels|monai|smp|models|tv|nets?)(?:\.|$)")  # fmt: skip
-_OF_NETWORKS = re.compile(r"^(?:torchvision\.models|timm|(?:tensorflow\.)?keras\.applications|segmentation_models\w*|efficientnet_pytorch|monai)"
+_OF_NETWORKS = regex(r"^(?:torchvision\.models|timm|(?:tensorflow\.)?keras\.applications|segmentation_models\w*|efficientnet_pytorch|monai)"
                           r"|(?:^|\.)(?:models?|networks?|nets?|backbones?|resnet\w*|vgg\w*)$")  # fmt: skip
 _KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densenet121": "densenet121", "mobilenetv2": "mobilenet_v2",
           "mobilenet": "mobilenet_v2", "nasnetlarge": "nasnetalarge", "inceptionresnetv2": "inception_resnet_v2"}  # fmt: skip

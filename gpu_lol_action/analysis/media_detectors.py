@@ -10,16 +10,17 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import Scope, as_number, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media import KERAS
 from gpu_lol_action.estimation.media_facts import networks
 
 # A detector's type in OpenMMLab's configurations, and the family of counted networks that its stages cost.
 _TYPES = (
-    (re.compile(r"^(?:FasterRCNN|CascadeRCNN|SparseRCNN|LibraRCNN|GridRCNN|DynamicRCNN|DoubleHeadRCNN)$"), "fasterrcnn"),
-    (re.compile(r"^(?:MaskRCNN|HybridTaskCascade|PointRend|SCNet|QueryInst|MaskScoringRCNN)$"), "maskrcnn"),
-    (re.compile(r"^(?:RetinaNet|FCOS|ATSS|GFL|PAA|FSAF|FreeAnchor|RepPointsDetector|TOOD|VFNet|AutoAssign|YOLOF)$"), "retinanet"),
-    (re.compile(r"^(?:DeepLabV3(?:Plus)?|ASPPHead|DepthwiseSeparableASPPHead)$"), "deeplabv3"),
-    (re.compile(r"^(?:FCNHead|UPerHead|PSPHead)$"), "fcn"),
+    (regex(r"^(?:FasterRCNN|CascadeRCNN|SparseRCNN|LibraRCNN|GridRCNN|DynamicRCNN|DoubleHeadRCNN)$"), "fasterrcnn"),
+    (regex(r"^(?:MaskRCNN|HybridTaskCascade|PointRend|SCNet|QueryInst|MaskScoringRCNN)$"), "maskrcnn"),
+    (regex(r"^(?:RetinaNet|FCOS|ATSS|GFL|PAA|FSAF|FreeAnchor|RepPointsDetector|TOOD|VFNet|AutoAssign|YOLOF)$"), "retinanet"),
+    (regex(r"^(?:DeepLabV3(?:Plus)?|ASPPHead|DepthwiseSeparableASPPHead)$"), "deeplabv3"),
+    (regex(r"^(?:FCNHead|UPerHead|PSPHead)$"), "fcn"),
 )  # fmt: skip
 _META = {
     "GeneralizedRCNN": "fasterrcnn",

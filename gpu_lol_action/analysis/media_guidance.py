@@ -20,12 +20,13 @@ from gpu_lol_action.analysis.media_scenes import MOST_POINTS, SAMPLES
 from gpu_lol_action.analysis.model_loads import MODEL_KEYS, loads_of
 from gpu_lol_action.analysis.settings import Scope, as_number
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.model_facts import find_model
 
-_SECTION = re.compile(r"(?:^|[._/])guidance(?=$|[._/\d])")
-_BEFORE = re.compile(r"(?:^|\.)prompt_processor(?=\.)")
-_FROZEN = re.compile(r"requires_grad_\(False\)|requires_grad\s*=\s*False|no_grad\(")
+_SECTION = regex(r"(?:^|[._/])guidance(?=$|[._/\d])")
+_BEFORE = regex(r"(?:^|\.)prompt_processor(?=\.)")
+_FROZEN = regex(r"requires_grad_\(False\)|requires_grad\s*=\s*False|no_grad\(")
 MOST_GUIDES, MOST_PIXELS = 3, 2048
 
 

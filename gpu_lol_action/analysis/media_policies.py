@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
-_POLICIES = re.compile(r"^(?:MlpPolicy|CnnPolicy|MultiInputPolicy|MlpLstmPolicy)$")
+_POLICIES = regex(r"^(?:MlpPolicy|CnnPolicy|MultiInputPolicy|MlpLstmPolicy)$")
 # Parameters of stable-baselines3's default policies: two layers of 64 for actor and critic; Mnih et al. 2015 for pictures.
 _POLICY_PARAMETERS = {
     "MlpPolicy": 12_000,
@@ -44,8 +45,8 @@ def usual_policy(sources: Sequence[Source]) -> tuple[Finding, ...]:
 
 
 _GRAPHS = frozenset({"torch_geometric", "dgl", "torch_sparse", "torch_cluster"})
-_OF_GRAPHS = re.compile(r"\b(?:Sp)?(?:GCN|GAT|GraphSAGE)\b|\b[A-Z]?\w*Graph(?:Conv|Attention|Neural|Net)\w*")
-_GRAPH_CLASS = re.compile(r"^class \w*(?:GCN|GAT|Graph(?:Conv|Attention|Neural|Net))\w*\(", re.MULTILINE)
+_OF_GRAPHS = regex(r"\b(?:Sp)?(?:GCN|GAT|GraphSAGE)\b|\b[A-Z]?\w*Graph(?:Conv|Attention|Neural|Net)\w*")
+_GRAPH_CLASS = regex(r"^class \w*(?:GCN|GAT|Graph(?:Conv|Attention|Neural|Net))\w*\(", re.MULTILINE)
 GRAPH_SOURCES = 6
 """The run's nearest programs, which say whether it is about graphs."""
 GRAPH = 50_000_000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media import OWN, PICTURE_KINDS
 from gpu_lol_action.estimation.media_facts import find_network
 from gpu_lol_action.estimation.media_pipelines import NUMBERS_PER_POINT, SCENE
@@ -32,7 +32,7 @@ MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
 """Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
 
 # Before PyTorch 2 attention was fused only by a package beside it.
-_BEFORE_FUSED_ATTENTION = re.compile(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
+_BEFORE_FUSED_ATTENTION = regex(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
 
 
 def whole_network(

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _SIDE = ("resolution", "image_size", "img_size", "imgsz", "image_resolution", "input_size", "crop_size", "train_resolution", "img_dim",
          "image_dim", "im_size", "imsize", "img_height", "image_height", "target_size", "train_crop_size", "video_size", "img", "finesize", "fine_size",
@@ -45,9 +46,9 @@ _WIDTHS = (
     "image_w",
     "w",
 )
-_PART_OF_MODEL = re.compile(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
+_PART_OF_MODEL = regex(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
 # What judges pictures that are made scales them for a classifier of its own (Inception's 299 pixels).
-_JUDGES = re.compile(r"(?:^|[/_])(?:inception|fid|lpips|metrics?|clean_?fid|perceptual)(?:[/_.]|$)", re.IGNORECASE)
+_JUDGES = regex(r"(?:^|[/_])(?:inception|fid|lpips|metrics?|clean_?fid|perceptual)(?:[/_.]|$)", re.IGNORECASE)
 _PAIR = (
     "video_size",
     "size",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from gpu_lol_action.analysis.media_question import built_instead, media_model, w
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.megatron import Flags, model_of_flags
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
 
@@ -23,10 +23,10 @@ NARROW = 128
 FEWEST_BLOCKS = 4
 LEAST_ADAPTED_B = 0.05
 """Billions of parameters of the smallest models that adapters are published for (distilled encoders have 66 M)."""
-_LIBRARY_FILE = re.compile(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
+_LIBRARY_FILE = regex(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
 _ANY = "`AutoModelForCausalLM"
-_CONFIGURATION_FILE = re.compile(r"(?:^|/)configuration_\w+\.py$")
-_FOR_ANY = re.compile(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name")
+_CONFIGURATION_FILE = regex(r"(?:^|/)configuration_\w+\.py$")
+_FOR_ANY = regex(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 

@@ -18,9 +18,10 @@ from gpu_lol_action.analysis.python_defaults import Call
 from gpu_lol_action.analysis.python_values import Value
 from gpu_lol_action.analysis.sky_tasks import card_of
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
-_OBJECT = re.compile(r"(?:modal\.)?gpu\.(\w{2,12})")
-_WRITTEN = re.compile(r"([A-Za-z][\w.-]*)!?(?::(\d{1,2}))?")
+_OBJECT = regex(r"(?:modal\.)?gpu\.(\w{2,12})")
+_WRITTEN = regex(r"([A-Za-z][\w.-]*)!?(?::(\d{1,2}))?")
 _TAKES_GPU = frozenset(
     {"function", "cls", "create", "run_function", "run_commands", "pip_install", "uv_pip_install", "with_options"}
 )

@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.family_sizes import of_said_size
 from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.model_facts import find_model
 
@@ -56,7 +57,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"mt5|t5forconditional|seq2seqlm", "google/flan-t5-large"),
     (r"for_?causal_?lm", "meta-llama/Llama-2-7b-hf"),
 )  # fmt: skip
-_WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
+_WORDS = tuple((regex(pattern, re.IGNORECASE), model) for pattern, model in _FAMILIES)
 # Encoders are parts of other models, too: they are asked for where nothing else is found.
 _ENCODERS: tuple[tuple[str, str], ...] = (
     (r"roberta", "FacebookAI/roberta-base"),
@@ -67,22 +68,22 @@ _ENCODERS: tuple[tuple[str, str], ...] = (
     (r"for_?sequence_?classification|for_?token_?classification|for_?masked_?lm|for_?question_?answering",
      "google-bert/bert-base-uncased"),
 )  # fmt: skip
-_ENCODER_WORDS = tuple((re.compile(pattern, re.IGNORECASE), model) for pattern, model in _ENCODERS)
+_ENCODER_WORDS = tuple((regex(pattern, re.IGNORECASE), model) for pattern, model in _ENCODERS)
 _Words = tuple[tuple[re.Pattern[str], str], ...]
 _GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 # What most servers are tried with where nobody says a model: the smallest of a family that needs a whole card.
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
 _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
-_FOR_ANY = re.compile(r"(?:^|\.)AutoModel")
+_FOR_ANY = regex(r"(?:^|\.)AutoModel")
 _CHATS = "THUDM/chatglm-6b"
 _ANSWERS = ("chat", "stream_chat")
-_CLASS = re.compile(r"^class\s+(\w{1,80})\(([\w.,= \t]{1,200})\)\s*:", re.MULTILINE)
+_CLASS = regex(r"^class\s+(\w{1,80})\(([\w.,= \t]{1,200})\)\s*:", re.MULTILINE)
 MAX_PRESETS = 100
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
     {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
 )
-_NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|config$|(?<!pipeline)output$", re.IGNORECASE)
+_NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|config$|(?<!pipeline)output$", re.IGNORECASE)
 
 
 def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:

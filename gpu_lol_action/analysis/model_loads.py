@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import Scope, find_path
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model, is_known_model
 
 MODEL_KEYS = (
@@ -27,24 +28,24 @@ _FILE_LOADERS = ("load", "load_file", "safe_open")
 _WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
 MAX_PATH = 300
 # Two expressions, for each begins with plain letters: these are leapt to.
-_OWNED = (re.compile(r"models\.[\w.]+\s*[(\[]"), re.compile(r"timm\.[\w.]+\s*[(\[]"))
-NOT_MODELS = re.compile(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
+_OWNED = (regex(r"models\.[\w.]+\s*[(\[]"), regex(r"timm\.[\w.]+\s*[(\[]"))
+NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
 # Models beside the one that the run is about.
-HELPER_KEY = re.compile(
+HELPER_KEY = regex(
     r"tokeni|teacher|weak_|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
 )
-_HELPER_PLACE = re.compile(
+_HELPER_PLACE = regex(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"
 )
 # Models too small to be meant: what a program that takes any model starts with so that it can be tried.
-PLACEHOLDER = re.compile(r"(?:^|/)opt-125m$|(?:^|[/-])tiny-(?:random|gpt2|llama-random)|-internal-testing/")
+PLACEHOLDER = regex(r"(?:^|/)opt-125m$|(?:^|[/-])tiny-(?:random|gpt2|llama-random)|-internal-testing/")
 # OpenAI's package and faster-whisper know their models by size alone.
 _WHISPER = frozenset({"whisper.load_model", "WhisperModel", "faster_whisper.WhisperModel"})
 _WHISPER_SIZES = frozenset({"tiny", "base", "small", "medium", "large", "tiny.en", "base.en", "small.en", "medium.en"})
 MAX_LOADING = 20  # modules of a run that are asked what they load by a key of its configuration
-_UNKNOWN_FOLDER = re.compile(r"^\$\{?\w{1,60}\}?(?=/)")
+_UNKNOWN_FOLDER = regex(r"^\$\{?\w{1,60}\}?(?=/)")
 """What a shell puts before a path and nothing says (`$HDFS_ROOT/model/Qwen3-8B`): the rest names the model."""
-HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+HUB_ID = regex(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 
 def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Finding]:

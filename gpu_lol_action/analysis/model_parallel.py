@@ -7,8 +7,6 @@ layers, the experts are divided), ``training.data_parallel`` (how often all of t
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
@@ -16,6 +14,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.megatron_flags import shape_of_flags
 from gpu_lol_action.analysis.settings import as_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.megatron import MEGATRON
 
 TENSOR, PIPELINE, EXPERT = "training.tensor_parallel", "training.pipeline_parallel", "training.expert_parallel"
@@ -30,7 +29,7 @@ _KEYS = {
 # Words this short mean it in a section on parallelism, or beside another of them.
 _SHORT = frozenset({"tp", "pp", "dp"})
 # An engine that generates, or a model beside the trained one, is cut as it likes.
-_OTHERS = re.compile(r"rollout|infer|generat|vllm|sglang|(?:^|\.)ref\.|critic|reward|teacher|draft")
+_OTHERS = regex(r"rollout|infer|generat|vllm|sglang|(?:^|\.)ref\.|critic|reward|teacher|draft")
 _MEGATRON = frozenset({
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "use_mcore_models", "use_distributed_optimizer",
     "no_masked_softmax_fusion", "num_layers_per_virtual_pipeline_stage", "transformer_impl",

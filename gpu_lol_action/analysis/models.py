@@ -31,37 +31,36 @@ from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import shape_in_name
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_states import bits_of
 
-_MODEL_KEY = re.compile(
+_MODEL_KEY = regex(
     r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|size|variant|name_or_path))?|name_or_path"
 )
 # A section on the model with a word for which one it is: `model.name`, `llm.path`.
-_MODEL_PATH = re.compile(
+_MODEL_PATH = regex(
     r"(?:^|\.)(?:\w{1,40}_)?(?:model|llm|network|policy|student|actor|base|checkpoint_repository)(?:_config|_args|_cfg)?"
     r"\.(?:name|path|id|pretrained|checkpoint|ckpt|hf_id|repo|base|version|variant|size|name_or_path|hf_name)$"
 )
 # A configuration's part that is about the model.
-_MODELS_CONFIG = re.compile(r"(?:^|\.)(?:Model|LLM|Policy|Actor|BaseModel)Config$")
+_MODELS_CONFIG = regex(r"(?:^|\.)(?:Model|LLM|Policy|Actor|BaseModel)Config$")
 # Models that look at what another model makes.
-_GUARD = re.compile(r"safety|nsfw|watermark", re.IGNORECASE)
+_GUARD = regex(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
 
 # What looks like an id of the Hub and is a path of this machine.
-_NOT_THE_HUB = re.compile(
-    r"\.(?:json|bin|pth?|ckpt|safetensors|txt)$|^(?:data|outputs?|out|models?|ckpts?|checkpoints?)/"
-)
-_TOWER = re.compile(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
+_NOT_THE_HUB = regex(r"\.(?:json|bin|pth?|ckpt|safetensors|txt)$|^(?:data|outputs?|out|models?|ckpts?|checkpoints?)/")
+_TOWER = regex(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
 # Files of encoders alone: parts that lie beside a model.
-_ENCODERS = re.compile(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
+_ENCODERS = regex(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
-_OWN_NAME = re.compile(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
-_SERVED = re.compile(r"vllm serve|sglang|text-generation-launcher")
+_OWN_NAME = regex(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
+_SERVED = regex(r"vllm serve|sglang|text-generation-launcher")
 
 
-_TO_FILL_IN = re.compile(r"[\"']?<[^<>]{1,80}>[\"']?")
+_TO_FILL_IN = regex(r"[\"']?<[^<>]{1,80}>[\"']?")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:

@@ -6,7 +6,6 @@ is not counted twice, and models of the same kind are taken for alternatives, no
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,28 +16,29 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion
 
 FIELD = "model.beside"
 MOST = 4
-_TOWER = re.compile(
+_TOWER = regex(
     r"(?:\w{1,20}_)?(?:vision|image|visual|audio|speech|video)_(?:tower|encoder|backbone|model)"
     r"(?:_(?:name|path|id|name_or_path))?"
     # What draws the answers of a model that writes them.
     r"|(?:\w{1,20}_)?(?:diffusion|sd|sdxl|ldm)(?:_model|_pipeline)?_(?:name|path|id|dir|name_or_path|ckpt_path)"
 )
 _GROUPS = (
-    ("language", re.compile(r"llm|vlm|seq2seq|ssm|hybrid|omni|audio-llm")),
-    ("diffusion", re.compile(r"diffusion|controlnet")),
-    ("sound", re.compile(r"asr|audio|tts|speech")),
-    ("pictures", re.compile(r"vision|segmentation|detection|depth")),
-    ("text", re.compile(r"embedding|encoder|reranker")),
+    ("language", regex(r"llm|vlm|seq2seq|ssm|hybrid|omni|audio-llm")),
+    ("diffusion", regex(r"diffusion|controlnet")),
+    ("sound", regex(r"asr|audio|tts|speech")),
+    ("pictures", regex(r"vision|segmentation|detection|depth")),
+    ("text", regex(r"embedding|encoder|reranker")),
 )
 # What a model of that group has of its own: whose weights are counted with it.
 _OWN_PARTS = {"diffusion": ("text", "pictures", "language")}
-_WHOLE = re.compile(r"vlm|omni|audio-llm")  # have towers of their own
+_WHOLE = regex(r"vlm|omni|audio-llm")  # have towers of their own
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:

@@ -10,13 +10,14 @@ from gpu_lol_action.analysis.documented_phrases import find_card
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
-_CARD = re.compile(
+_CARD = regex(
     r"(?:^|[_.-])(?:dgx[_-]?)?(?:\d{1,2}x)?(v100|a100|a10g|a40|a6000|h100|h200|b200|l40s|rtx[_-]?[2-5]0[6-9]0(?:ti)?)"
     r"(?:[_-]?(\d{2,3})gb?)?(?=$|[_.-])",
     re.IGNORECASE,
 )
-_SIZE = re.compile(r"(?:^|[_.-])(\d{2,3})gb?(?=$|[_.-])", re.IGNORECASE)
+_SIZE = regex(r"(?:^|[_.-])(\d{2,3})gb?(?=$|[_.-])", re.IGNORECASE)
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:

@@ -7,9 +7,10 @@ import re
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
-_COMPILES = re.compile(r"^[^#\n]*\bnvcc\b", re.MULTILINE)
-_TRAINS = re.compile(
+_COMPILES = regex(r"^[^#\n]*\bnvcc\b", re.MULTILINE)
+_TRAINS = regex(
     r"^[ \t>$]*(?:\w+=\S+ +|mpirun [^\n]{0,40}? )?\./[\w./-]*?(?:train\w*|\w [^\n]{0,60}?\btrain)\b", re.MULTILINE
 )
 

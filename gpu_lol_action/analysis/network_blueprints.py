@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from importlib import resources
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_values import Class, Named
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_code import read_python
+from gpu_lol_action.domain.tables import table_text
 
 # The first words of a class's dotted name, its last word, and the blueprint.
 _KNOWN: Mapping[tuple[str, str], str] = {
@@ -33,5 +33,5 @@ def blueprint_of(name: Named) -> Class | None:
 
 @functools.cache
 def _blueprints() -> Program | None:
-    text = resources.files("gpu_lol_action").joinpath("data").joinpath("blueprints.txt").read_text(encoding="utf-8")
+    text = table_text("blueprints.txt")
     return program_of(Source("blueprints", Form.PYTHON, Role.WORKLOAD, text, read_python(text)))

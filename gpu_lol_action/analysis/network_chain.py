@@ -11,13 +11,14 @@ from gpu_lol_action.analysis.network_inputs import FORWARDS
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_objects import line_of, method_of
 from gpu_lol_action.analysis.network_values import Class, Instance, Method, Tensor, Value
+from gpu_lol_action.domain.patterns import regex
 
 MOST_METHODS = 6
-_HANDED = re.compile(r"z|hidden\w*|memory|\w*(?:enc|dec|out|feat|embed|latent)\w*", re.IGNORECASE)
+_HANDED = regex(r"z|hidden\w*|memory|\w*(?:enc|dec|out|feat|embed|latent)\w*", re.IGNORECASE)
 """Parameters that take what the method before put out, whatever it is; others take what comes from the data."""
-_CARRIED = re.compile(rf"x|h|{_HANDED.pattern}", re.IGNORECASE)
+_CARRIED = regex(rf"x|h|{_HANDED.pattern}", re.IGNORECASE)
 """The same, where it is known that the methods are a chain."""
-_BESIDE = re.compile(
+_BESIDE = regex(
     r"(?:train|valid|test|eval|predict|load|save|set|get|on|configure|sample|generate|infer|reset|init|log)\w*|\w+_(?:step|epoch|dataloader)"
 )
 """Methods that put networks together, use them again, or belong to a trainer."""

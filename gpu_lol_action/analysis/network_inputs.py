@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from gpu_lol_action.analysis.network_sizes import side_of
 from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_waves import is_judged, wave_input
 from gpu_lol_action.analysis.network_weights import NORM, number
+from gpu_lol_action.domain.patterns import regex
 
 FORWARDS = ("forward", "call", "__call__")
 LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
@@ -33,11 +33,11 @@ LONGEST_HORIZON = 1024
 FOLDED = 4
 """Pixels that are laid beside each other as channels."""
 PICTURES = frozenset({1, 3, 4, 6})
-_PICTURE = re.compile(r"(?:batched_)?(?:imgs?|images?|pixel_values|pictures?|samples|inputs?|input_images?|x)")
+_PICTURE = regex(r"(?:batched_)?(?:imgs?|images?|pixel_values|pictures?|samples|inputs?|input_images?|x)")
 """What a network calls a picture."""
-_CLOUD = re.compile(r"p|pts?|points?|xyz|coords?|point_?clouds?|pcd?|query_points?")
+_CLOUD = regex(r"p|pts?|points?|xyz|coords?|point_?clouds?|pcd?|query_points?")
 """What a network calls points of space, each of three numbers."""
-_TWIN = re.compile(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref)$|_?\d$")
+_TWIN = regex(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref)$|_?\d$")
 
 
 @dataclass(frozen=True, slots=True)

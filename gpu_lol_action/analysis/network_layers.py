@@ -6,6 +6,7 @@ what follows needs it, a norm's once more; an activation that needs its input be
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 
@@ -27,6 +28,7 @@ from gpu_lol_action.analysis.network_weights import (
     recurrent_weights,
     weights_of,
 )
+from gpu_lol_action.domain.patterns import regex
 
 _CURVED = frozenset(
     {"GELU", "SiLU", "Swish", "Mish", "Sigmoid", "Tanh", "ELU", "SELU", "Hardswish", "Softplus", "PReLU", "QuickGELU", "CELU", "LogSigmoid",
@@ -39,15 +41,13 @@ _OTHERS = frozenset({"Embedding", "EmbeddingBag", "Embed", "Upsample", "UpSampli
                      "ZeroPadding2D", "Mlp", "PatchEmbed", "Concatenate", "Bilinear"})  # fmt: skip
 LONGEST_SIDE, LONGEST_WAVE = 8192.0, 2.0**20
 """Pixels of a picture, samples of a sound: an output that is longer was not understood."""
-_KERAS = re.compile(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
+_KERAS = regex(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
 
 
 def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Layer | None:
     """Return a layer of a library; None where the name is none that is counted."""
     kind = name.last
-    is_known = (kind in _CURVED or kind in _PLAIN or kind in DENSE or kind in _OTHERS or kind in RECURRENT or kind in ATTENTION or kind in TABLES
-                or CONV.match(kind) or NORM.match(kind) or POOL.match(kind))  # fmt: skip
-    if not is_known:
+    if not _is_counted(kind):
         return None
     last = kind in {"Dense", "Embed", "Conv", "ConvTranspose", "DenseGeneral"} or bool(re.search(r"[123]D", kind)) or (
         bool(_KERAS.search(name.name)) and not name.name.startswith(("torch", "einops", "timm")) and "Parallel" not in kind
@@ -55,6 +55,13 @@ def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]
     layer = Layer(kind, tuple(places), dict(named), is_last=last)
     layer.parameters = weights_of(layer)
     return layer
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_counted(kind: str) -> bool:
+    # Every call into a library is asked about.
+    return (kind in _CURVED or kind in _PLAIN or kind in DENSE or kind in _OTHERS or kind in RECURRENT or kind in ATTENTION or kind in TABLES
+            or any(pattern.match(kind) for pattern in (CONV, NORM, POOL)))  # fmt: skip
 
 
 def apply_layer(machine: Machine, layer: Layer | Counted, given: Value, named: Mapping[str, Value]) -> Value:

@@ -6,11 +6,10 @@ and for the decoder the last ``label_len`` of them with the ``pred_len`` that ar
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_values import Tensor
+from gpu_lol_action.domain.patterns import regex
 
 MARKS = 4
 """Month, day, weekday and hour."""
@@ -18,7 +17,7 @@ SENSED = 2
 """A speed and the time of the day."""
 _STEPS = ("seq_in_len", "seq_length", "seq_len", "window", "input_length")
 MOST_STEPS, MOST_VARIABLES = 2**16, 2**14
-_OF_SERIES = re.compile(
+_OF_SERIES = regex(
     r"x|inputs?|batch_x|x_(?:mark_)?(?:enc|dec)|(?:enc|dec)_(?:x|input|inp|mark)|history(?:_data)?|past_\w+"
 )
 

@@ -9,17 +9,18 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
 MAX_SOURCES = 48
 STEPS = 5
 MAX_IMPORTERS, MAX_NAMED = 8, 4
-_JUDGES = re.compile(
+_JUDGES = regex(
     r"(?:^|[/_])(?:inception|fid|lpips|metrics?|perceptual\w*|evaluat\w*|(?:inception|fid|is)_(?:score|utils?))(?:/|\.py$)",
     re.IGNORECASE,
 )
 """Modules whose networks only judge what another one puts out."""
 # The leading line feed lets the expression engine leap from line to line.
-_ABOVE = re.compile(r"\n[ \t]*from[ \t]+(\.{2,4})([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)")
+_ABOVE = regex(r"\n[ \t]*from[ \t]+(\.{2,4})([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)")
 
 
 @remembered
@@ -57,7 +58,7 @@ def named_modules(checkout: Checkout, sources: Sequence[Source], words: Collecti
     return tuple(dict.fromkeys([*named, *inner]))
 
 
-_WITHOUT_GRADIENTS = re.compile(
+_WITHOUT_GRADIENTS = regex(
     r"\n[ \t]+with torch\.(?:no_grad|inference_mode)\(\):[^\n]*\n[ \t]+[\w, ]{1,40}=[ \t]*self\.(\w{1,40})\("
 )
 

@@ -7,18 +7,17 @@ actions (Todorov et al. 2012); programs that play Atari's games see four picture
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_values import UNKNOWN, Instance, Tensor, Value
+from gpu_lol_action.domain.patterns import regex
 
 SPACE = "Space"
 STATE, ACTIONS, CHOICES = 376, 17, 18
 PICTURE = (4, 84, 84)
 OBSERVATIONS = frozenset({"observation_space", "single_observation_space", "obs_space", "observation_spec"})
 ACTION_SPACES = frozenset({"action_space", "single_action_space", "act_space", "action_spec"})
-_PICTURES = re.compile(r"NoFrameskip|\bALE/|[Aa]tari|[Pp]rocgen|pixels\b|Breakout|Pong\b")
+_PICTURES = regex(r"NoFrameskip|\bALE/|[Aa]tari|[Pp]rocgen|pixels\b|Breakout|Pong\b")
 _TASKS = ("env_id", "env", "env_name", "game", "task", "env_type", "gym_id", "environment")
 
 

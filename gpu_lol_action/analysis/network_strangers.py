@@ -6,6 +6,8 @@ import re
 import sys
 from collections.abc import Mapping
 
+from gpu_lol_action.domain.patterns import regex
+
 # Libraries of numbers, data and settings: what their classes hold are no layers.
 _WITHOUT_LAYERS = frozenset({
     "torch", "numpy", "np", "scipy", "pandas", "sklearn", "omegaconf", "hydra", "easydict", "yacs", "ml_collections", "wandb", "torchmetrics",
@@ -13,7 +15,7 @@ _WITHOUT_LAYERS = frozenset({
     "tensorflow", "accelerate", "peft", "datasets", "tokenizers", "torchaudio", "librosa", "nltk", "networkx", "rdkit", "lightning",
     "pytorch_lightning", "fvcore", "iopath", "typing_extensions", "absl", "mmengine", "addict",
 })  # fmt: skip
-_NO_LAYER = re.compile(
+_NO_LAYER = regex(
     r"Loss$|Metric|Accuracy|Tokenizer|Processor|Config$|Dataset|Loader|Logger|Scheduler|Optimizer|Error$|Transform$|Registry|Matcher|Sampler"
     r"|Generator$|Spec$|Output$|Dict$|Args$|Arguments$|Criterion|Assigner|Coder$|Initializer|Normal$"
 )
@@ -21,10 +23,10 @@ _NO_LAYER = re.compile(
 
 WHOLE = 20
 """Layers for which a network stands that a class takes over from a library whole."""
-_OF_NETWORKS = re.compile(
+_OF_NETWORKS = regex(
     r"^(?:torchvision\.models|timm|segmentation_models_pytorch|detectron2\.modeling|mmdet|mmseg|mmcls|mmpretrain)\."
 )
-_PLAIN_BASES = re.compile(r"(?:Module|Base\w*|Mixin|Backbone|Head|Encoder|Block|Layer)$")
+_PLAIN_BASES = regex(r"(?:Module|Base\w*|Mixin|Backbone|Head|Encoder|Block|Layer)$")
 
 
 def is_strange_network(name: str) -> bool:
@@ -32,10 +34,10 @@ def is_strange_network(name: str) -> bool:
     return bool(_OF_NETWORKS.match(name)) and not _PLAIN_BASES.search(name) and name.rpartition(".")[2][:1].isupper()
 
 
-_PARTS = re.compile(
+_PARTS = regex(
     r"(?:\w+_)?(?:encoder|decoder|backbone|transformer|unet|trunk|encoder_embed|generator|discriminator|denoiser|base_model)"
 )
-_MODULES = re.compile(r"\bModule\b|(?:Encoder|Decoder|Backbone|Transformer)(?!\w*(?:Config|Args|Type))")
+_MODULES = regex(r"\bModule\b|(?:Encoder|Decoder|Backbone|Transformer)(?!\w*(?:Config|Args|Type))")
 
 
 def is_part_name(name: str, annotation: str) -> bool:

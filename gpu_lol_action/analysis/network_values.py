@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_lol_action.analysis.network_programs import Program
 from gpu_lol_action.analysis.records import record
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import Network
 
 Value = Any
@@ -37,9 +37,7 @@ class Tensor:
     name: str = ""
 
 
-_LABELS = re.compile(
-    r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$"
-)
+_LABELS = regex(r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$")
 
 
 def names_label(tensor: Tensor) -> bool:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 
 from gpu_lol_action.analysis.network_values import UNKNOWN, Value
+from gpu_lol_action.domain.patterns import regex
 
 WORDS = 32_000
 """Entries of a vocabulary that nothing says: Llama 2's, and what subword tokenizers are mostly trained to."""
 CHARACTERS = 128
 """Entries of one of characters: those of English texts with their signs (Tiny Shakespeare has 65)."""
-_LETTERS = re.compile(r"(?:all_)?(?:\w+_)?(?:chars?|charset|characters|letters|alphabet)", re.IGNORECASE)
-_SIZE = re.compile(
+_LETTERS = regex(r"(?:all_)?(?:\w+_)?(?:chars?|charset|characters|letters|alphabet)", re.IGNORECASE)
+_SIZE = regex(
     r"(?:\w+_)?voc(?:ab(?:ulary)?)?s?_?(?:\w+_)?(?:size|len|length|num|dim)s?|(?:num|n|len)_?(?:\w+_)?(?:vocab(?:ulary)?|words?)(?:_size)?"
     r"|ntokens?|get_vocab_size|(?:n_)?vocab_n",
     re.IGNORECASE,
 )
-_HOLDER = re.compile(
+_HOLDER = regex(
     r"(?:\w+_)?(?:vocab(?:ulary)?|tokeni[sz]er|dictionary|itos|stoi|(?:word|token|char)(?:2|_to_)(?:id|ix|idx|index)|word_index|word_map)s?"
     r"(?:_(?:src|tgt|trg|en|de|in|out))?",
     re.IGNORECASE,
@@ -28,7 +30,13 @@ def named_size(name: str, value: Value) -> Value:
     """Return the usual size of a vocabulary where the name says that it is one and nothing says how large; else the value."""
     if value is not UNKNOWN and not (isinstance(value, int) and value == -1):  # "defined later by the tokenizer"
         return value
-    return WORDS if len(name) < 64 and _SIZE.fullmatch(name) else value
+    return WORDS if _is_size(name) else value
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_size(name: str) -> bool:
+    # Every unknown name of a program is asked about, most of them again and again.
+    return len(name) < 64 and _SIZE.fullmatch(name) is not None
 
 
 def called_size(node: ast.Call, value: Value) -> Value:

@@ -6,12 +6,11 @@ thousand samples: the generator makes them of one frame per hop, discriminators 
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.network_forms import numel_of
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_values import Layer, Tensor
 from gpu_lol_action.analysis.network_weights import number, number_at
+from gpu_lol_action.domain.patterns import regex
 
 _SEGMENT = ("segment_size", "segment_length", "segment_len", "seg_len", "audio_segment_size", "batch_max_steps")
 _LENGTH = ("seq_len", "sequence_length")  # which may be a text's, where nothing has hops
@@ -19,7 +18,7 @@ _HOP = ("hop_size", "hop_length", "hop_len")
 LEAST, MOST = 1024, 2**20
 """Samples of a segment; a shorter one is of something else (the segments of a text)."""
 # The second thing that a judge is given, and what it is called beside the first.
-_JUDGED = re.compile(r"^(?:fake|gen(?:erated)?|pred(?:icted)?|est|output)(?:$|_)|(?:_hat|_fake|_gen|_g|_pred|2)$")
+_JUDGED = regex(r"^(?:fake|gen(?:erated)?|pred(?:icted)?|est|output)(?:$|_)|(?:_hat|_fake|_gen|_g|_pred|2)$")
 
 
 def wave_input(machine: Machine, layer: Layer, name: str) -> Tensor | None:

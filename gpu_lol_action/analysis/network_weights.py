@@ -7,13 +7,14 @@ import re
 
 from gpu_lol_action.analysis.network_attention import ATTENTION, attention_parameters
 from gpu_lol_action.analysis.network_values import UNKNOWN, Layer, Tensor, Value
+from gpu_lol_action.domain.patterns import regex
 
-CONV = re.compile(
+CONV = regex(
     r"^(?:Lazy|Causal|EqualizedLR)?Conv(Transpose)?([123])[dD]$|^Conv([123])D(Transpose)?$|^(?:SeparableConv2D|DepthwiseConv2D|Conv|ConvTranspose|Conv2dNormActivation|ConvNormActivation|ConvModule)$"
 )
-POOL = re.compile(r"^(Adaptive|Global)?(?:Max|Avg|Average)_?[Pp]ool(?:ing)?_?([123])?[dD]?$|^(?:max|avg)_pool$")
+POOL = regex(r"^(Adaptive|Global)?(?:Max|Avg|Average)_?[Pp]ool(?:ing)?_?([123])?[dD]?$|^(?:max|avg)_pool$")
 RECURRENT = {"LSTM": 4, "GRU": 3, "RNN": 1, "SimpleRNN": 1, "LSTMCell": 4, "GRUCell": 3, "RNNCell": 1}
-NORM = re.compile(
+NORM = regex(
     r"^(?:Lazy)?(?:Batch|Layer|Group|Instance|RMS|Sync)\w*Norm(?:alization)?(?:[123][dD])?$|^FrozenBatchNorm2d$"
 )
 TABLES = frozenset({"Embedding", "EmbeddingBag", "Embed", "ParallelEmbedding", "VocabParallelEmbedding"})

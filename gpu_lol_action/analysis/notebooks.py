@@ -7,23 +7,25 @@ import json
 import re
 from collections.abc import Iterator
 
+from gpu_lol_action.domain.patterns import regex
+
 MAX_CONTAINERS = 500_000
 """Objects and lists in the file. Pictures are one string each; a file of nothing but ``{}`` would fill the memory."""
 MAX_MISSES = 20
 REACH = 2000
 PROSE = "#> "
 """Begins a line of the author's prose. Only lines that may state hardware are kept: the rest says nothing of what runs."""
-_ON_HARDWARE = re.compile(r"\d\s?Gi?B?\b|\bGPUs?\b|VRAM", re.IGNORECASE)
+_ON_HARDWARE = regex(r"\d\s?Gi?B?\b|\bGPUs?\b|VRAM", re.IGNORECASE)
 CELL = "#%%"
 """Begins a code cell, as in programs that editors show as notebooks: one that is broken leaves the others as they are."""
 # `!pip install x`, `%cd x`, `?name`, `name?`, and what needs no mark at a line's beginning; `%(a, b)` goes on with a text's format.
-_MAGIC = re.compile(
+_MAGIC = regex(
     r"([ \t]*)((?:!|%{1,2}[A-Za-z]|\?{1,2}[A-Za-z]).*|[A-Za-z_][\w.]*\?{1,2}[ \t]*"
     r"|(?:pip3?|conda|cd|ls|git|wget|mkdir|apt|apt-get|curl|rm|cp|mv)[ \t]+(?![=+*/%&|^<>-]*=|(?:in|is|and|or|if|else|not|for)\b)[\w./~$-].*)$"
 )
-_ASSIGNED = re.compile(r"([ \t]*)([A-Za-z_][\w, ]{0,80}?)[ \t]{0,8}=[ \t]{0,8}((?:!|%[A-Za-z]).*)$")
+_ASSIGNED = regex(r"([ \t]*)([A-Za-z_][\w, ]{0,80}?)[ \t]{0,8}=[ \t]{0,8}((?:!|%[A-Za-z]).*)$")
 # Cells in another language; `%%time`, `%%capture` and `%%writefile x.py` hold Python.
-_OTHER_LANGUAGE = re.compile(
+_OTHER_LANGUAGE = regex(
     r"%%(bash|sh|script|shell|html|HTML|js|javascript|latex|markdown|svg|SVG|sql|cython|perl|ruby|R|cpp|cu|writefile(?=\s+(?!\S*\.py\b)))\b"
 )
 _SHELLS = frozenset({"bash", "sh", "script", "shell"})

@@ -15,13 +15,14 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _SWITCHES = ("offload_model", "cpu_offload", "enable_model_cpu_offload", "use_cpu_offload", "model_cpu_offload")
 _KINDS = {"enable_model_cpu_offload": "parts", "enable_sequential_cpu_offload": "layers"}
-_GUARD = re.compile(r"(?:el)?if\s+(not\s+)?(?:\w+\.)*(\w+)\s*:")
-_OPENS = re.compile(r"(?:el)?if\b|else\s*:|for\b|while\b|with\b|try\s*:|except\b")
+_GUARD = regex(r"(?:el)?if\s+(not\s+)?(?:\w+\.)*(\w+)\s*:")
+_OPENS = regex(r"(?:el)?if\b|else\s*:|for\b|while\b|with\b|try\s*:|except\b")
 # Helpers that programs write for it: `unload_complete_models`, `offload_model_from_device`, `move_layer_to_device`.
-_MOVES = re.compile(
+_MOVES = regex(
     r"(?:off|un)load_\w*(?:model|layer|block|weight|device)\w*|(?:model|layer|block|weight)s?_(?:off|un)load\w*"
     r"|(?:move|load|swap)_(?:layer|block)s?_(?:to|from|in|out)\w*|\w*block_?swap\w*",
     re.IGNORECASE,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.domain.patterns import regex
 
 _DECLARES = ("add_argument", "option", "Option", "add_option")
-_SHORT = re.compile(r"-[A-Za-z]\w{0,2}")
-_LONG = re.compile(r"--([A-Za-z][\w-]{1,60})")
+_SHORT = regex(r"-[A-Za-z]\w{0,2}")
+_LONG = regex(r"--([A-Za-z][\w-]{1,60})")
 LONGEST_SHORT = 3
 MAX_PARSERS = 8
 

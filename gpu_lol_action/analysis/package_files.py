@@ -10,20 +10,21 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 MAX_LENGTH = 300
 MAX_LINES = 3000
 MAX_DECLARED = 1000
 """Of one file: names of lists repeat what stands there once, so that a short program could name millions."""
 
-_OPTION = re.compile(r"\s*(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)"
+_OPTION = regex(r"\s*(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)"
                      r"(?:[ =]\s*|(?=[^\s-]))(\S+)")  # fmt: skip
-_GOES_ON = re.compile(r"[\w-]")
-_BUILT_BY_CONDA = re.compile(r"^([\w.-]+)\s*@\s*file:\S+$")
+_GOES_ON = regex(r"[\w-]")
+_BUILT_BY_CONDA = regex(r"^([\w.-]+)\s*@\s*file:\S+$")
 # A template's place for a version (`kedro~={{ cookiecutter.kedro_version }}`): the package is meant in any.
-_TEMPLATED = re.compile(r"\s*(?:[=~<>!]=|[<>])=?\s*\{\{[^{}]{0,80}\}\}")
-_PINNED_BUILD = re.compile(r"(==\s*[\w.]+)\+(?:cu\d+|cpu|cuda\w*|pt\d\w*)\b")
-_SWITCHES = re.compile(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
+_TEMPLATED = regex(r"\s*(?:[=~<>!]=|[<>])=?\s*\{\{[^{}]{0,80}\}\}")
+_PINNED_BUILD = regex(r"(==\s*[\w.]+)\+(?:cu\d+|cpu|cuda\w*|pt\d\w*)\b")
+_SWITCHES = regex(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
 
 
 @dataclass(frozen=True, slots=True)

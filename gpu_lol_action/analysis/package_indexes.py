@@ -6,17 +6,16 @@ higher version. So only places of a short list that comes with this program (``d
 
 from __future__ import annotations
 
-import csv
 import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from urllib.parse import SplitResult, urlsplit
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.tables import table_rows
 
 _VARIABLES = {"index": "PIP_EXTRA_INDEX_URL", "links": "PIP_FIND_LINKS"}
 _MAX_PLACES = 6
@@ -95,8 +94,7 @@ def is_well_known(url: str) -> bool:
 @functools.lru_cache(maxsize=1)
 def _well_known() -> frozenset[tuple[str, str]]:
     """Return hosts with the folder that is meant; no folder: the whole host."""
-    text = (files("gpu_lol_action") / "data" / "wheel_hosts.csv").read_text(encoding="utf-8")
-    return frozenset((row["host"], row["folder"]) for row in csv.DictReader(text.splitlines()))
+    return frozenset((row["host"], row["folder"]) for row in table_rows("wheel_hosts.csv"))
 
 
 def _is_framework(parts: SplitResult) -> bool:

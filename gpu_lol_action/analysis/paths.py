@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-import re
+
+from gpu_lol_action.domain.patterns import regex
 
 
 class Role(enum.Enum):
@@ -40,11 +41,11 @@ SKIPPED_FOLDERS = frozenset({
 # Read, but never for the workload.
 _ASIDE_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests", "fixtures", "test_fixtures", "testdata", "test_data", "docs", "doc", ".github",
                             ".circleci", ".gitlab", "benchmark", "benchmarks", "build", "dist", ".claude", "site"})  # fmt: skip
-_ASIDE_FILES = re.compile(r"(?:test_[^/]*|[^/]*_test|conftest|noxfile|setup_test[^/]*)\.py")
+_ASIDE_FILES = regex(r"(?:test_[^/]*|[^/]*_test|conftest|noxfile|setup_test[^/]*)\.py")
 _LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "pdm.lock", "pixi.lock",
                     "pipfile.lock", "conda-lock.yml", "tokenizer.json", "vocab.json", "package.json", "tsconfig.json"})  # fmt: skip
-_REQUIREMENTS = re.compile(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
-_ENVIRONMENTS = re.compile(r"(?:[^/]*environment[^/]*|conda[^/]*|env)\.ya?ml")
+_REQUIREMENTS = regex(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
+_ENVIRONMENTS = regex(r"(?:[^/]*environment[^/]*|conda[^/]*|env)\.ya?ml")
 
 _DSTACK = (".dstack.yml", ".dstack.yaml")  # dstack's own name for what it starts begins with a dot
 _PROJECT_FILES = frozenset(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.texts import without_comment
+from gpu_lol_action.domain.patterns import regex
 
 # A device by its number, put between quotes, or the number of a card that something is moved to.
-_NUMBERED = re.compile(r"""["']cuda:(\d)["']|\.cuda\((\d)\)""")
+_NUMBERED = regex(r"""["']cuda:(\d)["']|\.cuda\((\d)\)""")
 # An option's default is one of several values, and text for a reader puts nothing anywhere.
-_NO_PLACE = re.compile(r"add_argument|help\s*=|^\s*#|print\(|log\w*\(")
+_NO_PLACE = regex(r"add_argument|help\s*=|^\s*#|print\(|log\w*\(")
 MOST_CARDS = 8
 
 

@@ -8,9 +8,10 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
-_CONFIGS = re.compile(r"(?:^|/)conf(?:ig)?s?/")
-_OF_THE_READER = re.compile(r"(?:^|[/_.<{-])(?:your|my|path[_/-]to|xxx+)(?=[/_.>}-])", re.IGNORECASE)
+_CONFIGS = regex(r"(?:^|/)conf(?:ig)?s?/")
+_OF_THE_READER = regex(r"(?:^|[/_.<{-])(?:your|my|path[_/-]to|xxx+)(?=[/_.>}-])", re.IGNORECASE)
 
 
 def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_RANGE = re.compile(r"([\^~])\s*v?(\d{1,9}(?:\.\d{1,9}){0,3})([\w.+-]*)")
+from gpu_lol_action.domain.patterns import regex
+
+_RANGE = regex(r"([\^~])\s*v?(\d{1,9}(?:\.\d{1,9}){0,3})([\w.+-]*)")
 
 MAX_VERSION = 60
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpu_lol_action.domain.change import Cause, PartChange, RunChange
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.offer import Candidate, Ladder, PriceSource
-from gpu_lol_action.domain.priced_change import PricedChange
 from gpu_lol_action.domain.what_if import WhatIf
+
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.change import Cause, PartChange, RunChange
+    from gpu_lol_action.domain.priced_change import PricedChange
 
 
 @dataclass(frozen=True, slots=True)

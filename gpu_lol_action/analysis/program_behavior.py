@@ -19,13 +19,14 @@ from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.texts import may_give
+from gpu_lol_action.domain.patterns import regex
 
 # Options that only a program that trains has.
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
-_OF_OPTIONS = re.compile(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
+_OF_OPTIONS = regex(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 MOST_OF_A_PAGE = 12  # modules that are looked at for one
-_LEARNER = re.compile(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
+_LEARNER = regex(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 
 
 @remembered

@@ -9,10 +9,11 @@ from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
-_CONFIG_FILE = re.compile(r"^[^\s{}]{1,200}\.(?:ya?ml|json|toml)$")
+_CONFIG_FILE = regex(r"^[^\s{}]{1,200}\.(?:ya?ml|json|toml)$")
 _KINDS = ("yaml", "yml", "json", "toml")
-_QUOTED_END = re.compile(r"(?:ya?ml|json|toml)['\"]")
+_QUOTED_END = regex(r"(?:ya?ml|json|toml)['\"]")
 _HYDRA = ("main", "hydra_runner", "hydra_task_runner", "compose", "initialize")
 _LOADS_CONFIG = (
     "open",
@@ -28,10 +29,10 @@ _LOADS_CONFIG = (
     "create_model",  # ControlNet's, with the path of a YAML
 )
 _OPTIONS = ("config", "config_file", "config_path", "cfg")
-_TAKES_CONFIG = re.compile(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg)['\"]")
-_DEFAULTS = re.compile(r"^def get_(?:default_|base_)?configs?\(", re.MULTILINE)
-_BENTO = re.compile(r"^(?:args:|\[tool\.bentoml\.build\.args\])", re.MULTILINE)
-_CONFIGURED = re.compile(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
+_TAKES_CONFIG = regex(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg)['\"]")
+_DEFAULTS = regex(r"^def get_(?:default_|base_)?configs?\(", re.MULTILINE)
+_BENTO = regex(r"^(?:args:|\[tool\.bentoml\.build\.args\])", re.MULTILINE)
+_CONFIGURED = regex(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
 
 
 def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -16,11 +15,7 @@ from gpu_lol_action.analysis.configuration import MAX_CONFIG_BYTES
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.poetry_versions import pip_version
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - the same library under its older name
-    import tomli as tomllib
+from gpu_lol_action.analysis.toml_reading import read_toml
 
 MAX_GROUPS = 200
 Named = tuple[str, str]
@@ -48,9 +43,8 @@ def read_project(source: Source) -> Project:
     """Read pyproject.toml or a Pipfile; an empty project where it is broken."""
     if len(source.text) > MAX_CONFIG_BYTES:
         return Project()
-    try:
-        document = tomllib.loads(source.text)
-    except (ValueError, RecursionError):
+    document = read_toml(source.text)
+    if document is None:
         return Project()
     project, tool = _table(document, "project"), _table(document, "tool")
     poetry, uv = _table(tool, "poetry"), _table(tool, "uv")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.python_values import Value, value_of
 from gpu_lol_action.analysis.records import record
+from gpu_lol_action.domain.patterns import regex
 
 MAX_ENTRIES = 200
-_FLAGS = re.compile(
+_FLAGS = regex(
     r"DEFINE_(?:string|integer|float|bool|boolean|enum|multi_string|multi_integer|multi_float|list|config_file)"
 )
 _OPTIONS = ("add_", "option", "DEFINE_")
-_DESTINATION = re.compile(r"[A-Za-z_]\w*")
+_DESTINATION = regex(r"[A-Za-z_]\w*")
 
 
 @record(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.domain.patterns import regex
+
 _STEPS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.MULTILINE), new)
+    (regex(pattern, re.MULTILINE), new)
     for pattern, new in (
         (r"\basync(?=[ \t]*=[^=])", "async_"),
         (r"(^[ \t]*|[:;][ \t]+)(?:print|exec)[ \t]*(?:>>[ \t]*)?(?=[\"'`])", r"\1_ = "),
@@ -24,7 +26,7 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b[uU][rR](?=[\"'])", "r"),
     )
 )  # fmt: skip
-_BACKTICKS = re.compile(r"`([^`\n]{1,200})`")
+_BACKTICKS = regex(r"`([^`\n]{1,200})`")
 
 
 def modernized(text: str) -> str:

@@ -15,10 +15,11 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.import_statements import imported
 from gpu_lol_action.analysis.records import record
+from gpu_lol_action.domain.patterns import regex
 
 # A string or a comment: first come, first served, as Python's own tokenizer reads them. No part of it can fail once it
 # has begun, so that it never goes back: the end may be missing. Comments on lines that follow each other are one.
-_STRING = re.compile(
+_STRING = regex(
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:""")?'
     r"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:''')?"
     r'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
@@ -27,22 +28,22 @@ _STRING = re.compile(
     re.DOTALL,
 )
 # The leading line feed lets the expression engine leap from line to line.
-_HEADER = re.compile(r"\n([ \t]*)(try|except|finally|else|elif|if|def|async|class|with|for|while|match|case)\b")
-_IMPORT = re.compile(r"import(?!\w)")
-_ASYNC_DEF = re.compile(r"[ \t]+def\b")
-_MAIN = re.compile(r"[ \t]*if\b[ \t]*\(?[ \t]*__name__[ \t]*==[ \t]*(?:\"\w*\"|'\w*')[ \t]*\)?[ \t]*:")
-_OWNED = re.compile(r"(?:\w|\.[ \t]*)\Z")
-_IF = re.compile(r"\bif\b")
-_DEFINES = re.compile(r"(?:^|\s)(?:def|class)[ \t]+\w*\Z")
+_HEADER = regex(r"\n([ \t]*)(try|except|finally|else|elif|if|def|async|class|with|for|while|match|case)\b")
+_IMPORT = regex(r"import(?!\w)")
+_ASYNC_DEF = regex(r"[ \t]+def\b")
+_MAIN = regex(r"[ \t]*if\b[ \t]*\(?[ \t]*__name__[ \t]*==[ \t]*(?:\"\w*\"|'\w*')[ \t]*\)?[ \t]*:")
+_OWNED = regex(r"(?:\w|\.[ \t]*)\Z")
+_IF = regex(r"\bif\b")
+_DEFINES = regex(r"(?:^|\s)(?:def|class)[ \t]+\w*\Z")
 # What stands behind a name that is called: its arguments, or an index before them; a comment may hide both.
-_CALLED = re.compile(r"(?!\w)[\s\\)]*(?:[(\[#]|\Z)")
-_WORD = re.compile(r"\w")
+_CALLED = regex(r"(?!\w)[\s\\)]*(?:[(\[#]|\Z)")
+_WORD = regex(r"\w")
 _TRIED = frozenset({"try", "except", "finally"})
 _CONDITIONS = frozenset({"elif", "if"})
-_LINE = re.compile(r"\n(?=[ \t]*[^\s#])")
-_PARTNER = re.compile(r"[ \t]*(?:except|else|finally)\b")
+_LINE = regex(r"\n(?=[ \t]*[^\s#])")
+_PARTNER = regex(r"[ \t]*(?:except|else|finally)\b")
 # What ends a program stands somewhere in a `try` statement: whether in its handlers, its tree tells.
-_ENDS = re.compile(r"\b(?:raise|_?exit|quit)\b")
+_ENDS = regex(r"\b(?:raise|_?exit|quit)\b")
 
 
 @record(frozen=True, slots=True)

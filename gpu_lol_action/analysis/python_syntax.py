@@ -14,6 +14,7 @@ import threading
 import warnings
 
 from gpu_lol_action.analysis.python_dialects import modernized
+from gpu_lol_action.domain.patterns import regex
 
 MAX_IMPORT_LENGTH = 2000
 MAX_FIELDS = 5000
@@ -36,8 +37,8 @@ TOO_DEEP = "nested too deeply to parse"
 TOO_COSTLY = "made so that parsing takes long"
 
 # One for each word: an expression that begins with a word leaps to it.
-_LONG_IMPORTS = tuple(re.compile(rf"{word}[\w. \t\f]{{{MAX_IMPORT_LENGTH}}}") for word in ("import", "from"))
-_F_STRING = re.compile(
+_LONG_IMPORTS = tuple(regex(rf"{word}[\w. \t\f]{{{MAX_IMPORT_LENGTH}}}") for word in ("import", "from"))
+_F_STRING = regex(
     r"""\b(?:[fF][rR]?|[rR][fF])('''.*?'''|\"\"\".*?\"\"\"|'[^'\n]*'|"[^"\n]*"|['"].*)""",
     re.DOTALL,
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from gpu_lol_action.analysis.python_numbers import MAX_NUMBER, number_of
 from gpu_lol_action.analysis.records import record
+from gpu_lol_action.domain.patterns import regex
 
 MAX_TEXT = 300
 MAX_PARTS = 12
-_MARK = re.compile(r"\{\w*(?::[^{}]{0,12})?\}")
+_MARK = regex(r"\{\w*(?::[^{}]{0,12})?\}")
 
 
 @record(frozen=True, slots=True)

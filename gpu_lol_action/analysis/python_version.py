@@ -15,10 +15,11 @@ from gpu_lol_action.analysis.poetry_versions import pip_version
 from gpu_lol_action.analysis.project_files import Project, read_project, read_setup_cfg
 from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 KNOWN = tuple(f"3.{minor}" for minor in (11, 10, 12, 9, 13, 8, 14, 7, 6))
 """Pythons in the order in which they are taken where several would do: what most wheels of today and yesterday have."""
-_EXACT = re.compile(r"3\.\d{1,2}(?:\.\d{1,2})?")
+_EXACT = regex(r"3\.\d{1,2}(?:\.\d{1,2})?")
 
 
 @dataclass(frozen=True, slots=True)

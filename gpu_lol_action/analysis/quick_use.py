@@ -16,29 +16,30 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.texts import is_fence
+from gpu_lol_action.domain.patterns import regex
 
-_SHOWS = re.compile(
+_SHOWS = regex(
     r"\b(?:quick|demos?|get(?:ting)? started|us(?:e|ing|age)|try|play|inference|infer|web ?ui|gradio|app|generat\w*|how to (?:use|run)|"
     r"run(?:ning)?\b(?! train)|command[- ]line|cli|pre-?trained|predict\w*|animat\w*|image|video|audio|speech|text)\b"
     r"|快速|推理|演示|使用",
     re.IGNORECASE,
 )
 # A step of a longer way, or what may be left out, is not what a document opens with.
-_NOT_THE_OPENING = re.compile(
+_NOT_THE_OPENING = regex(
     r"train|tun(?:e|ing)\b|\bstep\s*\d|stage\s*\d|optional|可选|训练|data(?:set)?s?\b|eval|annotat|prepar|benchmark|CPU|Colab",
     re.IGNORECASE,
 )
 
-_PUBLISHED = re.compile(r"[\"'][\w.-]{2,60}/[\w.-]{2,90}[\"']")
-_DEMO = re.compile(r"demo|infer", re.IGNORECASE)
-_TUNES = re.compile(r"fine-?_?tun", re.IGNORECASE)
+_PUBLISHED = regex(r"[\"'][\w.-]{2,60}/[\w.-]{2,90}[\"']")
+_DEMO = regex(r"demo|infer", re.IGNORECASE)
+_TUNES = regex(r"fine-?_?tun", re.IGNORECASE)
 
-_TITLE = re.compile(r"# \S")
-_ON_TRAINING = re.compile(r"\b(?:(?:pre-?)?training|fine-?tun(?:e|ing))\b", re.IGNORECASE)
-_ON_USE = re.compile(r"\b(?:infer\w*|serv\w*|deploy\w*|us(?:e|ing|age)|demo|pre-?trained|generat\w*)\b", re.IGNORECASE)
+_TITLE = regex(r"# \S")
+_ON_TRAINING = regex(r"\b(?:(?:pre-?)?training|fine-?tun(?:e|ing))\b", re.IGNORECASE)
+_ON_USE = regex(r"\b(?:infer\w*|serv\w*|deploy\w*|us(?:e|ing|age)|demo|pre-?trained|generat\w*)\b", re.IGNORECASE)
 LINES_TO_TITLE = 40
 
-_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.{1,200})")
+_HEADING = regex(r" {0,3}(#{1,6})\s+(.{1,200})")
 
 
 def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str | None:

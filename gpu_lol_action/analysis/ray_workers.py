@@ -5,16 +5,15 @@ Source: Ray Train's guide on scale and GPUs. More than a usual machine has are s
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.analysis.python_defaults import Call
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 USUAL_NODE = 8
 MAX_WORKERS = 1024
-_WHOLE = re.compile(r"\d{1,4}")
+_WHOLE = regex(r"\d{1,4}")
 
 
 def ray_workers(script: Source | None) -> list[Finding]:

@@ -16,10 +16,11 @@ from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.sky_tasks import SkyTask, sky_tasks
 from gpu_lol_action.domain.named_cards import named_card_gib
+from gpu_lol_action.domain.patterns import regex
 
 MOST = 0.5
-_ASIDE = re.compile(r"(?:^|[-_.])(?:cpu|client|data|download|monitor|build|tpu|gui)(?:$|[-_.])")
-_TRAINS = re.compile(r"train|fine-?_?tun|nccl|(?<![a-z])(?:q?lora|sft|grpo|ppo|dpo|ddp)(?![a-z])", re.IGNORECASE)
+_ASIDE = regex(r"(?:^|[-_.])(?:cpu|client|data|download|monitor|build|tpu|gui)(?:$|[-_.])")
+_TRAINS = regex(r"train|fine-?_?tun|nccl|(?<![a-z])(?:q?lora|sft|grpo|ppo|dpo|ddp)(?![a-z])", re.IGNORECASE)
 
 
 def rented_wish(checkout: Checkout, run: Run | None) -> Wish | None:

@@ -10,15 +10,16 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.rl_engine import Said, said_of
 from gpu_lol_action.analysis.settings import as_number
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 USUAL_NODE = 8  # cards of one machine; more are several machines
 _FIELD = "hardware.gpu_count"
 # A server that generates for a trainer, with the cards that it is shown; comments tell of it in a script's head.
-_SERVER = re.compile(
+_SERVER = regex(
     r"CUDA_VISIBLE_DEVICES=[\"']?(\d{1,2}(?:,\d{1,2}){0,15})[\"']?[^\n]{0,80}(?:\\\n[^\n]{0,200}){0,6}?"
     r"\b(?:vf-vllm|vllm-serve|vllm_serve|vllm serve|swift rollout)\b"
 )
-_VISIBLE = re.compile(r"CUDA_VISIBLE_DEVICES=[\"']?(\d{1,2}(?:,\d{1,2}){1,15})[\"']?")
+_VISIBLE = regex(r"CUDA_VISIBLE_DEVICES=[\"']?(\d{1,2}(?:,\d{1,2}){1,15})[\"']?")
 _GROUPS = ("ref", "reward", "critic", "actor")
 
 

@@ -10,11 +10,12 @@ from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
 MAX_CONFIGS = 20
 
 _OPTIONS = ("model", "model_name", "model_config", "arch")
-_VARIANT = re.compile(r"config[_-]\w+\.json$")  # `config.json` alone is a saved model's
+_VARIANT = regex(r"config[_-]\w+\.json$")  # `config.json` alone is a saved model's
 
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:

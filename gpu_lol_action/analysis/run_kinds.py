@@ -10,8 +10,9 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.command_verbs import only_judges
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
+from gpu_lol_action.domain.patterns import regex
 
-_BESIDE = re.compile(
+_BESIDE = regex(
     r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|post_?process|download|convert(?:er)?|conversion|export|"
     r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merger?|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|valid|validate|validation|"
@@ -21,20 +22,20 @@ _BESIDE = re.compile(
 # Folders of what keeps a repository in order.
 _BESIDE_FOLDERS = frozenset({"utils", "util", "tests", "test", "ci", "maintenance"})
 # What a pipeline does with a model that an earlier stage of it has trained.
-_LATER_STAGE = re.compile(
+_LATER_STAGE = regex(
     r"(?:^|[_.-])(?:dpo|ppo|grpo|orpo|kto|rloo|rlhf|rl|rm|reward|reward_model(?:ing)?|rewards?)(?=$|[_.-])",
     re.IGNORECASE,
 )
 _BESIDE_OPTIONS = frozenset(
     {"eval", "evaluate", "eval_only", "test_only", "only_eval", "evaluate_only", "validate_only", "only_test"}
 )
-_INFERS = re.compile(r"(?:^|[_.-])(?:infer(?:ence)?|demo|predict|sample|generate)(?=$|[_.-])", re.IGNORECASE)
-_BESIDE_SECTION = re.compile(
+_INFERS = regex(r"(?:^|[_.-])(?:infer(?:ence)?|demo|predict|sample|generate)(?=$|[_.-])", re.IGNORECASE)
+_BESIDE_SECTION = regex(
     r"\b(?:evaluat|benchmark|convert|conversion|download|preprocess|data(?:set)?s?\b|install|test(?:s|ing)\b|export)",
     re.IGNORECASE,
 )
-_RUN_SECTION = re.compile(r"train|tun|infer|usage|use|run|start|demo|reproduc|generat|sampl|serv|deploy", re.IGNORECASE)
-_VARIANT_NAME = re.compile(
+_RUN_SECTION = regex(r"train|tun|infer|usage|use|run|start|demo|reproduc|generat|sampl|serv|deploy", re.IGNORECASE)
+_VARIANT_NAME = regex(
     r"(?:^|[_.-])(?:debug|toy|dummy|smoke|sanity|cpu|runcpu|mps|mac|mock|minimal|tpu|xla|npu|hpu|rocm|amd|colab|demo_train|single_batch|overfit|multi_?nodes?\d*|(?:run_with_)?submitit|\d+_?nodes)"
     r"(?=$|[_.-])",
     re.IGNORECASE,
@@ -46,7 +47,7 @@ _OTHER_MAKERS = frozenset(
 _TPU_OPTIONS = frozenset({"tpu", "tpu_name", "use_tpu"})
 _STRATEGIES = ("strategy_type", "distribution_strategy")
 _TRIALS = frozenset({"test", "tests", "testing", "smoke", "debug"})
-_VARIANT_SECTION = re.compile(
+_VARIANT_SECTION = regex(
     r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
 )
 
@@ -94,12 +95,12 @@ def _trains_tokenizer(script: Source) -> bool:
 
 
 # Services that an agent or a training asks for what it does not know: its search engine, its sandbox, its judge.
-_SIDE_SERVICE = re.compile(
+_SIDE_SERVICE = regex(
     r"(?:^|[_.-])(?:retriev\w{1,4}|search|sandbox|rag|embedding|judge|verifier)_?(?:serv(?:er|e|ice|ing)|api|launch)(?=$|[_.-])"
     r"|(?:^|[_.-])(?:build_?)?index(?:er|_builder)?(?=$|[_.-])",
     re.IGNORECASE,
 )
-_SERVER = re.compile(r"serv(?:er|e|ice)|worker|api", re.IGNORECASE)
+_SERVER = regex(r"serv(?:er|e|ice)|worker|api", re.IGNORECASE)
 
 
 def is_variant(run: Run) -> bool:

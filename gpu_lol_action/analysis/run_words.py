@@ -12,15 +12,16 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.import_graph import local_imports
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
 MAX_WORD = 80
 MAX_PRESETS = 3
 MAX_PROGRAMS = 4000
 # Options by which a run names a function of its own making: `--config llama3_8b`.
-_PRESET_KEY = re.compile(
+_PRESET_KEY = regex(
     r"(?:\w*_)?(?:config|cfg|recipe|preset|experiment|exp|model|arch|flavor|variant|network|task)(?:_name|_type|_id)?"
 )
-_PRESET = re.compile(r"[A-Za-z_]\w{3,60}")
+_PRESET = regex(r"[A-Za-z_]\w{3,60}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_us
 from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant, submits
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
+from gpu_lol_action.domain.patterns import regex
 
 MAX_RUNS = 8
 MAX_PER_PROGRAM = 3
@@ -46,9 +47,7 @@ MAX_DEEPER = 1  # levels below the first run's at which another is worth a profi
 _NEUTRAL = frozenset({"src", "scripts", "script", "tools", "tool", "bin", "train", "training", "trainer", "trainers", "runs", "run",
                       "recipes", "jobs", "job", "slurm", "launch", "launcher", "launchers", "cmd", "shell", "sh", "bash", "code",
                       "pretrain", "finetune", "configs", "config", "conf", "experiments", "pipelines", "cli", "apps"})  # fmt: skip
-_MAIN_SECTION = re.compile(
-    r"reproduc|replicat|pre-?train(?!ed)|main (?:run|experiment|result)|full training", re.IGNORECASE
-)
+_MAIN_SECTION = regex(r"reproduc|replicat|pre-?train(?!ed)|main (?:run|experiment|result)|full training", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

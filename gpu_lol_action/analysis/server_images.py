@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.domain.patterns import regex
+
 # What stands behind an image's name is handed to its entry point (each image's own documentation or Dockerfile).
 _IMAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (re.compile(r"vllm/vllm-openai(?:[:@]|$)|rocm/vllm(?:[:@-]|$)|vllm-openai-rocm(?:[:@]|$)"), ("vllm", "serve")),
-    (re.compile(r"(?:huggingface/text-generation-inference|predibase/lorax)(?:[:@]|$)"), ("text-generation-launcher",)),
-    (re.compile(r"openmmlab/lmdeploy(?:[:@]|$)"), ()),
-    (re.compile(r"lmsysorg/sglang(?:[:@]|$)"), ()),
+    (regex(r"vllm/vllm-openai(?:[:@]|$)|rocm/vllm(?:[:@-]|$)|vllm-openai-rocm(?:[:@]|$)"), ("vllm", "serve")),
+    (regex(r"(?:huggingface/text-generation-inference|predibase/lorax)(?:[:@]|$)"), ("text-generation-launcher",)),
+    (regex(r"openmmlab/lmdeploy(?:[:@]|$)"), ()),
+    (regex(r"lmsysorg/sglang(?:[:@]|$)"), ()),
 )
 
 

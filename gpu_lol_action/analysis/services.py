@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import import_lines
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 MAX_TEXT = 200_000
 _TRUSS = "Truss"
@@ -47,15 +48,13 @@ _DEFINITIONS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     (_TRUSS, "", ("class Model",), (r"^class Model\b", r"^[ \t]+def load\(", r"^[ \t]+(?:async )?def predict\(")),
 )  # fmt: skip
 _COMPILED = tuple(
-    (name, module, words, tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns))
+    (name, module, words, tuple(regex(pattern, re.MULTILINE) for pattern in patterns))
     for name, module, words, patterns in _DEFINITIONS
 )
-_WITHOUT_GPU = re.compile(r"^resources:(?:\n[ \t]+\S.*|\n)*?\n[ \t]+(use_gpu: *false)\b", re.MULTILINE | re.IGNORECASE)
-_ACCELERATOR = re.compile(r"^[ \t]+accelerator: *[\"']?[A-Za-z]\w*(?<!null)[\"']?[ \t]*$", re.MULTILINE)
+_WITHOUT_GPU = regex(r"^resources:(?:\n[ \t]+\S.*|\n)*?\n[ \t]+(use_gpu: *false)\b", re.MULTILINE | re.IGNORECASE)
+_ACCELERATOR = regex(r"^[ \t]+accelerator: *[\"']?[A-Za-z]\w*(?<!null)[\"']?[ \t]*$", re.MULTILINE)
 # What says that the service wants a GPU where the program itself imports nothing that uses one.
-_ON_GPU = re.compile(
-    r"\bvllm\b|\bsglang\b|\bcuda\b|[\"']?\b(?:num_)?gpus?(?:_type|_count)?[\"']?\s*[=:]", re.IGNORECASE
-)
+_ON_GPU = regex(r"\bvllm\b|\bsglang\b|\bcuda\b|[\"']?\b(?:num_)?gpus?(?:_type|_count)?[\"']?\s*[=:]", re.IGNORECASE)
 
 
 @remembered

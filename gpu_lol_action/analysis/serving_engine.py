@@ -10,10 +10,11 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 # TGI takes 4096 tokens unless told otherwise; these take what the model's configuration says.
 _WHOLE_CONTEXT = ("vllm", "sglang")
-_BUILT = re.compile(r"^trt_llm:", re.MULTILINE)  # Truss has TensorRT-LLM build an engine
+_BUILT = regex(r"^trt_llm:", re.MULTILINE)  # Truss has TensorRT-LLM build an engine
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.settings import Scope, as_number, look_up_number
 from gpu_lol_action.domain.finding import Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 PER_CARD = ("ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
             "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_gpu", "batch_size_per_device", "samples_per_gpu", "imgs_per_gpu")  # fmt: skip
@@ -23,7 +22,7 @@ TOGETHER = (
 _ONE = ("train_batch_size", "batch_size", "batch", "bs")
 MOST = 65_536
 MAX_PROGRAMS = 16
-_DIVIDED = re.compile(
+_DIVIDED = regex(
     r"\bbatch_?(?:size)?\s*\)?\s*(?://?=?|%)\s*\(?\s*(?:[\w.]{1,60}\s*\*\s*)?(?:\w{1,30}\.){0,3}(?:n_?gpus?\w{0,12}|num_gpus?\w{0,12}|gpu_count|world_size|n_?devices|num_devices"
     r"|device_count\(|local_device_count\(|get_world_size\(|num_replicas\w{0,12}|num_processes)"
 )

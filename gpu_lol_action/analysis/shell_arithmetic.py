@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Mapping
 
+from gpu_lol_action.domain.patterns import regex
+
 MAX_TEXT, MAX_DEPTH, MOST = 200, 12, 10**12
-_EXPRESSION = re.compile(r"\$\(\(([^\n;|&<>'\"]{1,200}?)\)\)(?!\))")
-_NAME = re.compile(r"\$?\{?\b([A-Za-z_]\w{0,60})\b\}?")
-_PLAIN = re.compile(r"[\d\s+*/%()-]+")
+_EXPRESSION = regex(r"\$\(\(([^\n;|&<>'\"]{1,200}?)\)\)(?!\))")
+_NAME = regex(r"\$?\{?\b([A-Za-z_]\w{0,60})\b\}?")
+_PLAIN = regex(r"[\d\s+*/%()-]+")
 _DO: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -6,8 +6,6 @@ a model is the run. It is read like any other program; its lines keep their numb
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
@@ -16,13 +14,14 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_code import read_python
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 MAX_BLOCKS = 12
 # `torch.randint(0, 20000, (2, 1024))`, `torch.randn(1, 3, 256, 256)`: what is drawn, then samples and at least one side more.
-_INPUT = re.compile(
+_INPUT = regex(
     r"torch\.randint\(\s*\d[\d_]*\s*,\s*\d[\d_]*\s*,\s*\(\s*(\d{1,4})\s*,|torch\.(?:randn|rand)\(\s*\(?\s*(\d{1,4})\s*,"
 )
-_FENCE = re.compile(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
+_FENCE = regex(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
 

@@ -17,14 +17,15 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import is_fence, without_comment
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.named_cards import named_card_gib
+from gpu_lol_action.domain.patterns import regex
 
 MAX_FILES, MAX_LINES = 60, 2000
-_KEYS = re.compile(r"^(?:run|setup|num_nodes|service|workdir|envs|file_mounts):", re.MULTILINE)
-_RESOURCES = re.compile(r"^resources:", re.MULTILINE)
-_ASKED = re.compile(r"([ \t]+(?:-[ \t]+)?)accelerators:(.*)$")
-_ONE = re.compile(r"([A-Za-z][\w.-]{0,30})\s*(?::\s*(\d{1,3})\b)?")
-_NODES = re.compile(r"^num_nodes:[ \t]*(\d{1,3})", re.MULTILINE)
-_SIZED = re.compile(r"(.+?)[-_](\d{2,3})gb?", re.IGNORECASE)
+_KEYS = regex(r"^(?:run|setup|num_nodes|service|workdir|envs|file_mounts):", re.MULTILINE)
+_RESOURCES = regex(r"^resources:", re.MULTILINE)
+_ASKED = regex(r"([ \t]+(?:-[ \t]+)?)accelerators:(.*)$")
+_ONE = regex(r"([A-Za-z][\w.-]{0,30})\s*(?::\s*(\d{1,3})\b)?")
+_NODES = regex(r"^num_nodes:[ \t]*(\d{1,3})", re.MULTILINE)
+_SIZED = regex(r"(.+?)[-_](\d{2,3})gb?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.smoke import SmokeTest
 from gpu_lol_action.domain.spec import EnvironmentSpec
 
@@ -18,13 +19,11 @@ BESIDES = ("pytest.ini", "tox.ini")
 
 # pytest's configuration, in the order in which pytest itself looks (docs.pytest.org, "Initialization: determining rootdir").
 _CONFIGURATIONS = ("pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-_MARKERS = re.compile(r"^[ \t]*markers[ \t]*=(.*?)(?=^[ \t]*[\w.-]+[ \t]*=|^\[|\Z)", re.MULTILINE | re.DOTALL)
-_WORD = re.compile(
-    r"(?:^|[\[,])[ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?:\([^)\n]*\))?[ \t]*(?=[:\"',\]]|$)", re.MULTILINE
-)
+_MARKERS = regex(r"^[ \t]*markers[ \t]*=(.*?)(?=^[ \t]*[\w.-]+[ \t]*=|^\[|\Z)", re.MULTILINE | re.DOTALL)
+_WORD = regex(r"(?:^|[\[,])[ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?:\([^)\n]*\))?[ \t]*(?=[:\"',\]]|$)", re.MULTILINE)
 # A marker is for GPUs where one of its words is; `cpu_only` and `no_gpu` are for the others.
-_GPU = re.compile(r"(?:^|_)(?:gpus?|cuda|multigpu)(?:_|\d|$)")
-_NOT = re.compile(r"(?:^|_)(?:no|non|not|without|skip|cpu)(?:_|$)")
+_GPU = regex(r"(?:^|_)(?:gpus?|cuda|multigpu)(?:_|\d|$)")
+_NOT = regex(r"(?:^|_)(?:no|non|not|without|skip|cpu)(?:_|$)")
 # Packages of this name are no product of a repository.
 _ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "example", "scripts", "benchmarks", "benchmark", "tools", "tutorials", "notebooks"})  # fmt: skip
 

@@ -6,19 +6,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.launch_tools import as_count
 from gpu_lol_action.analysis.machine_requests import MachineRequest
+from gpu_lol_action.domain.patterns import regex
 
-_WRAPPER = re.compile(r"\$\{?(?:cuda|train|decode)_cmd\}?|(?:\S*/)?(?:run|queue|slurm|pbs|ssh)\.pl")
-_OF_ESPNET = re.compile(r"(?:\S*/)?(asr|tts|st|mt|vc)_train\.py")
-_OF_LANGUAGE = re.compile(r"(?:\S*/)?lm_train\.py")
-_TASK = re.compile(
-    r"\./(?:asr|tts|st|mt|enh|enh_asr|diar|svs|s2st|slu|ssl|s2t|spk|codec|asvspoof|lid|uasr|gan_svs)\d?\.sh"
-)
-_TASK_OPTIONS = re.compile(r"--(?:train_set|\w+_config)\Z")
+_WRAPPER = regex(r"\$\{?(?:cuda|train|decode)_cmd\}?|(?:\S*/)?(?:run|queue|slurm|pbs|ssh)\.pl")
+_OF_ESPNET = regex(r"(?:\S*/)?(asr|tts|st|mt|vc)_train\.py")
+_OF_LANGUAGE = regex(r"(?:\S*/)?lm_train\.py")
+_TASK = regex(r"\./(?:asr|tts|st|mt|enh|enh_asr|diar|svs|s2st|slu|ssl|s2t|spk|codec|asvspoof|lid|uasr|gan_svs)\d?\.sh")
+_TASK_OPTIONS = regex(r"--(?:train_set|\w+_config)\Z")
 MAX_WORDS_BEFORE = 12
 
 

@@ -7,6 +7,8 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 
+from gpu_lol_action.domain.patterns import regex
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -15,8 +17,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ANY_MARK = tuple(mark for mark, _ in _MARKS)
-_FENCE = re.compile(r"\s*(?:`{3,}[^`]*$|~~~)")
-_DEFINED = tuple(re.compile(rf"{word}(?<!\w{word})[\s\\]+(\w+)") for word in ("class", "def"))
+_FENCE = regex(r"\s*(?:`{3,}[^`]*$|~~~)")
+_DEFINED = tuple(regex(rf"{word}(?<!\w{word})[\s\\]+(\w+)") for word in ("class", "def"))
 _DEFINED_BYTES = tuple(re.compile(pattern.pattern.encode()) for pattern in _DEFINED)
 
 

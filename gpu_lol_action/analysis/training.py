@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis import attention_kind, shared_batches
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
@@ -21,6 +19,7 @@ from gpu_lol_action.analysis.training_preference import preference_of
 from gpu_lol_action.analysis.training_sharding import least_cards_of, offload_of, sharding_of
 from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
           "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
@@ -33,7 +32,7 @@ _HOLDS = (
 )  # the positions that a network has: what its texts are cut to, where nothing says shorter
 _ANY_TEXT = "maxlen"  # Keras's word, of any text that a function cuts
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
-_READS = re.compile(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
+_READS = regex(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
 _TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_size", "batch_size_tokens", "tokens_per_batch",
            "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
@@ -41,7 +40,7 @@ _LEAST_TOKENS, _MOST_TOKENS = 8192, 16_777_216
 _PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_parallel_size")
 # What adapters are told to train whole beside them: peft's `modules_to_save`, by whatever name a tool hands it on.
 _SAVED = ("modules_to_save", "lora_modules_to_save", "additional_target")
-_EMBEDDINGS = re.compile(r"embed_tokens|lm_head|\bwte\b|embed_in|embed_out|word_embeddings|tok_embeddings")
+_EMBEDDINGS = regex(r"embed_tokens|lm_head|\bwte\b|embed_in|embed_out|word_embeddings|tok_embeddings")
 _RANK = ("lora_r", "lora_rank", "lora_dim", "network_dim", "rank", "r")
 
 

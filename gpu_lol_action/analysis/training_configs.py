@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.hosting_files import TRUSS, truss_wish
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model
 
 MAX_CONFIGS = 40
@@ -32,14 +33,14 @@ _MODELS = frozenset(
     {"base_model", "model_name_or_path", "_component_", "meta_architecture", "model", "_base_", "model_name"}
 )
 # The command says more than the file that holds it.
-_SERVERS = re.compile(r"\b(?:vllm|sglang|lmdeploy|text-generation-launcher)\b")
-_WHOLE_TRUSS = re.compile(r"^(?:trt_llm|docker_server):", re.MULTILINE)
+_SERVERS = regex(r"\b(?:vllm|sglang|lmdeploy|text-generation-launcher)\b")
+_WHOLE_TRUSS = regex(r"^(?:trt_llm|docker_server):", re.MULTILINE)
 # What OpenMMLab's configurations assign, also where they import the classes that they name (XTuner, MMEngine's newer ones).
 _PARTS = frozenset(
     {"model", "train_cfg", "optim_wrapper", "train_dataloader", "param_scheduler", "default_hooks", "custom_hooks"}
 )
 _LEAST_PARTS = 4
-_DEFINES = re.compile(r"^(?:def|class|async def) ", re.MULTILINE)
+_DEFINES = regex(r"^(?:def|class|async def) ", re.MULTILINE)
 _NAMES = frozenset({"base_model", "model_name_or_path"})
 
 

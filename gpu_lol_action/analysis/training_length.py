@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 # What is generated in a step, and what it answers: TRL's names, verl's and OpenRLHF's.
 _ANSWER = ("max_completion_length", "max_response_length", "response_length", "generate_max_len", "generate_max_length")
 _PROMPT = ("max_prompt_length", "prompt_max_len", "prompt_max_length")
 DEFAULT_PROMPT = 512  # TRL's, for its trainers that generate
 _MOST = 2_000_000
-_PREPARES = re.compile(r"(?:^|_)(?:tokeni[sz]e|prepare|preprocess|pre_process|prep)(?:_|$)")
+_PREPARES = regex(r"(?:^|_)(?:tokeni[sz]e|prepare|preprocess|pre_process|prep)(?:_|$)")
 _CUT_TO = ("max_seq_length", "max_seq_len", "max_length", "cutoff_len", "block_size", "seq_length", "seq_len")
 MAX_PREPARING = 10
 _PADS = ("BucketIterator", "BucketIterator.splits", "pad_sequence", "rnn.pad_sequence", "padded_batch", "pad_1D", "pad_2D",

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _ADAPTERS = (
@@ -31,12 +32,12 @@ _QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 _PREFIX = ("pre_seq_len", "num_virtual_tokens")
 # Ways to train few of the weights: adapters, a prefix, the last layers alone.
 # LoRA by any name, its kin of like size (orthogonal, vector, basis-sharing adapters), and what trains a few layers or embeddings.
-_FEW = re.compile(
+_FEW = regex(
     r"lora|(?:^|[_-])(?:freeze|frozen)|^(?:p[_-]?tuning|prefix|prompt|q?g?oft|boft|vera|ia3|bone|pissa|hra|loha|lokr|lo?reft|fourierft)",
     re.IGNORECASE,
 )
-_SECTION = re.compile(r"(?:^|\.)peft(?:_config)?\.(?:name|type|method|peft_type|peft_scheme)$")
-_LEFT_EMPTY = re.compile(r"^adapter:[ \t]*(?:null|~)?[ \t]*(?:#.*)?$", re.MULTILINE)
+_SECTION = regex(r"(?:^|\.)peft(?:_config)?\.(?:name|type|method|peft_type|peft_scheme)$")
+_LEFT_EMPTY = regex(r"^adapter:[ \t]*(?:null|~)?[ \t]*(?:#.*)?$", re.MULTILINE)
 _PUTS_ON = (
     "get_peft_model",
     "LoraConfig",
@@ -44,12 +45,12 @@ _PUTS_ON = (
     "FastLanguageModel.get_peft_model",
     "prepare_model_for_kbit_training",
 )
-_HANDED = re.compile(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
+_HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
 MAX_LINES_ABOVE = 3
-_NAMED = re.compile(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
+_NAMED = regex(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
 _BITS = ("quantization_bit", "load_in_kbits", "quant_bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
-_HQQ = re.compile(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
+_HQQ = regex(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
 
 
 def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

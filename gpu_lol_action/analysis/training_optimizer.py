@@ -8,6 +8,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.settings import Found, Scope, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.low_rank import is_low_rank
 
 _OPTIMIZER = ("optim", "optimizer", "optimizer_name", "opt", "optimizer_type")
@@ -25,7 +26,7 @@ _SWITCHED = ("galore", "apollo", "badam", "adam_mini", "muon", "lisa")
 # What axolotl and ms-swift name of LISA: any number of layers switches it on.
 _LISA = ("lisa_n_layers", "lisa_activated_layers")
 _RANKS = ("galore_rank", "apollo_rank", "rank")
-_RANK_ARGUMENT = re.compile(r"\brank[\"']?\s*[=:]\s*(\d{1,4})\b")
+_RANK_ARGUMENT = regex(r"\brank[\"']?\s*[=:]\s*(\d{1,4})\b")
 # Each layer is stepped while the backward pass goes on: LLaMA-Factory's words, torchtune's, kohya's and OneTrainer's.
 _FREES = ("galore_layerwise", "apollo_layerwise", "optimizer_in_bwd", "fused_backward_pass")
 _MOST_RANK = 4096

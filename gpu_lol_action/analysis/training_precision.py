@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
 _SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision")
 # Switches for 16 bit throughout, without 32-bit copies: LLaMA-Factory's and Llama recipes', kohya's.
 _PURE = {"pure_bf16": "bf16", "full_bf16": "bf16", "full_fp16": "fp16"}
-_TAKES_A_MODELS_DTYPE = re.compile(
-    r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model"
-)
+_TAKES_A_MODELS_DTYPE = regex(r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model")
 
 
 def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -133,6 +130,6 @@ def _axolotls(scope: Scope) -> Finding | None:
 
 
 _OFF = frozenset({"", "none", "null", "false"})
-_LOADED_AS = re.compile(r"`(?:torch_dtype|dtype)` is torch\.")
+_LOADED_AS = regex(r"`(?:torch_dtype|dtype)` is torch\.")
 _KEEPERS = ("autocast", "GradScaler", "Accelerator", "Trainer", "SFTTrainer", "Seq2SeqTrainer", "Fabric", "FSDP",
             "FullyShardedDataParallel", "initialize", "MixedPrecision")  # fmt: skip

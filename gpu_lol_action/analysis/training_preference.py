@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 # Trainers that read a better and a worse answer as one batch of twice the size; the first also keep a reference model.
 _WITH_REFERENCE = ("DPOTrainer", "IPOTrainer", "SPINTrainer", "XPOTrainer", "OnlineDPOTrainer", "NashMDTrainer")
@@ -18,7 +19,7 @@ _ALONE = ("KTOTrainer",)
 # What LLaMA-Factory, axolotl and ms-swift call it in their configurations, and TRL on its command line.
 _KINDS = ("stage", "rl", "rlhf_type", "train_stage")
 _KINDS_WITH_REFERENCE = frozenset({"dpo", "ipo"})
-_REFERENCE = re.compile(r"(?:ref|reference)_model(?:_\w+)?")
+_REFERENCE = regex(r"(?:ref|reference)_model(?:_\w+)?")
 
 
 def preference_of(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:

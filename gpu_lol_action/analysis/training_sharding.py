@@ -10,14 +10,15 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Found, Scope, is_on, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _STAGES = ("zero_stage", "stage", "deepspeed_stage")
 _CONFIGURED_BY = ("deepspeed", "deepspeed_config", "deepspeed_config_file", "config_file")
 _OFFLOADS_OPTIMIZER = ("optimizer_cpu_offload", "optimizer_offload", "offload_optimizer")
-_NAMED_OFFLOAD = re.compile(r"(?:^|[/_.-])(?:cpu_?)?offload(?:_(params?|optimizer|all))?(?=[_.-]|$)")
+_NAMED_OFFLOAD = regex(r"(?:^|[/_.-])(?:cpu_?)?offload(?:_(params?|optimizer|all))?(?=[_.-]|$)")
 _OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
 
-_HOLDS_SAMPLES = re.compile(r"buffer|replay|cache", re.IGNORECASE)
+_HOLDS_SAMPLES = regex(r"buffer|replay|cache", re.IGNORECASE)
 
 
 def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_lol_action.analysis.paths import SKIPPED_FOLDERS
+from gpu_lol_action.domain.patterns import regex
 
 MAX_DEPTH = 12
 MAX_ENTRIES = 100_000
@@ -34,7 +35,7 @@ UNREADABLE = "could not be opened, or changed while they were read"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _PIECE = 16 * 1024
-_SUBMODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]{0,500})$", re.MULTILINE)
+_SUBMODULE_PATH = regex(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]{0,500})$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

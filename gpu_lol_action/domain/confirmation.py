@@ -11,8 +11,11 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from gpu_lol_action.domain.environment import Requester
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.environment import Requester
+
 
 SEAL_DIGITS = 16
 """64 bits: another command line with the same seal cannot be found by trying."""

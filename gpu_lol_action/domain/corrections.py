@@ -50,6 +50,8 @@ class Correction:
     value: int | str | None
 
 
+NO_CORRECTIONS = Corrections()
+
 FIELDS: Mapping[str, str] = {"vram": "vram_gib", "gpu": "gpu", "count": "gpu_count", "image": "image"}
 """The field of Corrections behind each key that ``set`` takes."""
 

@@ -6,8 +6,9 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import ROUND_UP, Decimal
+from decimal import Decimal
 
+from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.waiting import Waiting
 
@@ -139,12 +140,6 @@ class Bill:
     until_at: datetime
     price_usd_per_hour: Decimal
     usd: Decimal
-
-
-def cost_usd(price_usd_per_hour: Decimal, duration: timedelta) -> Decimal:
-    """Cost of ``duration`` at an hourly price, rounded up to the cent so that it never understates."""
-    seconds = Decimal(str(max(duration.total_seconds(), 0.0)))
-    return (price_usd_per_hour * seconds / Decimal(3600)).quantize(Decimal("0.01"), ROUND_UP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ Facts come from ``data/gpu_specs.csv``; its sources are named in ``data/SOURCES.
 
 from __future__ import annotations
 
-import csv
 import difflib
 import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+
+from gpu_lol_action.domain.tables import table_rows
 
 # Cards of which nvidia-smi prints the marketed size: what the driver keeps is not taken off there. PyTorch then
 # sees about 1 % less (A100-80GB 79.2 of 80, A100 39.5 of 40, RTX4090 23.6 and RTX3090 23.7 of 24: public OOM messages).
@@ -146,8 +146,7 @@ class UnknownAccelerator:
 @functools.cache
 def accelerators() -> Mapping[str, Accelerator]:
     """Return the table by SkyPilot's name, in the order of the file."""
-    text = resources.files("gpu_lol_action").joinpath("data/gpu_specs.csv").read_text(encoding="utf-8")
-    return {row["sky_name"]: _accelerator(row) for row in csv.DictReader(text.splitlines())}
+    return {row["sky_name"]: _accelerator(row) for row in table_rows("gpu_specs.csv")}
 
 
 def find_accelerator(text: str) -> Accelerator | None:
@@ -234,9 +233,8 @@ def _accelerator(row: Mapping[str, str]) -> Accelerator:
 @functools.cache
 def _names() -> Mapping[str, str]:
     """Return folded name to SkyPilot's name: own names win over aliases, aliases over nvidia-smi's names."""
-    text = resources.files("gpu_lol_action").joinpath("data/gpu_specs.csv").read_text(encoding="utf-8")
     printed: dict[str, str] = {}
-    for row in csv.DictReader(text.splitlines()):
+    for row in table_rows("gpu_specs.csv"):
         printed.setdefault(_fold(row["nvidia_smi_name"]), row["sky_name"])
     names = {**printed, **_ALIASES}
     for name in accelerators():

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from gpu_lol_action.domain.annotation import Annotation
-from gpu_lol_action.domain.corrections import Correction
-from gpu_lol_action.domain.environment import Requester
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.annotation import Annotation
+    from gpu_lol_action.domain.corrections import Correction
+    from gpu_lol_action.domain.environment import Requester
 
 
 @dataclass(frozen=True, slots=True)

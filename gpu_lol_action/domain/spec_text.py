@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import yaml
-
 from gpu_lol_action.domain import spec_keys
 from gpu_lol_action.domain.spec import EnvironmentSpec, Smoke, WorkloadType
 
@@ -19,6 +17,8 @@ HEADER = (
 
 def write_spec(spec: EnvironmentSpec) -> str:
     """Return the file's text; reading it again gives the same spec."""
+    import yaml  # late: what programs read is written as JSON, and the library takes long to load
+
     return HEADER + yaml.safe_dump(
         spec_mapping(spec), sort_keys=False, default_flow_style=False, allow_unicode=True, width=100
     )

@@ -14,12 +14,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpu_lol_action.domain.card_sizes import sold_gb
-from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, Workload
 from gpu_lol_action.estimation.vram_question import VramQuestion
+
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.measured import MeasuredRun
 
 ROOM = 1.1
 ROOM_AFTER_ONE = 1.2

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.domain.patterns import regex
+
 _LENGTHS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), length)
+    (regex(pattern, re.IGNORECASE), length)
     for pattern, length in (
         (r"llama-?3[._][123]|llama-?3[._]3|gpt-oss|gemma-?3(?!-1b)|mistral-nemo|phi-[34].*128k|phi-3\.5|command-r|glm-4", 131_072),
         (r"gemma-?3-1b|mixtral-8x7b|mistral-7b.*v0\.[123]|qwen1\.5|qwen2(?:[._]5)?(?:[-_]|$)|yi.*32k|qwq", 32_768),

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpu_lol_action.domain.lookup import HubFields
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.parameter_count import Shape, count_parameters
 
 # The Hub's own rule for ids (huggingface_hub, validate_repo_id), with an owner: a bare word may mean anything.
 _WORD = r"[A-Za-z0-9](?:[\w.-]{0,94}[A-Za-z0-9_])?"
-_HUB_ID = re.compile(rf"{_WORD}/{_WORD}", re.ASCII)
+_HUB_ID = regex(rf"{_WORD}/{_WORD}", re.ASCII)
 # Folders that people write in front of a local checkpoint: no owners of models.
 _FOLDERS = frozenset({
     "data", "datasets", "dataset", "model", "models", "weights", "checkpoint", "checkpoints", "ckpt", "ckpts", "output", "outputs",

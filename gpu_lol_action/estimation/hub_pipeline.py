@@ -6,16 +6,16 @@ weights as ``diffusion_pytorch_model`` or ``model``, in shards or not, and perha
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import Any
 
 from gpu_lol_action.domain.lookup import HubFields
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
 # Parts that a pipeline loads; a safety checker and what is converted for other engines are none.
-_PART = re.compile(r"(?:unet|transformer|prior|decoder|dit|vae|movq|vqgan|text_encoder|image_encoder)(?:_\d)?")
-_WEIGHTS = re.compile(
+_PART = regex(r"(?:unet|transformer|prior|decoder|dit|vae|movq|vqgan|text_encoder|image_encoder)(?:_\d)?")
+_WEIGHTS = regex(
     r"(?:diffusion_pytorch_model|pytorch_model|model)(?P<early>\.(?:fp16|bf16))?(?:-\d{5}-of-\d{5})?(?P<late>\.(?:fp16|bf16))?"
     r"\.(?P<format>safetensors|bin)"
 )

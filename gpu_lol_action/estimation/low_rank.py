@@ -12,15 +12,15 @@ quarter of the hidden size, GaLore's own choice for its models of 1 and 7 B para
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram_shape import layer_shape
 
-_LOW_RANK = re.compile(r"galore|apollo")
-_QUANTIZED = re.compile(r"q[_-]?galore")
-_MINI = re.compile(r"apollo[_-]mini")  # one row for a whole matrix
+_LOW_RANK = regex(r"galore|apollo")
+_QUANTIZED = regex(r"q[_-]?galore")
+_MINI = regex(r"apollo[_-]mini")  # one row for a whole matrix
 USUAL_SHARE = 4
 PROJECTION_4_BIT = 0.53  # a scale for each block, as of other 4-bit states
 

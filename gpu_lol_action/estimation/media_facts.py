@@ -8,16 +8,17 @@ counted once from the public architecture (``benchmarks/count_activations.py`` c
 
 from __future__ import annotations
 
-import csv
 import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
+
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.tables import table_rows
 
 # timm's and torchvision's words for the size that a network's name states in pixels.
-_STATED_SIZE = re.compile(r"[_-](?:224|256|288|320|336|384|448|512|518|576|600|640|768|896|1024|1280)(?=$|[_.-])")
-_SUFFIX = re.compile(r"\.(?:pt|pth|yaml|yml|onnx|engine|safetensors|ckpt|weights)$")
+_STATED_SIZE = regex(r"[_-](?:224|256|288|320|336|384|448|512|518|576|600|640|768|896|1024|1280)(?=$|[_.-])")
+_SUFFIX = regex(r"\.(?:pt|pth|yaml|yml|onnx|engine|safetensors|ckpt|weights)$")
 # Names of other libraries for what the table has.
 _SAME: tuple[tuple[str, str], ...] = (
     (r"yolo[-_]?(?:v)?11", "yolo11"), (r"yolo[-_]?(?:v)?12", "yolo12"), (r"yolo[-_]?(?:v)?26", "yolo26"),
@@ -111,7 +112,7 @@ def find_pipeline(name: str) -> Pipeline | None:
 @functools.cache
 def networks() -> Mapping[str, Network]:
     """Return the counted networks by name."""
-    return {row["name"]: _network(row) for row in _rows("media_networks.csv")}
+    return {row["name"]: _network(row) for row in table_rows("media_networks.csv")}
 
 
 def _candidates(name: str) -> Iterable[str]:
@@ -141,12 +142,7 @@ def _dino(name: str) -> str:
 
 @functools.cache
 def _pipelines() -> tuple[tuple[re.Pattern[str], Pipeline], ...]:
-    return tuple((re.compile(row["pattern"]), _pipeline(row)) for row in _rows("media_pipelines.csv"))
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    text = resources.files("gpu_lol_action").joinpath("data").joinpath(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    return tuple((regex(row["pattern"]), _pipeline(row)) for row in table_rows("media_pipelines.csv"))
 
 
 def _network(row: Mapping[str, str]) -> Network:

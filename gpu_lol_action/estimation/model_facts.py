@@ -5,32 +5,30 @@ The table is ``data/model_params.csv`` (sources in ``data/SOURCES.md``).
 
 from __future__ import annotations
 
-import csv
 import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import resources
 
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.tables import table_rows
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
 
 # What quantizers, trainers and mirrors add to a model's name without changing its size.
-_SUFFIXES = re.compile(
+_SUFFIXES = regex(
     r"(?:-(?:hf|chat|instruct|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
     re.IGNORECASE,
 )
-_SIZE = re.compile(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
-_POINT_SIZE = re.compile(
+_SIZE = regex(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
+_POINT_SIZE = regex(
     r"(?:^|[-_/. ])(\d{1,2})b(\d{1,2})(?=$|[-_./ ])", re.IGNORECASE
 )  # BLOOM's and RWKV's: 7b1 are 7.1 billion
-_EXPERTS = re.compile(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
-_SHAPE_NAME = re.compile(r"[\w.-]{0,60}L-(\d{1,2})_H-(\d{2,4})(?:_A-(\d{1,3}))?[\w.-]{0,40}")
-_ACTIVE = re.compile(
-    r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE
-)  # what a mixture uses per token: 30B-A3B
+_EXPERTS = regex(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
+_SHAPE_NAME = regex(r"[\w.-]{0,60}L-(\d{1,2})_H-(\d{2,4})(?:_A-(\d{1,3}))?[\w.-]{0,40}")
+_ACTIVE = regex(r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE)  # what a mixture uses per token: 30B-A3B
 # Experts share attention and embeddings: Mixtral 8x7B holds 46.7 B, 8x22B 140.6 B, 0.80 to 0.83 of the product.
 _EXPERT_SHARE = 0.83
-_FAMILIES = re.compile(r"llama|qwen|mistral|mixtral|gemma|phi|gpt|opt|falcon|bloom|pythia|vicuna|glm|yi|deepseek|mpt|olmo|"
+_FAMILIES = regex(r"llama|qwen|mistral|mixtral|gemma|phi|gpt|opt|falcon|bloom|pythia|vicuna|glm|yi|deepseek|mpt|olmo|"
                        r"stablelm|baichuan|internlm|mamba|rwkv|t5|bert|vit|clip|zephyr|smollm|granite|starcoder|coder|"
                        r"wizard|alpaca|llava|nemotron|command|dolly|orca|tulu|cerebras|exaone|solar|minicpm", re.IGNORECASE)  # fmt: skip
 # Short names under which libraries load models that the table has under their full id.
@@ -142,8 +140,7 @@ def shape_model(name: str, *, layers: int, hidden_size: int, vocabulary: int, he
 
 @functools.cache
 def _table() -> Mapping[str, ModelFacts]:
-    text = resources.files("gpu_lol_action").joinpath("data/model_params.csv").read_text(encoding="utf-8")
-    return {row["model_id"].lower(): _facts(row) for row in csv.DictReader(text.splitlines())}
+    return {row["model_id"].lower(): _facts(row) for row in table_rows("model_params.csv")}
 
 
 @functools.cache

@@ -10,7 +10,7 @@ Flamingo) have none in the sequence.
 
 from __future__ import annotations
 
-import re
+from gpu_lol_action.domain.patterns import regex
 
 USUAL_PIXELS = 1_000_000
 """A picture of a model that keeps its size, where nothing limits it."""
@@ -18,32 +18,32 @@ MOST_PIXELS = 2_000_000
 """Few pictures of the usual sets have more (a page at 150 dots an inch), however large the limit is."""
 TEXT_TOKENS = 256  # a question with its answer, beside the picture
 _PER_PIXEL = (
-    (re.compile(r"qwen-?3[._-]?(?:vl|5|6)|qwen3\.\d"), 32 * 32),
-    (re.compile(r"qwen-?2(?:[._]5)?-?(?:vl|omni)|qvq|ui-tars|olmocr|gme-qwen|showui|glm-4\.[15]v|glm-4\.1v|kimi-vl|nvila"), 28 * 28),
-    (re.compile(r"pixtral|mistral-small-(?:3|4)|ministral-3|devstral-small-2"), 16 * 16),
+    (regex(r"qwen-?3[._-]?(?:vl|5|6)|qwen3\.\d"), 32 * 32),
+    (regex(r"qwen-?2(?:[._]5)?-?(?:vl|omni)|qvq|ui-tars|olmocr|gme-qwen|showui|glm-4\.[15]v|glm-4\.1v|kimi-vl|nvila"), 28 * 28),
+    (regex(r"pixtral|mistral-small-(?:3|4)|ministral-3|devstral-small-2"), 16 * 16),
 )  # fmt: skip
 _PER_PICTURE = (
-    (re.compile(r"paligemma.*-896"), 4096),
-    (re.compile(r"paligemma.*-448"), 1024),
-    (re.compile(r"paligemma|gemma-?3|gemma-?4|medgemma"), 256),
-    (re.compile(r"llama-?3\.2.*vision|flamingo|otter|\bidefics-(?:9|80)b"), 0),
-    (re.compile(r"llava.*(?:onevision|ov-)|llava-ov"), 7290),
-    (re.compile(r"llava-?(?:v?1\.6|next)|llava-next"), 2880),
-    (re.compile(r"bunny|mantis|siglip.*llava|tinyllava"), 729),
-    (re.compile(r"llava|vicuna.*clip|sharegpt4v|geochat|glamm|video-?chatgpt"), 576),
-    (re.compile(r"internvl|internlm-xcomposer"), 3328),
-    (re.compile(r"minicpm.*-v|minicpm-v"), 640),
-    (re.compile(r"idefics2"), 320),
-    (re.compile(r"idefics3"), 2873),
-    (re.compile(r"smolvlm"), 1377),
-    (re.compile(r"phi-3(?:\.5)?-vision"), 2509),
-    (re.compile(r"cogvlm2"), 2304),
-    (re.compile(r"cogvlm|glm-4v"), 1600),
-    (re.compile(r"deepseek-vl2"), 1500),
-    (re.compile(r"deepseek-vl|janus"), 576),
-    (re.compile(r"molmo"), 1872),
-    (re.compile(r"blip|minigpt"), 32),
-    (re.compile(r"qwen-vl"), 256),
+    (regex(r"paligemma.*-896"), 4096),
+    (regex(r"paligemma.*-448"), 1024),
+    (regex(r"paligemma|gemma-?3|gemma-?4|medgemma"), 256),
+    (regex(r"llama-?3\.2.*vision|flamingo|otter|\bidefics-(?:9|80)b"), 0),
+    (regex(r"llava.*(?:onevision|ov-)|llava-ov"), 7290),
+    (regex(r"llava-?(?:v?1\.6|next)|llava-next"), 2880),
+    (regex(r"bunny|mantis|siglip.*llava|tinyllava"), 729),
+    (regex(r"llava|vicuna.*clip|sharegpt4v|geochat|glamm|video-?chatgpt"), 576),
+    (regex(r"internvl|internlm-xcomposer"), 3328),
+    (regex(r"minicpm.*-v|minicpm-v"), 640),
+    (regex(r"idefics2"), 320),
+    (regex(r"idefics3"), 2873),
+    (regex(r"smolvlm"), 1377),
+    (regex(r"phi-3(?:\.5)?-vision"), 2509),
+    (regex(r"cogvlm2"), 2304),
+    (regex(r"cogvlm|glm-4v"), 1600),
+    (regex(r"deepseek-vl2"), 1500),
+    (regex(r"deepseek-vl|janus"), 576),
+    (regex(r"molmo"), 1872),
+    (regex(r"blip|minigpt"), 32),
+    (regex(r"qwen-vl"), 256),
 )  # fmt: skip
 
 

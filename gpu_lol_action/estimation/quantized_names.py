@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.domain.patterns import regex
+
 # In this order: a name with a scheme and a width (`AQLM-2Bit`, `GPTQ-Int8`) means both.
 _SCHEMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(rf"(?:^|[-_.])(?:{words})(?=$|[-_.])", re.IGNORECASE), scheme)
+    (regex(rf"(?:^|[-_.])(?:{words})(?=$|[-_.])", re.IGNORECASE), scheme)
     for words, scheme in (
         (r"gptq[-_]?(?:int)?8(?:[-_]?bits?)?", "gptq-8bit"),
         (r"gptq(?:model)?", "gptq"),

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
 # Families whose MLP has two matrices and whose norms are LayerNorm (their papers' and configurations' words).
-_PLAIN = re.compile(
+_PLAIN = regex(
     r"gpt|opt-|bloom|pythia|falcon|neox|phi-[12]|stablelm-alpha|stablelm-base|bert|starcoder|mpt-|dolly|cerebras|santacoder|"
     r"whisper|wav2vec|\bvit|clip|esm",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.low_rank import has_quantized_weights, projection_width, remembered
 from gpu_lol_action.estimation.megatron import MEGATRON, bytes_of
 from gpu_lol_action.estimation.vram_question import Method, VramQuestion
@@ -46,7 +47,7 @@ QUANTIZATIONS: Mapping[str, float] = {
     "q8_0": 8.5 / 8,
 }
 # GGUF quantizes embeddings and head too; the others leave them at 16 bit.
-_EVERYTHING = re.compile(r"^i?q\d")
+_EVERYTHING = regex(r"^i?q\d")
 _BY_BITS: Mapping[int, str] = {2: "int2", 3: "int3", 4: "nf4-dq", 8: "int8"}
 
 # Moments that an optimizer keeps per parameter; the first that occurs in its name counts. Anything else is taken for Adam.
@@ -69,14 +70,14 @@ _MOMENTS: tuple[tuple[str, float], ...] = (
     ("tiger", 1.0),
 )
 # Optimizers that train a block of layers at a time (Luo et al. 2024; Pan et al. 2024): gradients and state of the others are not there.
-_BLOCKWISE = re.compile(r"badam|\blisa\b")
+_BLOCKWISE = regex(r"badam|\blisa\b")
 LISA_LAYERS = 2  # that LISA trains besides embeddings and head (Pan et al. 2024, section 4)
 # Each layer's update is done in the backward pass, and its gradient freed: what is named so. GaLore and APOLLO do it by a switch.
-_FREES_GRADIENTS = re.compile(r"lomo|in[_ -]?b(?:ac)?k?wa?r?d|layer_?wise|per_layer|fused[_ -]backward")
+_FREES_GRADIENTS = regex(r"lomo|in[_ -]?b(?:ac)?k?wa?r?d|layer_?wise|per_layer|fused[_ -]backward")
 # Updates the 16-bit weights themselves, without 32-bit copies (LOMO: Lv et al. 2023; AdaLomo keeps factored moments besides).
-_IN_PLACE = re.compile(r"lomo")
-_EIGHT_BIT = re.compile(r"8[_-]?bit|bnb8|int8|fp8")
-_FOUR_BIT = re.compile(r"4[_-]?bit|int4")
+_IN_PLACE = regex(r"lomo")
+_EIGHT_BIT = regex(r"8[_-]?bit|bnb8|int8|fp8")
+_FOUR_BIT = regex(r"4[_-]?bit|int4")
 
 
 def bits_of(scheme: str) -> int:

@@ -14,8 +14,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
-from gpu_lol_action.handlers.propose_smoke import smoke_cost
-from gpu_lol_action.handlers.reading import Compared, Fetched, conclude_change
+from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_change
 from gpu_lol_action.render.screen import PLAIN, Screen
 
 
@@ -57,8 +56,9 @@ def describe_folder(
     if printing.form == "yaml":
         return spec_yaml.rstrip("\n")
     # Late, and not with all other comments: JSON and YAML need no templates, and the terminal needs those of proposals alone.
+    from gpu_lol_action.handlers.propose_smoke import smoke_cost
+    from gpu_lol_action.render.analysis_report import analysis_case, analysis_report
     from gpu_lol_action.render.analysis_text import render_analysis
-    from gpu_lol_action.render.proposals import analysis_case, analysis_report
 
     case = analysis_case(
         analysis=head.analysis,

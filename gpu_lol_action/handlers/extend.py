@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from datetime import timedelta
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, cost_usd
+from gpu_lol_action.domain.costs import cost_usd
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.errors import LostRace, OperatorError, TransientError

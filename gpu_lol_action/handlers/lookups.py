@@ -1,4 +1,4 @@
-"""Read a checkout, and ask the Hub and a language model about it where they may be asked; without them it works too.
+"""What the Hub and a language model say of a checkout; apart from :mod:`gpu_lol_action.handlers.consulting`, as most runs ask neither.
 
 Whatever fails out there leaves what the code alone says, and a sentence in ``not_understood``.
 """
@@ -21,7 +21,6 @@ from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_kno
 if TYPE_CHECKING:
     from gpu_lol_action.analysis.checkout import Checkout
     from gpu_lol_action.domain.analysis import Analysis
-    from gpu_lol_action.handlers.askable import Lookups
     from gpu_lol_action.handlers.ports_lookups import LanguageModel, ModelHub
 
 MAX_MODELS = 4
@@ -32,21 +31,15 @@ _UNSIZED = Unanswered("it says no number of parameters", is_final=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _FromHub:
+class FromHub:
+    """What the Hub says of models by name, what it hints at, and a sentence for each that it could not be asked about."""
+
     facts: Mapping[str, ModelFacts]
     hints: tuple[Finding, ...] = ()
     gaps: tuple[str, ...] = ()
 
 
-def consult(checkout: Checkout, lookups: Lookups) -> Analysis:
-    """Return the analysis of a checkout, with what may be asked from outside. Raises SpecError for an invalid spec."""
-    found = _look_up(checkout, lookups.hub) if lookups.hub is not None else _FromHub({})
-    analysis = analyze(checkout, checkout.spec_text, found.facts, found.hints)
-    analysis = replace(analysis, not_understood=(*analysis.not_understood, *found.gaps))
-    return _advised(checkout, analysis, found, lookups.llm) if lookups.llm is not None else analysis
-
-
-def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
+def look_up(checkout: Checkout, hub: ModelHub) -> FromHub:
     """Ask the Hub for the models that the code names and the table lacks, surest first."""
     named = named_models(detect_all(checkout))
     unlisted = {hint.value: hint for hint in unlisted_models(checkout)}
@@ -68,7 +61,7 @@ def _look_up(checkout: Checkout, hub: ModelHub) -> _FromHub:
         if model.weight_bits is not None and name == next(iter(candidates)):
             why = f"the Hub's config.json of `{name}` says that its weights are quantized"
             hints.append(Finding("model.weight_bits", str(model.weight_bits), why, Confidence.LOW, Evidence("")))
-    return _FromHub(facts, tuple(hints), tuple(gaps))
+    return FromHub(facts, tuple(hints), tuple(gaps))
 
 
 def look_up_model(hub: ModelHub, name: str, *, is_base: bool = False) -> HubModel | Unanswered:
@@ -99,7 +92,7 @@ def _base(hub: ModelHub, name: str, base: str) -> HubModel | Unanswered:
     return replace(model, facts=facts)
 
 
-def _advised(checkout: Checkout, analysis: Analysis, found: _FromHub, llm: LanguageModel) -> Analysis:
+def advised(checkout: Checkout, analysis: Analysis, found: FromHub, llm: LanguageModel) -> Analysis:
     """Return the analysis as a language model corrects it; what it may not change, or a fault, leaves it as it is."""
     answer = llm.ask(build_question(checkout, analysis))
     if isinstance(answer, Unanswered):

@@ -16,17 +16,10 @@ from gpu_lol_action.domain.request import Command, Outcome
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.concluding import Reading, precision_of, price, prices_of
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.ports_lookups import Market
-from gpu_lol_action.handlers.reading import (
-    Reading,
-    precision_of,
-    price,
-    prices_of,
-    read_change,
-    read_folder,
-    read_note,
-)
+from gpu_lol_action.handlers.reading import read_change, read_folder, read_note
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, with_options
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.offers_json import offers_json

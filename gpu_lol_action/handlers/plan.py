@@ -17,9 +17,10 @@ from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError
+from gpu_lol_action.handlers.concluding import precision_of, price
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
-from gpu_lol_action.handlers.reading import precision_of, price, read_change, read_note
+from gpu_lol_action.handlers.reading import read_change, read_note
 from gpu_lol_action.handlers.refuse import nothing_fits
 from gpu_lol_action.handlers.templates import template_for, with_template
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate

@@ -20,6 +20,7 @@ from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import SpecError
 from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.concluding import Compared, Fetched, Reading, conclude_change
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import keep_answers, remembering
 from gpu_lol_action.handlers.measured import measured_runs
@@ -27,7 +28,7 @@ from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
 from gpu_lol_action.handlers.propose_smoke import smoke_cost
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
-from gpu_lol_action.handlers.reading import Compared, Fetched, Reading, conclude_change, fetch, fetch_base, read_note
+from gpu_lol_action.handlers.reading import fetch, fetch_base, read_note
 from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments

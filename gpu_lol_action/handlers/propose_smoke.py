@@ -14,7 +14,7 @@ from gpu_lol_action.domain.smoke import SmokeCell
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.reading import Compared, Reading, precision_of, price
+from gpu_lol_action.handlers.concluding import Compared, Reading, precision_of, price
 from gpu_lol_action.pricing.smoke_cost import SmokeCost, read_schedule, run_usd, smoke_lease
 
 

@@ -10,10 +10,11 @@ from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.errors import GpuLolError, TransientError
 from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.concluding import Fetched, conclude
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
 from gpu_lol_action.handlers.measured import Ran, Scene, is_gpu_used, tell_measured
-from gpu_lol_action.handlers.reading import Fetched, conclude, fetch
+from gpu_lol_action.handlers.reading import fetch
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.command import Output, build_logs_script, build_run_script, parse_command_output

@@ -19,11 +19,12 @@ from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.domain.spec_yaml import parse_spec_file
 from gpu_lol_action.errors import Door, TransientError
 from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.concluding import Reading
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, ready_machine
 from gpu_lol_action.handlers.propose_spec import Offered, Offering, Wording, offer_spec
 from gpu_lol_action.handlers.propose_sticky import try_look
-from gpu_lol_action.handlers.reading import Reading, read_change, read_note
+from gpu_lol_action.handlers.reading import read_change, read_note
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.launch.snapshot import NO_INVENTORY, build_snapshot_script, parse_snapshot_output
 from gpu_lol_action.launch.snapshot_spec import Rented, snapshot_spec

@@ -12,13 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from gpu_lol_action.domain.environment import (
-    Bill,
-    EnvironmentRecord,
-    State,
-    Tombstone,
-    cost_usd,
-)
+from gpu_lol_action.domain.costs import cost_usd
+from gpu_lol_action.domain.environment import Bill, EnvironmentRecord, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import GpuLolError, LostRace, TransientError

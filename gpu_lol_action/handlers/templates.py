@@ -12,9 +12,9 @@ from gpu_lol_action.domain.market import Template
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.request import Command, Outcome
 from gpu_lol_action.errors import OperatorError, TransientError
+from gpu_lol_action.handlers.concluding import Reading
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.ports_lookups import Market
-from gpu_lol_action.handlers.reading import Reading
 from gpu_lol_action.launch.templates import TemplateWish, choose_template
 from gpu_lol_action.render.templates_text import templates_text
 

@@ -11,15 +11,13 @@ from typing import Any
 from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.command_spec import CommandSpec, DoorKind, Option, OptionKind
 from gpu_lol_action.domain.commands import command_words, find_command
-from gpu_lol_action.domain.confirmation import comment_of
 from gpu_lol_action.domain.durations import parse_duration
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.intake.corrections import SettingProblem, forms, read_setting
-from gpu_lol_action.intake.estimate_cells import check_cell
 from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
-from gpu_lol_action.intake.requirements import read_requirements
+from gpu_lol_action.intake.rare_values import check_cell, comment_of, read_requirements
 from gpu_lol_action.intake.values import CHOICES, ENVIRONMENT, PROFILE, SWITCHES, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5

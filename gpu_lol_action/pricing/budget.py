@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
-from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, cost_usd
+from gpu_lol_action.domain.costs import cost_usd
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, Policy

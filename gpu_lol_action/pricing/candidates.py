@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.card_sizes import LEAST_SHARE, size_class_gb
-from gpu_lol_action.domain.environment import cost_usd
+from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.domain.gpus import (
     Accelerator,
     AcceleratorRequest,
@@ -143,17 +143,16 @@ def _with_speeds(candidates: list[Candidate], request: RankRequest) -> list[Cand
 
 def _without_needless_cards(candidates: list[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
     """Leave, of a card on a cloud, the fewest that fit; more of them only where they cost less. ``candidates`` are ranked."""
+    alike: dict[tuple[str, str], list[tuple[int, Decimal]]] = {}
+    for candidate in candidates:
+        offer, price = candidate.offer, candidate.price_usd_per_hour
+        alike.setdefault((offer.cloud, offer.accelerator), []).append((offer.accelerator_count, price))
     kept: list[Candidate] = []
     needless: list[Rejected] = []
     for candidate in candidates:
-        offer = candidate.offer
-        fewer = [
-            other.offer.accelerator_count
-            for other in candidates
-            if (other.offer.cloud, other.offer.accelerator) == (offer.cloud, offer.accelerator)
-            and other.offer.accelerator_count < offer.accelerator_count
-            and other.price_usd_per_hour <= candidate.price_usd_per_hour
-        ]
+        offer, most = candidate.offer, candidate.price_usd_per_hour
+        same = alike[offer.cloud, offer.accelerator]
+        fewer = [count for count, price in same if count < offer.accelerator_count and price <= most]
         if fewer:
             count = min(fewer)
             needless.append(Rejected(offer, "1 card is enough" if count == 1 else f"{count} cards are enough"))

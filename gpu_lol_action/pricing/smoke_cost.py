@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.domain.cron import Unreadable, month_after, most_in_a_month, parse_cron
-from gpu_lol_action.domain.environment import cost_usd
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.policy import Policy
 

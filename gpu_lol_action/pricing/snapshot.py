@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 from collections.abc import Mapping
 from datetime import date
-from importlib import resources
 
 from gpu_lol_action.domain.offer import Offer, OfferTable, PriceList, PriceSource
+from gpu_lol_action.domain.tables import table_rows
 from gpu_lol_action.pricing.price_rows import PriceRow, number, offer_of
 
 SNAPSHOT_NAME = "bundled snapshot of SkyPilot's catalogs"
@@ -21,7 +20,7 @@ def bundled_offers() -> OfferTable:
     Regions stay open: the snapshot names one per row as an example, which says nothing of where else it is rented.
     """
     table: dict[str, list[Offer]] = {}
-    for row in csv.DictReader(_lines("gpu_prices.csv")):
+    for row in table_rows("gpu_prices.csv"):
         offer = offer_of(snapshot_row(row))
         if offer is not None:
             table.setdefault(offer.cloud, []).append(offer)
@@ -45,13 +44,9 @@ def snapshot_row(row: Mapping[str, str]) -> PriceRow:
 
 def _source() -> PriceSource:
     """Return the snapshot as a source: by cloud of the day that its rows are of, altogether of the newest."""
-    days = {row["cloud"]: date.fromisoformat(row["as_of"]) for row in csv.DictReader(_lines("gpu_price_days.csv"))}
+    days = {row["cloud"]: date.fromisoformat(row["as_of"]) for row in table_rows("gpu_price_days.csv")}
     per_cloud = {cloud: PriceSource(SNAPSHOT_NAME, day) for cloud, day in days.items()}
     return PriceSource(SNAPSHOT_NAME, max(days.values()), per_cloud=per_cloud)
-
-
-def _lines(name: str) -> list[str]:
-    return resources.files("gpu_lol_action").joinpath(f"data/{name}").read_text(encoding="utf-8").splitlines()
 
 
 SNAPSHOT = _source()

@@ -7,14 +7,13 @@ card's share of them is much like another's is what a comparison of peaks rests 
 
 from __future__ import annotations
 
-import csv
 import enum
 import functools
 from collections.abc import Mapping
-from importlib import resources
 
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.domain.tables import table_rows
 
 
 class Work(enum.Enum):
@@ -56,5 +55,4 @@ def source_of(accelerator: str) -> str:
 
 @functools.cache
 def _table() -> Mapping[str, Mapping[str, str]]:
-    text = resources.files("gpu_lol_action").joinpath("data/gpu_speeds.csv").read_text(encoding="utf-8")
-    return {row["sky_name"]: row for row in csv.DictReader(text.splitlines())}
+    return {row["sky_name"]: row for row in table_rows("gpu_speeds.csv")}

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 
-from gpu_lol_action.domain.environment import cost_usd
+from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.rehearsal.catalog import RentedGpu
 
 LOG_LIMIT = 2000

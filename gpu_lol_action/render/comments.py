@@ -17,9 +17,8 @@ from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import Explanation
 from gpu_lol_action.pricing.budget import Spending
+from gpu_lol_action.render.analysis_report import analysis_case, analysis_report
 from gpu_lol_action.render.proposals import (
-    analysis_case,
-    analysis_report,
     proposal,
     proposal_case,
     spec_error,

@@ -19,7 +19,6 @@ from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import (
-    NOTHING_LAUNCHED,
     billing_view,
 )
 from gpu_lol_action.render.views_answers import message_view
@@ -85,52 +84,6 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
         spot=spot,
         smoke=smoke,
     )
-
-
-def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all of these
-    *,
-    analysis: Analysis,
-    ladder: Ladder,
-    policy: Policy,
-    spec_yaml: str,
-    sha: str,
-    now: datetime,
-    base_analysis: Analysis | None = None,
-    base_ladder: Ladder | None = None,
-    base_sha: str | None = None,
-    change: PricedChange | None = None,
-    base_problem: str = "",
-    what_ifs: tuple[WhatIf, ...] = (),
-    spot: Candidate | None = None,
-    smoke: SmokeCost | None = None,
-) -> ProposalCase:
-    """Return what is said of a folder on disk, compared with a commit where one is given: no pull request, no links."""
-    return ProposalCase(
-        marker=build_marker("analysis", head=sha[:7]),
-        subject=Safe("code"),
-        place=CodePlace("", "", sha),
-        analysis=analysis,
-        ladder=ladder,
-        base_sha=base_sha,
-        base_analysis=base_analysis,
-        base_ladder=base_ladder,
-        policy=policy,
-        month_usd=None,
-        environment=None,
-        spec_yaml=spec_yaml,
-        now=now,
-        idle=NOTHING_LAUNCHED,
-        change=change,
-        base_problem=base_problem,
-        what_ifs=what_ifs,
-        spot=spot,
-        smoke=smoke,
-    )
-
-
-def analysis_report(case: ProposalCase) -> str:
-    """Return the proposal for a folder on disk as Markdown."""
-    return render_comment("proposal", proposal_view(case))
 
 
 def spec_error(

@@ -15,15 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gpu_lol_action.domain.environment import (
-    Attempt,
-    Check,
-    CheckStatus,
-    EnvironmentRecord,
-    SshEndpoint,
-    State,
-    cost_usd,
-)
+from gpu_lol_action.domain.costs import cost_usd
+from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, SshEndpoint, State
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, code
 from gpu_lol_action.render.marker import build_marker

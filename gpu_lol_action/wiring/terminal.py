@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
     Hands,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         Command,
         Outcome,
     )
+    from gpu_lol_action.handlers.context import Context
     from gpu_lol_action.handlers.ports import Progress, Vault
     from gpu_lol_action.render.screen import Screen
 
@@ -45,6 +45,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     from gpu_lol_action.adapters.measured_book import StoredMeasuredRuns
     from gpu_lol_action.adapters.report_files import FolderReports
     from gpu_lol_action.adapters.smoke_book import StoredSmokeBook
+    from gpu_lol_action.handlers.context import Context, Settings
 
     user_home = Path.home()
     forge = local_forge.LocalForge(folder, show, home=user_home, environment=os.environ)

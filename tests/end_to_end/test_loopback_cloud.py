@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.domain.environment import cost_usd
+from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.rehearsal.cloud import LoopbackCloud
 
 ORDER = '{name: "%s", imageName: "runpod/pytorch:2.4.0-py3.11-cuda12.4.1", gpuTypeId: "%s", gpuCount: 2, dataCenterId: "US-CA-1", ports: "22/tcp,8266/http"}'

@@ -278,7 +278,9 @@ def test_quantized_weights_are_not_trained_themselves(checkout: Build) -> None:
         assert said(analyzed(checkout, {"train.py": code.format(bits=bits)}), "training.method") == method
 
 
-@pytest.mark.parametrize(("option", "length"), [("", "4096"), ("parser.add_argument('--max_length', default=256)\n", "256")])
+@pytest.mark.parametrize(
+    ("option", "length"), [("", "4096"), ("parser.add_argument('--max_length', default=256)\n", "256")]
+)
 def test_texts_are_as_long_as_a_network_holds_where_nothing_says_shorter(
     checkout: Build, option: str, length: str
 ) -> None:

@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.lookups import consult
+from gpu_lol_action.handlers.consulting import consult
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from tests.support.web import Said, Seen, Web, said_json, web_server
 from tests.unit.handlers.conftest import Bench

@@ -9,8 +9,8 @@ import pytest
 from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.handlers.askable import NO_LOOKUPS
+from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_change
 from gpu_lol_action.handlers.propose_smoke import smoke_cost
-from gpu_lol_action.handlers.reading import Compared, Fetched, conclude_change
 from gpu_lol_action.pricing.smoke_cost import SmokeCost
 
 NOW = datetime(2026, 11, 20, 15, 0, tzinfo=timezone.utc)

@@ -6,8 +6,9 @@ from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
+from gpu_lol_action.handlers.concluding import Fetched, conclude_change
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
-from gpu_lol_action.handlers.reading import Fetched, conclude_change, read_change, read_commit
+from gpu_lol_action.handlers.reading import read_change, read_commit
 from tests.unit.handlers.conftest import Bench
 
 README = "# Training\n\nTraining needs 30 GB of GPU memory.\n\n```\npython train.py\n```\n"

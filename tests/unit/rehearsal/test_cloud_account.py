@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from gpu_lol_action.domain.environment import cost_usd
+from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.rehearsal.catalog import rented_gpus
 from gpu_lol_action.rehearsal.cloud_account import Account, Fault, Pod
 from gpu_lol_action.rehearsal.cloud_pods import parse_image_versions, stand_in_facts
