@@ -37,6 +37,7 @@ from gpu_lol_action.domain.patterns import regex
 _BARE = regex(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 MAX_PLACES = 4  # variables in the name of a configuration
+_WORDS = regex(r"[^-_.]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,8 +93,14 @@ def documented_runs(checkout: Checkout) -> list[Run]:
 
 
 def configured_runs(checkout: Checkout) -> list[Run]:
-    """Return the runs of a folder that holds only configuration; those that name a model first."""
-    configs = sorted(training_configs(checkout), key=lambda config: (not config.names_model, not config.is_sized))
+    """Return the runs of a folder that holds only configuration; those that name a model first, and the plainest names.
+
+    Variants say in their names what is different: `qlora.yaml`, `qlora-fsdp.yaml`.
+    """
+    configs = sorted(
+        training_configs(checkout),
+        key=lambda c: (not c.names_model, not c.is_sized, c.source.folder, len(_WORDS.findall(c.source.name))),
+    )
     return [Run(config.behavior, config.evidence, None, None, (config.source,)) for config in configs]
 
 

@@ -217,16 +217,21 @@ def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str)
     outputs = float(_text(findings, field) or 0)
     if _text(findings, "media.own_sequence") != "yes":
         return outputs
-    length = _best(findings, "training.sequence_length")
     seconds = float(_text(findings, "media.audio_seconds") or 0)
-    if length is None and seconds:
+    if _best(findings, "training.sequence_length") is None and seconds:
         # Samplers of sounds count the seconds of a whole batch (lhotse's ``max_duration``); nobody learns from single sounds so long.
         samples = question.batch_size if seconds > LONGEST_SOUND else 1
         return outputs * seconds * POSITIONS_PER_SECOND / samples
+    return outputs * positions_of(findings)
+
+
+def positions_of(findings: tuple[Finding, ...]) -> int:
+    """Return the positions of a sample of a network of one's own over sequences: as said, else the usual."""
+    length = _best(findings, "training.sequence_length")
     is_padded = _best(findings, "training.padding") is not None
     if length is not None and not (is_padded and int(length.value) > LONGEST_PADDED):
-        return outputs * int(length.value)
-    return outputs * (PADDED_POSITIONS if is_padded else DEFAULT_POSITIONS)
+        return int(length.value)
+    return PADDED_POSITIONS if is_padded else DEFAULT_POSITIONS
 
 
 def _best(findings: tuple[Finding, ...], field: str) -> Finding | None:

@@ -63,7 +63,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         return shape
     if named is None and trains and not builds and (configured := _configured(findings)) is not None:
         return known.get(configured) or find_model(configured)
-    if named is None and not trains and (elsewhere := _of_other_programs(findings)) is not None:
+    if named is None and not builds and (elsewhere := _of_other_programs(findings)) is not None:
         return known.get(elsewhere) or find_model(elsewhere)
     if named is None or _is_only_a_helper(findings, named):
         family = best(findings, "model.family")
@@ -103,11 +103,15 @@ def _only_one(findings: tuple[Finding, ...]) -> str | None:
 
 
 def _of_other_programs(findings: tuple[Finding, ...]) -> str | None:
-    """Return the only language model that other programs load, where the run's own says no more than that it loads one."""
-    family, only = best(findings, "model.family"), _only_one(findings)
-    model = find_model(only) if only is not None else None
-    is_any = family is not None and family.why.startswith(_ANY)
-    return only if is_any and model is not None and model.kind.startswith("llm") else None
+    """Return the only language model that other programs load, under whichever names, where the run's own says no more than that it loads one."""
+    family = best(findings, "model.family")
+    if family is None or not family.why.startswith(_ANY):
+        return None
+    loaded = [f.value for f in findings if f.field == "model.id" and not is_helper_place(f.evidence.path)]
+    models = {name: model for name in loaded if (model := find_model(name)) is not None}
+    sizes = {model.parameters_b for model in models.values() if model.kind.startswith("llm")}
+    is_one = len(sizes) == 1 and all(name in models for name in loaded)
+    return next((n for n, model in models.items() if model.kind.startswith("llm")), None) if is_one else None
 
 
 def _configured(findings: tuple[Finding, ...]) -> str | None:

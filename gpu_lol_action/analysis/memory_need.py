@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis import padded_texts
 from gpu_lol_action.analysis.headroom import spread_for_family, with_room
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
@@ -33,10 +34,7 @@ from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
-from gpu_lol_action.estimation.vram import (
-    VramQuestion,
-    estimate_vram,
-)
+from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
@@ -286,6 +284,7 @@ def _gaps(findings: tuple[Finding, ...], question: VramQuestion, *, is_bounded: 
         and best(findings, "training.sequence_length") is None
     ):
         gaps.append(f"no sequence length was found; {question.sequence_length} tokens were assumed")
+    gaps += padded_texts.gaps(findings, question.model) if question.method.trains else []
     return tuple(gaps)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_lol_action.analysis import attention_kind
-from gpu_lol_action.analysis.media_question import with_media
+from gpu_lol_action.analysis.media_question import positions_of, with_media
 from gpu_lol_action.analysis.model_parallel import EXPERT, PIPELINE, RUNTIME, TENSOR, WHOLE_NORMS
+from gpu_lol_action.analysis.padded_texts import padded_length
 from gpu_lol_action.analysis.picture_lengths import PIXELS, with_pictures
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.context_lengths import context_length
+from gpu_lol_action.estimation.media import OWN
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_activations import COMPOSED
@@ -57,10 +59,11 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         )  # how much a token of it takes is a guess, and of long contexts a wild one
     if model.kind in {"vision", "vision-text"}:
         length = default  # a number of tokens in code is a text's, not an image's
+    length = padded_length(findings, model, length) if trains else length
     sharding = _sharding(findings)
     checkpointing = value_of_best(findings, "training.gradient_checkpointing")
     batch = (
-        _in_samples(_batch_size(findings, length), length, model)
+        _in_samples(_batch_size(findings, positions_of(findings) if model.kind == OWN else length), length, model)
         if trains
         else 1  # an engine takes as many requests as its card has room for
         if engine is not None
@@ -143,7 +146,8 @@ def _sharding(findings: tuple[Finding, ...]) -> str | None:
 
 def has_batch(findings: tuple[Finding, ...]) -> bool:
     """Return whether anything says how much a card holds at a time."""
-    return best(findings, "training.batch_size") is not None or best(findings, "training.batch_tokens") is not None
+    fields = ("training.batch_size", "training.batch_tokens", "training.card_tokens")
+    return any(best(findings, field) is not None for field in fields)
 
 
 def stated_count(findings: tuple[Finding, ...]) -> int | None:

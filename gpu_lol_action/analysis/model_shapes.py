@@ -132,9 +132,12 @@ def _is_another(layers: Found | None, width: Found) -> bool:
 
 
 def _section_of(scope: Scope, setting: Setting) -> Scope | None:
-    """Return what stands in the same section of the same file: a configuration may have several models; None without a section."""
+    """Return what stands in the same section of the same file, or in the same class or function: a file may have several models.
+
+    None where nothing is around the setting.
+    """
     section = setting.path.rpartition(".")[0]
-    if not section:
+    if not section and not setting.owner:
         return None
     tiers = (
         (
@@ -142,7 +145,9 @@ def _section_of(scope: Scope, setting: Setting) -> Scope | None:
             tuple(
                 other
                 for other in settings
-                if other.evidence.path == setting.evidence.path and other.path.rpartition(".")[0] == section
+                if other.evidence.path == setting.evidence.path
+                and other.path.rpartition(".")[0] == section
+                and (section or other.owner == setting.owner)
             ),
         )
         for confidence, settings in scope.tiers

@@ -57,6 +57,11 @@ def _number(kind: Callable[[float], float]) -> Builtin:
     return give
 
 
+def _text(asked: Asked) -> Value:
+    value = asked.places[0] if asked.places else UNKNOWN
+    return str(value) if isinstance(value, (str, *_Numbers)) else UNKNOWN  # the key of a layer: `self.layers[str(i)]`
+
+
 def _extreme(pick: Callable[[list[float]], float]) -> Builtin:
     def give(asked: Asked) -> Value:
         values = (
@@ -273,7 +278,7 @@ HELPERS: Mapping[str, Builtin] = {"to_2tuple": _pair, "_pair": _pair, "pair": _p
                                   "get_world_size": _always(1), "get_rank": _always(0)}  # fmt: skip
 """Functions that many libraries have under one name."""
 BUILTINS: Mapping[str, Builtin] = {
-    "range": _range, "len": _len, "int": _number(int), "float": _number(float), "round": _number(round),
+    "range": _range, "len": _len, "str": _text, "int": _number(int), "float": _number(float), "round": _number(round),
     "abs": _number(abs), "math.ceil": _number(math.ceil), "math.floor": _number(math.floor),
     "math.sqrt": _number(lambda v: math.sqrt(abs(v))), "np.sqrt": _number(lambda v: math.sqrt(abs(v))), "numpy.sqrt": _number(lambda v: math.sqrt(abs(v))),
     "math.log2": _number(lambda v: math.log2(v) if v > 0 else 0), "np.log2": _number(lambda v: math.log2(v) if v > 0 else 0),

@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.network_machine import MAX_LIST, Frame, Machine
 from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_operators import binary, compared, items_of, truth, unary
 from gpu_lol_action.analysis.network_tensors import index_tensor
-from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value
+from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value, whole
 from gpu_lol_action.analysis.network_vocabularies import called_size, named_size
 
 MAX_TEXT = 400
@@ -278,7 +278,8 @@ def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     if not isinstance(node, ast.Slice):
         is_rest = isinstance(node, ast.Constant) and node.value is Ellipsis
         return Ellipsis if is_rest else evaluate(machine, frame, node)
-    ends = [evaluate(machine, frame, end) if end is not None else None for end in (node.lower, node.upper, node.step)]
+    parts = (node.lower, node.upper, node.step)
+    ends = [whole(evaluate(machine, frame, part)) if part is not None else None for part in parts]
     if machine.running and ends[1] is UNKNOWN and ends[0] in (None, 0):
         return slice(machine.length)  # a table of positions is cut to those that there are
     return (

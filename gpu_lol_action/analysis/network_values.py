@@ -40,6 +40,11 @@ class Tensor:
 _LABELS = regex(r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$")
 
 
+def whole(number: Value) -> Value:
+    """Return a side of a tensor, which is counted as a broken number, as what a slice may end at; anything else as it is."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 def names_label(tensor: Tensor) -> bool:
     """Whether an input is one number of each sample by its name: a time, a label."""
     return bool(_LABELS.match(tensor.name))

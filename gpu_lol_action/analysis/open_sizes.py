@@ -21,6 +21,10 @@ WEIGHT_OF_BOUND = WEIGHT_OF_NAMED_CARD
 """Of the sum at a usual size beside what is asked for where nothing is known: that of a card that is only named."""
 
 
+# A batch of so many tokens is as large whatever its sentences' lengths are.
+_TOLD = ("training.sequence_length", "media.audio_seconds", "training.card_tokens")
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     """A question whose samples are of an assumed size: ``gib`` of that size is the most that is expected, ``gap`` says so."""
@@ -74,7 +78,7 @@ def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
     if best(findings, "media.own_sequence") is None:
         is_open = best(findings, "media.own_assumed") is not None
         return "nothing says how large its pictures are, and usual ones were assumed" if is_open else ""
-    if any(best(findings, field) for field in ("training.sequence_length", "media.audio_seconds")):
+    if any(best(findings, field) for field in _TOLD):
         return ""
     positions = DEFAULT_POSITIONS if best(findings, "training.padding") is None else PADDED_POSITIONS
     return f"nothing says how long its sequences are, and {positions} positions were assumed"

@@ -28,8 +28,10 @@ _LOADS_CONFIG = (
     "load_yaml",
     "create_model",  # ControlNet's, with the path of a YAML
 )
-_OPTIONS = ("config", "config_file", "config_path", "cfg")
-_TAKES_CONFIG = regex(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg)['\"]")
+_OPTIONS = ("config", "config_file", "config_path", "cfg", "cfg_path")
+_TAKES_CONFIG = regex(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg(?:[_-]path)?)['\"]")
+# `parser.add_argument("--cfg-path", required=True, help=...)`
+_MUST_BE_TOLD = regex(rf"add_argument\(\s*{_TAKES_CONFIG.pattern}[^()]{{0,200}}?required\s*=\s*True")
 _DEFAULTS = regex(r"^def get_(?:default_|base_)?configs?\(", re.MULTILINE)
 _BENTO = regex(r"^(?:args:|\[tool\.bentoml\.build\.args\])", re.MULTILINE)
 _CONFIGURED = regex(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
@@ -106,7 +108,19 @@ def _likely(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         likely.sort(key=lambda source: (not source.name.startswith("default"), source.depth, source.path))
         imported = import_closure(checkout, likely[0])[1:] if likely else ()
         return (*likely[:1], *(s for s in imported if _DEFAULTS.search(s.text)))[:4]
-    return _beside(checkout, script)
+    return _beside(checkout, script) or _only_one(checkout, script)
+
+
+def _only_one(checkout: Checkout, script: Source) -> tuple[Source, ...]:
+    """Return the only YAML file of the folders of configurations beside a program that must be told one by an option."""
+    if script.code is None or not script.mentions("add_argument") or not _MUST_BE_TOLD.search(script.text):
+        return ()
+    found = [
+        s
+        for s in checkout.of(Form.YAML)
+        if "conf" in s.folder.rpartition("/")[2] and s.folder.rpartition("/")[0] == script.folder
+    ]
+    return tuple(found) if len(found) == 1 and read_settings(found[0]) else ()
 
 
 def _beside(checkout: Checkout, script: Source) -> tuple[Source, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -13,14 +14,26 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.patterns import regex
 
 MAX_CONFIGS = 20
+ALIKE = 0.5
+"""Share of the shorter file's settings over which two files are taken for alternatives."""
 
 _OPTIONS = ("model", "model_name", "model_config", "arch")
+# A text of the program with holes, that ends as a configuration does, and begins with a folder or a word of its own.
+_PATTERN = regex(r"\bf([\"'])((?:[^\"'\n{}]{0,80}\{[^{}\n]{1,60}\}){1,4}[^\"'\n{}]{0,40}\.(?:json|ya?ml))\1")
+_HOLE = regex(r"\{([^{}]*)\}")
+_ANYTHING, MAX_OPEN = "[^/]{0,80}", 2
+"""What an option may be that nothing says, and how many of a path's: more could be any file."""
+_LITERAL = regex(r"[\w-]{3,}")
 _VARIANT = regex(r"config[_-]\w+\.json$")  # `config.json` alone is a saved model's
 
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:
     """Return the run's configuration files and those that they name, the nearest to the command first."""
-    found = list(dict.fromkeys((*_chosen(checkout, run), *run.configs, *_named_by_options(checkout, run))))
+    found = list(
+        dict.fromkeys(
+            (*_chosen(checkout, run), *run.configs, *_named_by_options(checkout, run), *_composed(checkout, run))
+        )
+    )
     for source in found:  # grows while it is walked: what is named may name others
         if len(found) >= MAX_CONFIGS:
             break
@@ -36,6 +49,32 @@ def _named_by_options(checkout: Checkout, run: Run) -> Iterator[Source]:
             continue
         named = (checkout.find_named(f"{name}{end}") for end in (".json", ".yaml", ".yml"))
         yield from [s for s in named if s is not None and re.search(r"config|model", s.folder)][:1]
+
+
+def _composed(checkout: Checkout, run: Run) -> Iterator[Source]:
+    """Yield the file whose path the program puts together of its options (``f'dsconfig/{args["model"]}_stage_{stage}.json'``), where it is one."""
+    script = run.script
+    if script is None or script.code is None or (".json" not in script.text and ".y" not in script.text):
+        return
+    for found in itertools.islice(_PATTERN.finditer(script.text), MAX_CONFIGS):
+        start = _LITERAL.match(found[2])
+        parts = _HOLE.split(found[2])  # a text, what stands in a hole, a text, and so on
+        filled = [_filled_in(run, part) if place % 2 else re.escape(part) for place, part in enumerate(parts)]
+        if start is None or filled.count(_ANYTHING) > MAX_OPEN:
+            continue
+        path = re.compile(rf"(?:.*/)?{''.join(filled)}")
+        named = [s for s in checkout.of(Form.JSON, Form.YAML) if start[0] in s.path and path.fullmatch(s.path)]
+        if len(named) == 1:
+            yield named[0]
+
+
+def _filled_in(run: Run, hole: str) -> str:
+    """Return what stands in a hole of a path: the option's value, else anything without a slash."""
+    words = re.findall(r"\w+", hole)
+    key = words[-1] if words else ""
+    default = run.script.code.default(key) if run.script is not None and run.script.code is not None else None
+    said = run.options.get(key) or (default.text if default is not None and default.is_option else "")
+    return re.escape(said) if re.fullmatch(r"[\w.-]{1,80}", said) else _ANYTHING
 
 
 def _chosen(checkout: Checkout, run: Run) -> Iterator[Source]:
@@ -96,4 +135,16 @@ def stray_configs(checkout: Checkout, run: Run) -> list[Source]:
         if s.folder in {folder, f"{folder}/configs".strip("/"), f"{folder}/config".strip("/")}
         and (s.form is not Form.JSON or _VARIANT.match(s.name))
     ]
-    return [*near[:5], *accelerate_configs(checkout)[:1]]
+    return [*_without_alternatives(near[:5]), *accelerate_configs(checkout)[:1]]
+
+
+def _without_alternatives(near: list[Source]) -> list[Source]:
+    """Return the files without those that say other values for what one before them says: a run reads one of them (``sft_full``, ``sft_lora``)."""
+    kept: list[tuple[Source, set[str]]] = []
+    for source in near:
+        paths = {setting.path for setting in read_settings(source)}
+        if not any(
+            len(paths & before) > ALIKE * min(len(paths), len(before)) for _, before in kept if before and paths
+        ):
+            kept.append((source, paths))
+    return [source for source, _ in kept]

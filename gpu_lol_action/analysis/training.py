@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis import attention_kind, shared_batches
+from gpu_lol_action.analysis import attention_kind, shared_batches, token_batches
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.rl_training import with_rl_words
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.shown_programs import shown_batch
-from gpu_lol_action.analysis.training_length import answered_length, padding_of, prepared_length
+from gpu_lol_action.analysis.training_length import answered_length, drawn_length, padding_of, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_optimizer import freed_gradients_of, optimizer_of, rank_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
@@ -26,11 +26,10 @@ _BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_context_width", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "maxlen")  # fmt: skip
-_HOLDS = (
-    "max_sequence_length",
-)  # the positions that a network has: what its texts are cut to, where nothing says shorter
-_ANY_TEXT = "maxlen"  # Keras's word, of any text that a function cuts
+           "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_context_width", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "max_len", "maxlen")  # fmt: skip
+# The positions that a network has: what its texts are cut to, where nothing says shorter.
+_HOLDS = ("max_sequence_length",)
+_ANY_TEXT = ("max_len", "maxlen")  # of any text that a function cuts, or of a table of positions
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
 _READS = regex(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
@@ -63,7 +62,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         _length(checkout, run, scope),
     ]
     if run.behavior is Behavior.TRAINS:
-        found += [_tokens(scope), *shared_batches.detect(checkout, run, scope)]
+        found += [_tokens(scope), token_batches.detect(checkout, run, scope)]
+        found += shared_batches.detect(checkout, run, scope)
         optimizer = optimizer_of(checkout, run, scope)
         found += [least_cards_of(scope), optimizer, rank_of(scope, optimizer), freed_gradients_of(scope)]
         found += [
@@ -104,23 +104,25 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     said = _number("training.sequence_length", scope, names, 16, 2_000_000)
     if run.behavior is not Behavior.TRAINS:
         return said
-    said = answered_length(scope, whole) or said
+    drawn = drawn_length(run) if said is None or said.confidence is not Confidence.HIGH else None
+    said = answered_length(scope, whole) or drawn or said
     return said or _number("training.sequence_length", scope, _HOLDS, 16, 2_000_000) or prepared_length(checkout, run)
 
 
 def _is_something_else(checkout: Checkout, scope: Scope, name: str) -> bool:
     """Whether a word that mostly means a sample's tokens stands for something else in a module that the run itself does not speak through.
 
-    `block_size` is how much a module reads at a time that reads files; `maxlen` the length of any text.
+    `block_size` is how much a module reads at a time that reads files; `max_len` the length of any text, or of what a
+    function of the program itself is made for (``def __init__(self, width, max_len=5000)``).
     """
-    if name not in {_BLOCK, _ANY_TEXT}:
+    if name not in {_BLOCK, *_ANY_TEXT}:
         return False
     found = look_up_number(scope, (name,), 16, 2_000_000)
     if found is None or found.confidence is Confidence.HIGH:
-        return False
+        return found is not None and name == "max_len" and (found.setting.is_parameter or bool(found.setting.owner))
     source = checkout.find(found.evidence.path)
     is_code = source is not None and source.code is not None
-    return is_code and (name == _ANY_TEXT or _READS.search(found.evidence.path.rpartition("/")[2]) is not None)
+    return is_code and (name in _ANY_TEXT or _READS.search(found.evidence.path.rpartition("/")[2]) is not None)
 
 
 def _saved_embeddings(scope: Scope) -> Finding | None:

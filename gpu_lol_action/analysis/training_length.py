@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number
@@ -18,6 +18,15 @@ _MOST = 2_000_000
 _PREPARES = regex(r"(?:^|_)(?:tokeni[sz]e|prepare|preprocess|pre_process|prep)(?:_|$)")
 _CUT_TO = ("max_seq_length", "max_seq_len", "max_length", "cutoff_len", "block_size", "seq_length", "seq_len")
 MAX_PREPARING = 10
+MAX_PROGRAMS = 20
+_DRAWN = regex(
+    r"\btorch\.randint\(\s{0,20}(?:0\s{0,5},\s{0,5})?[\w.]{1,60}\s{0,20},\s{0,20}(?:size\s{0,5}=\s{0,5})?\(\s{0,5}\d{1,4}\s{0,5},\s{0,5}(\d{2,6})\s{0,5}\)"
+)
+# `max(len(item) + 1 for item in batch)`: what functions that put a batch together begin with.
+_LONGEST = regex(
+    r"\bmax\(\s{0,20}[(\[]?\s{0,20}len\([^()\n]{1,60}\)[^()\n]{0,12}?\s{1,20}for\s{1,20}\w{1,60}(?:,\s{0,5}\w{1,60})?\s{1,20}in\s{1,20}"
+    r"(?:\w{0,20}batch|samples|examples|features|instances|sequences|self\.\w{0,20}(?:texts|tokens|ids|sentences))\b"
+)
 _PADS = ("BucketIterator", "BucketIterator.splits", "pad_sequence", "rnn.pad_sequence", "padded_batch", "pad_1D", "pad_2D",
          "pad_1D_tensor", "pad_2D_tensor")  # fmt: skip
 
@@ -54,9 +63,33 @@ def prepared_length(checkout: Checkout, run: Run) -> Finding | None:
     return None
 
 
+def drawn_length(run: Run) -> Finding | None:
+    """Return the tokens of a sample that the program draws by itself, in place of data (``torch.randint(32000, (8, 256))``)."""
+    script = run.script
+    if script is None or script.code is None or "DataLoader" in script.text:
+        return None
+    found = _DRAWN.search(script.text)
+    if found is None:
+        return None
+    where = Evidence(script.path, script.text.count("\n", 0, found.start()) + 1)
+    why = f"the program draws samples of {found[1]} tokens"
+    return Finding("training.sequence_length", found[1], why, Confidence.HIGH, where)
+
+
 def padding_of(checkout: Checkout, run: Run) -> Finding | None:
     """Return that a batch is as long as the longest of its texts, where the program pads them so itself."""
-    where = called_at(checkout, run, *_PADS)
+    where = called_at(checkout, run, *_PADS) or _longest_of_a_batch(checkout, run)
     if where is None:
         return None
-    return Finding("training.padding", "longest", "texts are padded to the longest of a batch", Confidence.LOW, where)
+    is_own = run.script is not None and where.path == run.script.path
+    confidence = Confidence.MEDIUM if is_own else Confidence.LOW
+    return Finding("training.padding", "longest", "texts are padded to the longest of a batch", confidence, where)
+
+
+def _longest_of_a_batch(checkout: Checkout, run: Run) -> Evidence | None:
+    """Return where a function of the program's own takes the length of the longest text of a batch."""
+    for source in import_closure(checkout, run.script)[:MAX_PROGRAMS] if run.script is not None else ():
+        found = _LONGEST.search(source.text) if "len(" in source.text else None
+        if found is not None:
+            return Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+    return None

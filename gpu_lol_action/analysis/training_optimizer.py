@@ -19,6 +19,9 @@ _SPARING = (
     "PagedAdam8bit", "PagedAdamW8bit", "GaLoreAdamW", "GaLoreAdamW8bit", "GaLoreAdafactor", "QGaLoreAdamW8bit", "APOLLOAdamW",
     "Adam_mini", "RMSprop", "Adagrad",
 )  # fmt: skip
+# The same of optax, whose functions they are: `optax.adafactor(1e-3)`.
+_OF_OPTAX = {"adafactor": "Adafactor", "sgd": "SGD", "lion": "Lion", "rmsprop": "RMSprop", "adagrad": "Adagrad",
+             "adam": "Adam", "adamw": "AdamW", "lamb": "LAMB", "radam": "RAdam"}  # fmt: skip
 # Beside a usual optimizer, which it wraps: gradients and states of one block of layers at a time.
 _WRAPPERS = {"BlockOptimizer": "badam", "DynamicLayerActivationCallback": "lisa"}
 # What LLaMA-Factory, ms-swift and LMFlow switch on by a word of its own.
@@ -84,11 +87,18 @@ def _built_optimizer(checkout: Checkout, run: Run) -> Finding | None:
     built: dict[str, Finding] = {}
     for source in import_closure(checkout, run.script) if run.script is not None else ():
         for call in source.code.calls_named(*_USUAL, *_SPARING, *_WRAPPERS) if source.code is not None else ():
-            why = f"the program builds `{call.last}`"
-            where = Evidence(source.path, call.line)
-            built.setdefault(call.last, Finding("training.optimizer", call.last, why, Confidence.MEDIUM, where))
+            built.setdefault(call.last, _built(call.last, call.last, source.path, call.line))
+        for call in source.code.calls_named(*_OF_OPTAX) if source.code is not None and source.mentions("optax") else ():
+            if call.name.startswith("optax."):
+                name = _OF_OPTAX[call.last]
+                built.setdefault(name, _built(name, call.name, source.path, call.line))
     wrapped = [name for name in _WRAPPERS if name in built]
     if wrapped:
         first = built[wrapped[0]]
         return Finding(first.field, _WRAPPERS[wrapped[0]], first.why, first.confidence, first.evidence)
     return next(iter(built.values())) if len(built) == 1 and not set(built) & set(_USUAL) else None
+
+
+def _built(name: str, call: str, path: str, line: int) -> Finding:
+    why = f"the program builds `{call}`"
+    return Finding("training.optimizer", name, why, Confidence.MEDIUM, Evidence(path, line))

@@ -35,6 +35,8 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             if kind is not None:
                 why = f"`{setting.key}` is {setting.text}"
                 return Finding("training.precision", kind, why, confidence, setting.evidence)
+    if (policy := _fsdps(scope)) is not None:
+        return policy
     cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")
     if cast is not None:
         return Finding("training.precision", "bf16", "the model is turned to 16 bit", Confidence.MEDIUM, cast)
@@ -64,6 +66,16 @@ def _engines(scope: Scope) -> Finding | None:
             kind = section.rpartition(".")[2]
             if key == "enabled" and kind in {"bf16", "fp16"} and setting.text.strip().lower() == "true":
                 return Finding("training.precision", kind, f"`{setting.path}` is on", confidence, setting.evidence)
+    return None
+
+
+def _fsdps(scope: Scope) -> Finding | None:
+    """Return the 16-bit numbers of FSDP's policy; in JAX `param_dtype` is how a layer's weights lie, not what it computes with."""
+    for found in scope.under(("param_dtype",)):
+        kind = _kind_of_number(found.text) if "MixedPrecision" in found.setting.path else None
+        if kind in {"bf16", "fp16"}:
+            why = f"`param_dtype` is {found.text}"
+            return Finding("training.precision", kind, why, found.confidence, found.evidence)
     return None
 
 

@@ -16,7 +16,14 @@ _STAGES = ("zero_stage", "stage", "deepspeed_stage")
 _CONFIGURED_BY = ("deepspeed", "deepspeed_config", "deepspeed_config_file", "config_file")
 _OFFLOADS_OPTIMIZER = ("optimizer_cpu_offload", "optimizer_offload", "offload_optimizer")
 _NAMED_OFFLOAD = regex(r"(?:^|[/_.-])(?:cpu_?)?offload(?:_(params?|optimizer|all))?(?=[_.-]|$)")
-_OFFLOADS_PARAMETERS = ("use_cpu_offload", "cpu_offload", "fsdp_offload_params", "offload_params", "fsdp_cpu_offload")
+_OFFLOADS_PARAMETERS = (
+    "use_cpu_offload",
+    "cpu_offload",
+    "fsdp_offload_params",
+    "offload_params",
+    "fsdp_cpu_offload",
+    "disk_offload",
+)
 
 _HOLDS_SAMPLES = regex(r"buffer|replay|cache", re.IGNORECASE)
 

@@ -6,6 +6,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up
+from gpu_lol_action.analysis.trl_defaults import switched_on_by_trl
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
@@ -36,7 +37,10 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
             "training.gradient_checkpointing", "on", "the trainer switches it on by itself", Confidence.MEDIUM, where
         )
     called = called_at(checkout, run, "gradient_checkpointing_enable", "prepare_model_for_kbit_training", "prepare_model_for_int8_training",
-                  "enable_gradient_checkpointing")  # fmt: skip
+                  "enable_gradient_checkpointing", "checkpoint_wrapper", "apply_activation_checkpointing")  # fmt: skip
+    if called is None and (by_trl := switched_on_by_trl(checkout, run)) is not None:
+        why = "TRL's configurations switch it on by themselves"
+        return Finding("training.gradient_checkpointing", "on", why, Confidence.MEDIUM, by_trl)
     if called is None:
         return None
     return Finding("training.gradient_checkpointing", "on", "it is switched on in code", Confidence.HIGH, called)

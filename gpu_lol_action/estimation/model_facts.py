@@ -26,6 +26,7 @@ _POINT_SIZE = regex(
 _EXPERTS = regex(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
 _SHAPE_NAME = regex(r"[\w.-]{0,60}L-(\d{1,2})_H-(\d{2,4})(?:_A-(\d{1,3}))?[\w.-]{0,40}")
 _ACTIVE = regex(r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE)  # what a mixture uses per token: 30B-A3B
+MOST_WORDS = 12
 # Experts share attention and embeddings: Mixtral 8x7B holds 46.7 B, 8x22B 140.6 B, 0.80 to 0.83 of the product.
 _EXPERT_SHARE = 0.83
 _FAMILIES = regex(r"llama|qwen|mistral|mixtral|gemma|phi|gpt|opt|falcon|bloom|pythia|vicuna|glm|yi|deepseek|mpt|olmo|"
@@ -83,7 +84,14 @@ class ModelFacts:
 def find_model(name: str) -> ModelFacts | None:
     """Return what is known of a model by its id or short name: from the tables, else from the size in its name."""
     name = name.replace("___", ".")  # ModelScope's folders: `Qwen2___5-Coder-1___5B`
-    return _in_table(name) or _of_folder(name) or _counted(name) or _of_pipeline(name) or _from_name(name)
+    return (
+        _in_table(name)
+        or _version_of(name)
+        or _of_folder(name)
+        or _counted(name)
+        or _of_pipeline(name)
+        or _from_name(name)
+    )
 
 
 def shape_in_name(text: str) -> str | None:
@@ -169,6 +177,25 @@ def _in_table(name: str) -> ModelFacts | None:
         return _table()[asked]
     last = _bare(asked.rsplit("/", 1)[-1])
     return _by_last_word().get(last) or _by_last_word().get(re.sub(r"-\d{4}$", "", last))
+
+
+def _version_of(name: str) -> ModelFacts | None:
+    """Return a known model of which a name goes on, whose own says its size: ``Llama-4-Scout-17B-16E-Linearized-nf4``.
+
+    Not where the rest says another size: a part, or a merge.
+    """
+    last = name.strip().strip("/").lower()[:200].rpartition("/")[2].replace("_", "-")
+    words = last.split("-")
+    for count in range(len(words) - 1, 1, -1):
+        known = _by_last_word().get("-".join(words[:count])) if count < MOST_WORDS else None
+        if known is not None and known.has_shape and _says_size("-".join(words[:count])):
+            rest = "-".join(words[count:])
+            return None if _says_size(rest) else replace(known, name=name.strip(), note=f"a version of {known.name}")
+    return None
+
+
+def _says_size(text: str) -> bool:
+    return any(pattern.search(text) is not None for pattern in (_SIZE, _EXPERTS, _POINT_SIZE))
 
 
 def _from_name(name: str) -> ModelFacts | None:

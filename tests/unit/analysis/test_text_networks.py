@@ -151,3 +151,88 @@ def test_a_librarys_defaults_are_not_the_shape_of_the_weights_that_are_loaded(ch
     analysis = analyze(checkout(files))
     assert analysis.breakdown is not None
     assert analysis.breakdown.expected_gib < 6
+
+
+LAYERS = """import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.up = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.up(x)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(1000, 64)
+        self.layers = nn.ModuleDict()
+        for place in range(4):
+            self.layers[{key}] = Block(64)
+
+    def forward(self, tokens):
+        x = self.table(tokens)
+        for layer in self.layers.values():
+            x = layer(x)
+        return x
+
+net = Net().cuda()
+"""
+
+
+@pytest.mark.parametrize(("key", "layers"), [("str(place)", 4), ("f'{place}'", 4), ("str(0)", 1)])
+def test_layers_under_numbers_that_are_spelled_are_each_one(checkout: Build, key: str, layers: int) -> None:
+    analysis = analyze(checkout({"train.py": LAYERS.replace("{key}", key) + STEP}))
+    assert value(analysis, "media.own_parameters") == str(1000 * 64 + layers * (64 * 64 + 64))
+
+
+TABLE = """import torch
+from torch import nn
+
+class Positions(nn.Module):
+    def __init__(self, width, most=5000):
+        super().__init__()
+        self.register_buffer("table", torch.zeros(most, width))
+
+    def forward(self, x):
+        return x + {part}
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(1000, 64)
+        self.positions = Positions(64)
+        self.head = nn.Linear(64, 1000)
+
+    def forward(self, tokens):
+        return self.head(self.positions(self.embed(tokens)))
+
+net = Net().cuda()
+"""
+
+
+def test_a_table_of_positions_is_cut_to_those_of_the_text(checkout: Build) -> None:
+    """A side of a tensor is where the slice ends: the text is not as long as the table."""
+
+    def kept(part: str) -> int:
+        return int(value(analyze(checkout({"train.py": TABLE.replace("{part}", part) + STEP})), "media.own_outputs"))
+
+    cut = kept("self.table[:x.shape[1]]")
+    assert cut == kept("self.table[:x.size(1)]")
+    assert cut < 5000
+
+
+def test_a_shape_is_of_one_class(checkout: Build) -> None:
+    """Blocks that are handed a width by its name do not hide the one beside the layers."""
+    model = "import torch\nfrom dataclasses import dataclass\n@dataclass\nclass Args:\n    dim: int = 1024\n    n_layers: int = 16\n    n_heads: int = 16\n    vocab_size: int = 32000\n"
+    model += (
+        "class Block(torch.nn.Module):\n    def __init__(self, args: Args):\n        self.norm = Norm(dim=args.dim)\n"
+    )
+    program = (
+        "import torch\nfrom model import Args, Block\nnet = build(Args()).cuda()\nloss.backward()\noptimizer.step()\n"
+    )
+    analysis = analyze(checkout({"train.py": program, "model.py": model}))
+    assert value(analysis, "model.hidden_size") == "1024"
+    assert value(analysis, "model.layers") == "16"

@@ -91,3 +91,19 @@ dtype: bf16
 """
     found = analyze(checkout({"recipes/7B_full_low_memory.yaml": text}))
     assert said(found, "training.gradients") == "freed"
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("optax.adafactor(learning_rate=1e-3)", "Adafactor"),
+        ("optax.chain(optax.clip(1.0), optax.lion(1e-4))", "Lion"),
+        ("optax.adamw(1e-4)", None),  # the usual one, which is assumed
+        ("optax.sgd(1e-2) if small else optax.adam(1e-3)", None),
+        ("schedule.sgd(1e-2)", None),
+    ],
+)
+def test_optax_s_functions_are_optimizers(checkout: Build, call: str, name: str | None) -> None:
+    program = f"import jax\nimport optax\noptimizer = {call}\ngrads = jax.grad(loss)(params)\nupdates, state = optimizer.update(grads, state)\nparams = optax.apply_updates(params, updates)\n"
+    files = checkout({"train.py": program})
+    assert said(analyze(files), "training.optimizer") == name

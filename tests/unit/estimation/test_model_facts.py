@@ -18,6 +18,10 @@ from gpu_lol_action.estimation.model_facts import find_model, shape_model
         ("vit_base_patch16_224", 0.0866, "table"),
         ("resnet152", 0.0602, "table"),
         ("gpt2", 0.124, "table"),
+        ("mistralai/Magistral-Small-2507", 23.57, "table"),
+        ("somebody/Llama-4-Scout-17B-16E-Linearized-bnb-nf4-bf16", 108.64, "table"),
+        ("somebody/Qwen2.5-7B-my-own-sft", 7.62, "table"),
+        ("somebody/Llama-3.1-8B-Pruned-4B", 8.0, "name"),  # two sizes: a part of the one
         ("somebody/our-own-13b-chat", 13.0, "name"),
         ("somebody/moe-8x7b", 46.5, "name"),
         ("somebody/tiny-350m", 0.35, "name"),

@@ -1,0 +1,84 @@
+"""Lengths that are a limit, or none of the data's: texts that are padded to the longest of a batch, samples that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.training import detect
+
+Build = Callable[[Mapping[str, str]], Checkout]
+GPT = """
+import torch
+from torch.utils.data import DataLoader
+from model import GPT
+
+CONFIG = {"vocab_size": 50257, "context_length": 1024, "emb_dim": 1024, "n_layers": 24, "n_heads": 16}
+batch_size = 8
+{collate}
+model = GPT(CONFIG).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for batch in DataLoader(instructions, batch_size=batch_size, collate_fn=collate):
+    loss = model(batch)
+    loss.backward()
+    optimizer.step()
+"""
+MODEL = "import torch\nclass GPT(torch.nn.Module):\n    pass\n"
+BY_HAND = "def collate(batch):\n    longest = max(len(item) + 1 for item in batch)\n    return batch\n"
+NOT_A_BATCH = "def collate(batch):\n    widest = max(len(name) for name in columns)\n    return batch\n"
+
+
+@pytest.mark.parametrize(("collate", "is_padded"), [(BY_HAND, True), (NOT_A_BATCH, False), ("", False)])
+def test_a_limit_is_no_length_where_texts_are_padded_to_the_longest(
+    checkout: Build, collate: str, is_padded: bool
+) -> None:
+    files = checkout({"train.py": GPT.replace("{collate}", collate), "model.py": MODEL})
+    analysis = analyze(files)
+    assert analysis.breakdown is not None
+    basis = next(term.basis for term in analysis.breakdown.terms if term.name == "activations")
+    assert ("256 tokens" in basis) is is_padded
+    assert any("of the 1024 that are the most" in sentence for sentence in analysis.not_understood) is is_padded
+
+
+def test_what_another_module_pads_is_not_this_program_s_text(checkout: Build) -> None:
+    program = GPT.replace("{collate}", "import helpers\n")
+    analysis = analyze(checkout({"train.py": program, "model.py": MODEL, "helpers.py": BY_HAND}))
+    assert analysis.breakdown is not None
+    assert any("1024 tokens" in term.basis for term in analysis.breakdown.terms)
+
+
+@pytest.mark.parametrize(
+    ("line", "length"),
+    [
+        ("inp = torch.randint(32000, (8, 256), device='cuda')", "256"),
+        ("inp = torch.randint(0, 32000, size=(8, 256)).cuda()", "256"),
+        ("inp = torch.randint(32000, (8,))", "32768"),
+        ("from torch.utils.data import DataLoader\nlabels = torch.randint(10, (8, 256))", "32768"),
+    ],
+)
+def test_samples_that_a_program_draws_are_as_long_as_it_draws_them(checkout: Build, line: str, length: str) -> None:
+    program = f"import torch\nfrom model import Net\nnet = Net().cuda()\n{line}\nnet(inp).sum().backward()\noptimizer.step()\n"
+    model = "import torch\nclass Args:\n    max_seq_len: int = 32768\nclass Net(torch.nn.Module):\n    pass\n"
+    files = checkout({"train.py": program, "model.py": model})
+    found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
+    assert found["training.sequence_length"] == length
+
+
+@pytest.mark.parametrize(
+    ("code", "length"),
+    [
+        ("p.add_argument('--max_len', type=int, default=384)", "384"),
+        ("MAX_LEN = 384", "384"),
+        ("def positions(width, max_len=5000):\n    return width", None),
+        ("class Positions(torch.nn.Module):\n    def __init__(self, width):\n        self.max_len = 5000", None),
+    ],
+)
+def test_the_length_of_a_text_is_no_table_of_positions(checkout: Build, code: str, length: str | None) -> None:
+    program = f"import argparse\nimport torch\np = argparse.ArgumentParser()\n{code}\nnet = torch.nn.Linear(8, 8).cuda()\nloss.backward()\noptimizer.step()\n"
+    files = checkout({"train.py": program})
+    found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
+    assert found.get("training.sequence_length") == length

@@ -1,0 +1,66 @@
+"""Activation checkpointing that nobody writes down: recent TRL's, and PyTorch's wrapper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.training import detect
+
+Build = Callable[[Mapping[str, str]], Checkout]
+TUNE = """
+from trl import SFTConfig, SFTTrainer
+args = {config}
+trainer = SFTTrainer(model="Qwen/Qwen2.5-7B", args=args, train_dataset=data)
+trainer.train()
+"""
+
+
+def checkpointing(files: Checkout) -> str | None:
+    found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
+    return found.get("training.gradient_checkpointing")
+
+
+@pytest.mark.parametrize(
+    ("config", "asked", "state"),
+    [
+        ("SFTConfig(output_dir='o')", "trl>=0.22.1", "on"),
+        ("SFTConfig(output_dir='o')", "trl==0.24.0", "on"),
+        ("SFTConfig(output_dir='o')", "trl==1.2.0", "on"),
+        ("SFTConfig(output_dir='o')", "trl==0.12.1", None),
+        ("SFTConfig(output_dir='o', max_length=1024)", "trl==0.12.1", None),
+        ("SFTConfig(output_dir='o')", "trl>=0.12.1", None),
+        ("SFTConfig(output_dir='o')", "trl", None),
+        ("SFTConfig(output_dir='o', max_length=1024)", "trl", "on"),
+        ("SFTConfig(output_dir='o', max_seq_length=1024)", "trl", None),
+        ("SFTConfig(output_dir='o', gradient_checkpointing=False)", "trl==0.24.0", "off"),
+        ("TrainingArguments(output_dir='o')", "trl==0.24.0", None),
+    ],
+)
+def test_recent_trl_checkpoints_by_itself(checkout: Build, config: str, asked: str, state: str | None) -> None:
+    files = checkout({"train.py": TUNE.replace("{config}", config), "requirements.txt": f"torch\n{asked}\n"})
+    assert checkpointing(files) == state
+
+
+def test_a_layer_that_is_wrapped_is_computed_again(checkout: Build) -> None:
+    program = "import torch\nfrom model import Net\nnet = Net().cuda()\n{wrap}\nloss = net(x)\nloss.backward()\noptimizer.step()\n"
+    wrapped = program.replace("{wrap}", "net.block = checkpoint_wrapper(net.block)")
+    assert checkpointing(checkout({"train.py": wrapped})) == "on"
+    assert checkpointing(checkout({"train.py": program.replace("{wrap}", "net.block = wrapper(net.block)")})) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "precision"),
+    [
+        ("MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)", "bf16"),
+        ("Dense(8, param_dtype=torch.bfloat16)", None),  # how a layer's weights lie
+    ],
+)
+def test_fsdp_s_policy_says_the_precision(checkout: Build, policy: str, precision: str | None) -> None:
+    program = f"import torch\nfrom model import Net\npolicy = {policy}\nnet = fully_shard(Net().cuda())\nloss.backward()\noptimizer.step()\n"
+    files = checkout({"train.py": program})
+    found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
+    assert found.get("training.precision") == precision
