@@ -7,14 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.documented_phrases import (
-    card_phrases,
-    gpu_number,
-    is_offloaded,
-    is_quantized,
-    memory_phrases,
-    purpose,
-)
+from gpu_lol_action.analysis.documented_amounts import is_offloaded, memory_phrases
+from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number, is_quantized, purpose
 from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, table_figures
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
@@ -182,7 +176,8 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     for card in card_phrases(line):
         named = f"{card.count} × {card.card}" if card.count else card.card
         why = f"the documentation names {named}"
-        confidence = Confidence.MEDIUM if card.is_run and (card.count or card.is_sized) else Confidence.LOW
+        is_sure = card.is_run and (card.count or card.is_sized or card.is_had)
+        confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
         if card.is_demanded and confidence is Confidence.MEDIUM:
             confidence = Confidence.HIGH
         yield Finding(_field("card", use), card.card, why, confidence, where)
