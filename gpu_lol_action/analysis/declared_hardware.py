@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented import statements_of
-from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card, memory_phrases
+from gpu_lol_action.analysis.documented_amounts import memory_phrases
+from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card
 from gpu_lol_action.analysis.dstack_files import dstack_orders
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.documented_phrases import (
-    card_phrases,
-    gpu_number,
-    is_offloaded,
-    is_quantized,
-    memory_phrases,
-    purpose,
-)
+from gpu_lol_action.analysis.document_layout import code_blocks, headings_of
+from gpu_lol_action.analysis.documented_amounts import is_offloaded, memory_phrases
+from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number, is_quantized, purpose
+from gpu_lol_action.analysis.documented_places import about_run, block_meant
 from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, table_figures
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.hardware_guides import hardware_guides, is_in_documentation, names_of
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_descriptions import project_descriptions
-from gpu_lol_action.analysis.texts import is_fence
+from gpu_lol_action.analysis.wrapped_lines import paragraphs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 MAX_LINES = 4000
 MAX_LINE_CHARACTERS = 4000
-_HEADING = regex(r"\s{0,3}(?:#{1,6}\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
 MAX_DOCUMENTS = 10
 _NOT_HARDWARE = regex(
     r"change|history|release|contribut|conduct|license|licence|security|citation|faq|notes?\b", re.IGNORECASE
@@ -42,6 +38,10 @@ _NEWS = regex(
     r"\d{1,2}\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?,?\s+\d{4})\b",
     re.IGNORECASE,
 )
+_LANGUAGE = regex(r"[._-](?:zh|cn|en|ja|jp|ko|kr|fr|es|de|ru|pt|vi|hi|ar|tr)(?:[._-]?\w{2,4})?$")
+_OF_NEWS = regex(r"\b(?:change\s?log|release notes?|what'?s new|news|history)\b", re.IGNORECASE)
+# An item that is but a link says the title of something else.
+_ELSEWHERE = regex(r"\s{0,6}[-*+]\s{1,4}\[[^\]]{0,300}\]\([^)\s]{0,500}\)[.\s]*$")
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
 
@@ -55,8 +55,13 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     Fields: ``documented.memory_gb``, ``documented.card``, ``documented.gpu_count``; the first two also as
     ``documented.training.…`` and ``documented.inference.…`` where sentence or heading says what they are for, and as
     ``documented.quantized.…`` where they hold for quantized weights, as ``documented.offloaded.…`` for weights in main memory.
+    ``documented.about`` marks lines that speak of the run's very command.
     """
-    found = [finding for source in _documents(checkout, run) for finding in _of_document(source)]
+    documents = _documents(checkout, run)
+    found = [finding for source in _without_translations(documents) for finding in _of_document(source)]
+    if not any(_tells_how_much(finding) for finding in found):
+        found += [finding for source in hardware_guides(checkout, documents) for finding in _demands(source)]
+    found += about_run(documents, run, found)
     for text, where in project_descriptions(checkout):
         found += [finding for finding in statements_of(text, "", where) if finding.field.endswith("memory_gb")]
     return found
@@ -67,10 +72,22 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
     """Return the statements of one document, those of its sentences first, then those of its tables."""
     found: list[Finding] = []
     lines = source.text.split("\n")[:MAX_LINES]
-    headings = _headings(lines)
-    for number, line in enumerate(lines, 1):
-        if "|" not in line[:3] and len(line) < MAX_LINE_CHARACTERS:
-            found.extend(statements_of(line, headings[number - 1], Evidence(source.path, number)))
+    headings = headings_of(lines)
+    code = code_blocks(lines)
+    for numbers in paragraphs(lines):
+        number, line = numbers.start, lines[numbers.start - 1]
+        if "|" in line[:3] or len(line) >= MAX_LINE_CHARACTERS:
+            continue
+        whole = line if len(numbers) == 1 else " ".join(lines[index - 1].strip() for index in numbers)
+        if not _MAY_STATE.search(whole):
+            continue
+        meant = block_meant(whole, numbers, code)
+        pointed = purpose(" ".join(lines[index - 1] for index in meant)[:MAX_LINE_CHARACTERS]) if meant else ""
+        heading = pointed or headings[number - 1]
+        if len(numbers) == 1:
+            found.extend(statements_of(line, heading, Evidence(source.path, number)))
+        else:
+            found.extend(_of_paragraph(whole, heading, source.path, {n: lines[n - 1] for n in numbers}))
     for figure in table_figures(lines, headings):
         why = f"a table of the documentation says {figure.memory_gb:g} GB for {figure.label or 'a row'}"
         field = _field("memory_gb", _table_use(figure.label, headings[figure.line - 1]))
@@ -80,6 +97,35 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
     for card in table_cards(lines):
         found.extend(_of_cell(card, headings[card.line - 1], Evidence(source.path, card.line)))
     return tuple(found)
+
+
+def _tells_how_much(finding: Finding) -> bool:
+    """Whether it is an amount, or a card that was used."""
+    return finding.field.endswith(("memory_gb", "card")) and finding.confidence >= Confidence.MEDIUM
+
+
+def _demands(source: Source) -> Iterator[Finding]:
+    """Yield what a document that is not about the run in particular demands: what it only mentions may be another run's."""
+    for finding in _of_document(source):
+        if finding.field.endswith("memory_gb") and finding.confidence is Confidence.HIGH:
+            yield finding
+
+
+def _of_paragraph(text: str, heading: str, path: str, lines: Mapping[int, str]) -> Iterator[Finding]:
+    """Yield what the sentences of a paragraph state, each on the line where its number or card stands."""
+    is_news = _NEWS.match(text) is not None
+    for sentence in _SENTENCE_END.split(text):
+        for said in statements_of(sentence, "news" if is_news else heading, Evidence(path, min(lines))):
+            stated = _named_as(said.value)
+            places = [number for number, line in lines.items() if stated.search(line)]
+            yield replace(said, evidence=Evidence(path, places[0])) if places else said
+
+
+def _named_as(value: str) -> re.Pattern[str]:
+    """Return how a stated number or card stands in a text: ``A100-80GB`` as ``A100``, ``RTX2080Ti`` as ``2080``."""
+    card = re.match(r"(?:RTX|GTX-?|TITAN-?)?([A-Z]{0,2})(\d{0,4}(?:\.\d{1,6})?)", value)
+    letters, digits = (card[1], card[2]) if card is not None else ("", "")
+    return re.compile(rf"(?<![\w.]){letters}[\s-]?{re.escape(digits)}(?![\d])" if digits else "TITAN", re.IGNORECASE)
 
 
 def _of_cell(card: TableCard, heading: str, where: Evidence) -> Iterator[Finding]:
@@ -109,36 +155,40 @@ def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
     above = ["/".join(parts[:count]) for count in range(len(parts), -1, -1)]
     documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
     shallowest = min((source.depth for source in documents if source.name.startswith("readme")), default=0)
+    chosen_names = names_of(run) if run is not None else frozenset()
     chosen = []
     for source in documents:
-        stem = source.name.rpartition(".")[0]
+        stem = _stem(source)
         is_near = source.folder in above or (source.depth == shallowest and source.name.startswith("readme"))
         is_guide = source.folder in {"docs", "doc"} and not source.name.startswith("readme")
+        if stem in chosen_names and is_in_documentation(source):
+            naming.add(source.path)
         # What tells how to start the run speaks for it, whatever it is called (``RESULTS.md``).
         if source.path not in naming and (
             _NOT_HARDWARE.search(stem) or not (is_near or is_guide) or not _ABOUT_RUNNING.search(stem)
         ):
             continue
+        is_guide |= is_in_documentation(source)
         place = above.index(source.folder) if source.folder in above else len(above)
         chosen.append(((source.path != named, is_guide, place, _is_translation(stem), source.path), source))
     return tuple(source for _, source in sorted(chosen, key=lambda item: item[0]))[:MAX_DOCUMENTS]
 
 
+def _without_translations(documents: tuple[Source, ...]) -> Iterator[Source]:
+    """Yield the documents without translations that tell no more than what they are made of: they say the same twice."""
+    told = {(s.folder, _stem(s)): sum(map(_tells_how_much, _of_document(s))) for s in documents}
+    for source in documents:
+        original = told.get((source.folder, _LANGUAGE.sub("", _stem(source))), 0)
+        if not _is_translation(_stem(source)) or told[source.folder, _stem(source)] > original:
+            yield source
+
+
+def _stem(source: Source) -> str:
+    return source.name.rpartition(".")[0]
+
+
 def _is_translation(stem: str) -> bool:
-    return bool(re.search(r"[._-](?:zh|cn|ja|jp|ko|kr|fr|es|de|ru|pt|vi|hi|ar|tr)(?:[._-]?\w{2,4})?$", stem))
-
-
-def _headings(lines: list[str]) -> list[str]:
-    """Return the heading that each line stands under; code blocks have none of their own."""
-    found: list[str] = []
-    heading, is_code = "", False
-    for line in lines:
-        if is_fence(line):
-            is_code = not is_code
-        elif not is_code and (match := _HEADING.match(line)):
-            heading = match[1] or match[2]
-        found.append(heading)
-    return found
+    return _LANGUAGE.search(stem) is not None
 
 
 _ON_THE_HOST = regex(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
@@ -151,9 +201,9 @@ def _field(name: str, use: str) -> str:
 
 def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     """Yield what one line of prose states, for the purpose that it or the heading above it names."""
-    if not _MAY_STATE.search(line):
+    if not _MAY_STATE.search(line) or _ELSEWHERE.match(line):
         return
-    if _NEWS.match(line):
+    if _NEWS.match(line) or _OF_NEWS.search(heading):
         yield from (replace(said, confidence=Confidence.LOW) for said in _stated(line, heading, where)
                     if said.field != "documented.gpu_count")  # fmt: skip
     else:
@@ -182,7 +232,8 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     for card in card_phrases(line):
         named = f"{card.count} × {card.card}" if card.count else card.card
         why = f"the documentation names {named}"
-        confidence = Confidence.MEDIUM if card.is_run and (card.count or card.is_sized) else Confidence.LOW
+        is_sure = card.is_run and (card.count or card.is_sized or card.is_had)
+        confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
         if card.is_demanded and confidence is Confidence.MEDIUM:
             confidence = Confidence.HIGH
         yield Finding(_field("card", use), card.card, why, confidence, where)

@@ -1,65 +1,20 @@
-"""Phrases in which documentation states hardware: an amount of GPU memory, a card, a number of GPUs, and what they are for."""
+"""Phrases in which documentation states hardware: a card, a number of GPUs, and what they are for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.named_cards import find_named_card
 from gpu_lol_action.domain.patterns import regex
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
-_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|显存)"
-_MEMORY = (
-    regex(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
-    regex(
-        rf"\b(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
-        re.IGNORECASE,
-    ),
-    # "on two 24GB GPUs", "on a single 48 GB GPU"
-    regex(
-        rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
-        re.IGNORECASE,
-    ),
-    # "consumer GPUs (24GB+)", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each"
-    regex(
-        rf"\bGPUs?\s?(?:\(|(?:with|having)\s+(?:at\s+least\s+)?)\s?[~≥>]?\s?{_SIZE}\+?(?:\s+(?:of\s+)?(?:VRAM|memory)\b|\s+each\b|\s?\))",
-        re.IGNORECASE,
-    ),
-    # "2x 16GB GPUs", "4 × 32 GB GPU"
-    regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
-    # "within the memory budget of 16GB and 1 GPU card"
-    regex(
-        rf"\bmemory\s+(?:budget|limit|footprint)s?\s+(?:of|is)\s+(?:about\s+)?{_SIZE}\b(?=.{{0,40}}GPU)", re.IGNORECASE
-    ),
-    regex(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
-    # "a GPU with a significant amount of memory (24GB)"
-    regex(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
-    # "Reserved memory: 22.5 GB", as torch.cuda.max_memory_reserved() is printed
-    regex(rf"\b(?:reserved|allocated)\s+memory\b[^.|\n]{{0,12}}?\b{_SIZE}\b", re.IGNORECASE),
-    # "about 20GB of RAM on a single GPU", "35GB of RAM per GPU"
-    regex(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
-    # "9 GB of GPU memory, compared to 27 GB without offloading"
-    regex(
-        rf"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\b", re.IGNORECASE
-    ),
-)
-_ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|only|consum\w*|takes?|"
-                   r"occup\w*|fits?|less than|as little as|under|peak|recommend\w*|enough|sufficient\w*)\b|[~≥>]|需要|至少|约|占用", re.IGNORECASE)  # fmt: skip
-_DEMANDS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*)\b|≥|需要|至少", re.IGNORECASE)
-_ITEM = regex(r"\s*[-*•]\s")
-_REQUIREMENTS = regex(r"\brequirements?\b", re.IGNORECASE)
-_MAIN_MEMORY = regex(
-    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b"
-    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
-    re.IGNORECASE,
-)
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
          r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
          r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
-_CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:GPUs?\s+with\s+\*{0,2})?(\d{2,3})\s?GB?\b)?"
+_CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:(?:GPUs?|graphics\s+cards?|cards?)\s+with\s+\*{0,2}|with\s+(?=\d{2,3}\s?GB\s+(?:of\s+)?(?:memory|VRAM)))?(\d{2,3})\s?GB?\b)?"
 _COUNTED = regex(
     rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
@@ -67,7 +22,9 @@ _COUNTED = regex(
 _COUNTED_BEHIND = regex(
     rf"\b{_CARD}{_CARD_SIZE}\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
 )
-_BARE = regex(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
+_BARE = regex(rf"(?:(?<![\w.])(\d{{2,3}})\s?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
+NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
+"""A card's name right before something else."""
 _GPUS = regex(
     rf"(?<![\w.])(?<![a-z]-)(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:(?-i:[A-Z])\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
@@ -81,6 +38,13 @@ _USED = regex(
     r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch)\b",
     re.IGNORECASE,
 )
+# "was tested on a machine with an A100", "for results in the paper we use 3090 GPUs": the card that the authors had.
+_HAD = regex(
+    r"\b(?:trained|tested|conducted|performed|fine-?tuned|experiments)\b[^.;]*$|\bwe\s+used?\b[^.;,]{0,40}$",
+    re.IGNORECASE,
+)
+CHARACTERS_BEFORE = 200
+_ANY_CARD = regex(rf"(?<![/_-])\b{_CARD}", re.IGNORECASE)
 _MEASURES = regex(
     r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|profiling|TensorRT|ONNX)",
     re.IGNORECASE,
@@ -100,44 +64,21 @@ _QUANTIZED = regex(
 
 
 _NOT_QUANTIZED = regex(r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*", re.IGNORECASE)
-_COMPARED, _SIZED = _MEMORY[-1], _MEMORY[3]
-_NAMED_BEFORE = regex(rf"{_CARD}[\s-]*$", re.IGNORECASE)
-_COMPARED_WORDS = regex(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
-_CARD_MEMORY = regex(r"VRAM|GPU[- ]memory|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|显存", re.IGNORECASE)
-_ANY_SIZE = regex(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)
-_OFFLOADS = regex(r"off-?load", re.IGNORECASE)
-_NOT_OFFLOADS = regex(
-    r"\b(?:without|no|not|disabl\w+)\b[^,;]{0,30}off-?load|off-?load\w*\b[^,;.]{0,20}\b(?:not|disabled|off)\b",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPhrase:
-    """An amount in GB that a sentence asks for. ``is_demanded``: with a word such as "requires"; ``is_offloaded``: it holds where weights wait in main memory."""
-
-    size_gb: float
-    is_demanded: bool
-    is_offloaded: bool
 
 
 @dataclass(frozen=True, slots=True)
 class CardPhrase:
-    """A card that a sentence names. ``count`` None: no number stands with it; ``is_run``: it is said to have run this; ``is_demanded``: it is asked for."""
+    """A card that a sentence names. ``count`` None: no number stands with it; ``is_run``: it is said to have run this; ``is_demanded``: it is asked for.
+
+    ``is_had``: it is the card that the authors had, whether or not they say how many.
+    """
 
     card: str
     count: int | None
     is_sized: bool
     is_run: bool
     is_demanded: bool = False
-
-
-# What is said to be the sum over several cards.
-_OF_ALL_CARDS = regex(
-    r"\b(?:total|combined|aggregate)\b[^.]{0,30}\bmemory|memory (?:in total|across (?:your|all|the|several|multiple))\b",
-    re.IGNORECASE,
-)
-ONE_CARD = 80
+    is_had: bool = field(default=False, compare=False)
 
 
 def is_quantized(text: str) -> bool:
@@ -153,55 +94,11 @@ def purpose(text: str) -> str:
     return "inference" if infers and not trains else ""
 
 
-def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
-    """Yield the amounts of GPU memory that a sentence asks for, or an item of a list of requirements.
-
-    None where it speaks of main memory or disks, or of no more than a card's size.
-    """
-    is_listed = bool(_ITEM.match(line)) and bool(_REQUIREMENTS.search(heading))
-    if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
-        return
-    seen: set[float] = set()
-    for pattern in _MEMORY:
-        if pattern is _COMPARED and not _CARD_MEMORY.search(line):
-            continue
-        for match in pattern.finditer(line):
-            around = line[max(0, match.start() - 90) : match.end() + 10]
-            size = float(match[1])
-            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:6] or pattern in _MEMORY[-3:]
-            if size > ONE_CARD and _OF_ALL_CARDS.search(line):
-                continue
-            if pattern is _SIZED and not match[0].endswith(")") and _NAMED_BEFORE.search(line[: match.start()]):
-                continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
-            if (asks or is_listed) and 1 <= size <= 400 and size not in seen:
-                seen.add(size)
-                is_demanded = (is_listed or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
-                yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
-
-
-def _is_offloaded(line: str, begin: int, end: int) -> bool:
-    """Whether an amount in a sentence is that of a run whose weights wait in main memory.
-
-    The words that belong to it stand between the amount before it and the one behind it.
-    """
-    sizes = [found.span(1) for found in _ANY_SIZE.finditer(line)]
-    before = max((there for _, there in sizes if there <= begin), default=0)
-    behind = min((there for there, _ in sizes if there >= end), default=len(line))
-    near = line[before:behind]
-    if _COMPARED_WORDS.search(line[before:begin]):
-        near = line[begin:behind]  # what stands before it is of the amount that it is compared with
-    return bool(_OFFLOADS.search(near)) and not _NOT_OFFLOADS.search(near)
-
-
-def is_offloaded(text: str) -> bool:
-    """Whether a row or heading speaks of weights that wait in main memory."""
-    return bool(_OFFLOADS.search(text)) and not _NOT_OFFLOADS.search(text)
-
-
 def card_phrases(line: str) -> Iterator[CardPhrase]:
     """Yield the cards that a sentence names: those with a number, else the first one."""
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
     is_demanded = is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
+    is_had = is_run and _is_had(line)
     counted = False
     before = [
         (match[3], match[4] or match[2], _per_machine(match[1], line[match.end() :]))
@@ -212,13 +109,20 @@ def card_phrases(line: str) -> Iterator[CardPhrase]:
         card, count = find_card(name, size), count_of(number)
         if card is not None and count is not None:
             counted = True
-            yield CardPhrase(card, None if number.lower() == "a" else count, bool(size), is_run, is_demanded)
+            yield CardPhrase(card, None if number.lower() == "a" else count, bool(size), is_run, is_demanded, is_had)
     if counted:
         return
     bare = _BARE.search(line)
-    card = find_card(bare[1], bare[2]) if bare else None
-    if bare is not None and card is not None:
-        yield CardPhrase(card, None, bool(bare[2]), is_run, is_demanded)
+    size = (bare[3] or bare[1]) if bare else None
+    card = find_card(bare[2], size) if bare else None
+    if card is not None:
+        yield CardPhrase(card, None, bool(size), is_run, is_demanded, is_had)
+
+
+def _is_had(line: str) -> bool:
+    """Whether words such as "tested on" stand before a card, in its sentence."""
+    starts = (found.start() for found in _ANY_CARD.finditer(line))
+    return any(_HAD.search(line[max(0, start - CHARACTERS_BEFORE) : start]) for start in starts)
 
 
 def _per_machine(number: str, behind: str) -> str:

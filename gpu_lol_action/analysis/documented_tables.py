@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
 from gpu_lol_action.domain.patterns import regex
 
-_MEMORY_HEADER = regex(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|显存", re.IGNORECASE)
+_MEMORY_HEADER = regex(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|\bmem\.?\s?\(G|显存", re.IGNORECASE)
 _OTHER_HEADER = regex(
     r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)", re.IGNORECASE
 )
 _USED_HEADER = regex(r"\bpeak\b|\busage\b", re.IGNORECASE)
 _NO_AMOUNT = regex(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)
-_CELL = regex(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
+_CELL = regex(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,40}$", re.IGNORECASE)
+_SMALL_CELL = regex(r"^\W{0,6}(\d{4,6})\s?Mi?B\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
+_RANGE = regex(r"^\W{0,6}(\d{1,3})\s?(?:-|–|~|to)\s?(\d{1,3})\s?(?:GB|GiB|G)\b(?!/s)", re.IGNORECASE)
 _NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
 _RULE = regex(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _CARDS_HEADER = regex(
@@ -34,11 +36,12 @@ MAX_ROWS = 40
 
 @dataclass(frozen=True, slots=True)
 class TableFigure:
-    """One cell that states memory: in GB, for what the row and column are named, on which line."""
+    """One cell that states memory: in GB, for what the row and column are named, on which line; ``name`` is the row's first cell."""
 
     memory_gb: float
     label: str
     line: int
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
         size = _size(cell, column)
         if size is not None and 1 <= size <= 2000:
             label = named if says[index] else f"{named} {column}"
-            yield TableFigure(size, " ".join(label.split()), line)
+            yield TableFigure(size, " ".join(label.split()), line, cells[0])
 
 
 def _says_memory(head: str, *, of_machines: bool) -> bool:
@@ -119,6 +122,11 @@ def _size(cell: str, column: str) -> float | None:
     stated = _CELL.match(cell)
     if stated is not None:
         return float(stated[1])
+    small, span = _SMALL_CELL.match(cell), _RANGE.match(cell)
+    if small is not None:
+        return round(float(small[1]) / 1024, 2)
+    if span is not None and int(span[1]) < int(span[2]):
+        return float(span[2])  # who asks for a range has settings that need its upper end
     bare = _NUMBER.match(cell)
     if bare is None:
         return None

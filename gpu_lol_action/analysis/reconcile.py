@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW, IN_SECTION
 from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
@@ -34,6 +35,7 @@ LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
 ABOUT_AS_OFTEN = 1.5
+SECTION_DISTANCE = 0.3  # how much nearer than one in the section of the run's own command
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
 FURTHEST_CARD_FROM_ROUGH = 24.0
 _TWO_SIZES, _TWIN = "A100", "A100-80GB"
@@ -45,7 +47,8 @@ FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 class Statement:
     """One stated amount per GPU in GiB. ``is_card``: the size of a card that was used, not an amount that was asked for.
 
-    ``is_at_command``: it stands right above the run's own command. ``is_counted``: it stands beside the count of GPUs that the run takes. ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
+    ``is_at_command``: it stands right above the run's own command, or points at it. ``place``: how its line is about the run
+    (``documented_places``), if it is. ``is_counted``: it stands beside the count of GPUs that the run takes. ``rank`` 0: stated for the run's own purpose (training, inference); 1: for none in particular; 2: for the other one.
     """
 
     memory_gib: float
@@ -55,6 +58,7 @@ class Statement:
     finding: Finding
     is_counted: bool = False
     is_at_command: bool = False
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ def statements(
     What holds for quantized weights, or for weights in main memory, is said of this run only where its are so.
     """
     mine, other = ("training", "inference") if trains else ("inference", "training")
+    findings = tuple(findings)
+    places = {f.evidence: f.value for f in findings if f.field == FIELD}
     found: list[Statement] = []
     for finding in findings:
         prefix, _, kind = finding.field.rpartition(".")
@@ -82,7 +88,8 @@ def statements(
             holds = {other: False, "quantized": is_quantized, "offloaded": is_offloaded}.get(prefix.rpartition(".")[2])
             holds = False if holds is None and not trains and _OF_TRAINING.search(finding.evidence.path) else holds
             rank = 2 if holds is False else 0 if holds or prefix.endswith(mine) else 1
-            found.append(_statement(finding, rank, is_card=kind == "card"))
+            said = _statement(finding, rank, is_card=kind == "card")
+            found.append(replace(said, place=places.get(finding.evidence, "")))
     return tuple(found)
 
 
@@ -114,16 +121,15 @@ def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], 
 
 
 def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tuple[Statement, ...]:
-    """Return the statements, those marked that stand in the lines right above the command that is the run."""
-    if command is None:
-        return tuple(stated)
-    path, line = command.evidence.path, command.evidence.line
-    return tuple(
-        replace(s, is_at_command=True, weight=s.weight if s.is_card else max(s.weight, WEIGHT_OF_MEMORY))
-        if s.finding.evidence.path == path and 0 <= line - s.finding.evidence.line <= LINES_ABOVE
-        else s
-        for s in stated
-    )
+    """Return the statements, those marked whose line is about the run's own command, or stands right above it."""
+    found = []
+    for each in stated:
+        where = each.finding.evidence
+        above = command.evidence.line - where.line if command and where.path == command.evidence.path else -1
+        is_at = each.place in {AT_COMMAND, IN_ROW} or 0 <= above <= LINES_ABOVE
+        weight = max(each.weight, WEIGHT_OF_MEMORY) if is_at and not each.is_card else each.weight
+        found.append(replace(each, is_at_command=is_at, weight=weight))
+    return tuple(found)
 
 
 def reconcile(
@@ -144,13 +150,15 @@ def reconcile(
     if alone is not None and alone.memory_gib < computed_gib and not is_rough:
         alone = None  # of a smaller model than the one that is surely known
     near = [s for s in stated if s.rank < 2 and (s is alone or _is_near(s, computed_gib, is_rough=is_rough))]
+    near = _pointing(near)
     # Amounts that are asked for say more than cards; the nearest is the one about this configuration.
     asked = [s for s in near if not s.is_card]
     asked = [s for s in asked if s.weight >= WEIGHT_OF_MEMORY] or asked
+    asked = [s for s in asked if s.place == IN_ROW] or asked  # of a table the row that names what the command names
     if is_rough:  # a sum that may be far off does not tell which of several amounts is meant; what is demanded does
         asked = [s for s in asked if s.finding.confidence is Confidence.HIGH] or asked
     chosen = _middle_of_table(asked) if is_rough else None
-    chosen = chosen or min(asked, key=lambda s: _distance(s, computed_gib) + RANK_DISTANCE * s.rank, default=None)
+    chosen = chosen or min(asked, key=lambda s: _distance(s, computed_gib) + _set_back(s, asked), default=None)
     chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near, least_gib=computed_gib)
     if chosen is None:
         return None
@@ -185,8 +193,13 @@ def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement
     return max((s for s in asked if s.memory_gib < computed_gib), key=lambda s: s.memory_gib, default=None)
 
 
+def _pointing(said: list[Statement]) -> list[Statement]:
+    """Return what points at the run's own command where something does: all else is about other commands."""
+    return [s for s in said if s.place == AT_COMMAND and s.weight >= WEIGHT_OF_CARD] or said
+
+
 def _only_demand(stated: Sequence[Statement], least: Confidence) -> Statement | None:
-    """Return the one amount that is demanded (at ``least`` so surely) for the run's own purpose; None where there are none or several.
+    """Return the one amount that is demanded (at ``least`` so surely) for the run's own purpose, or at its command; None where there are none or several.
 
     It is about this run however far it lies from the sum: then the sum is of a part, or counts what is done piece by piece.
     What no card holds is about something else: why the work is worth doing.
@@ -194,7 +207,8 @@ def _only_demand(stated: Sequence[Statement], least: Confidence) -> Statement | 
     asked = [s for s in stated if not s.is_card and s.rank < 2 and s.weight >= WEIGHT_OF_MEMORY]
     asked = [s for s in asked if s.memory_gib <= LARGEST_CARD_GIB]
     only = asked[0] if len({s.memory_gib for s in asked}) == 1 else None
-    return only if only is not None and only.rank == 0 and only.finding.confidence >= least else None
+    is_own = only is not None and (only.rank == 0 or only.is_at_command)
+    return only if only is not None and is_own and only.finding.confidence >= least else None
 
 
 def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
@@ -209,16 +223,20 @@ def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
 def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
     said = list(stated)
-    said = [s for s in said if s.rank < 2] or said
+    said = _pointing([s for s in said if s.rank < 2] or said)
     # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name.
     said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, said)]
-    middle = _middle_of_table([s for s in said if not s.is_card])
+    rows = [s for s in said if s.place == IN_ROW and not s.is_card]
+    middle = _middle_of_table(rows or [s for s in said if not s.is_card])
     if middle is not None and not any(s.finding.confidence is Confidence.HIGH for s in said if not s.is_card):
         return middle
-    asked = min((s for s in said if not s.is_card), key=lambda s: (-s.finding.confidence, s.rank), default=None)
+    amounts = [s for s in said if not s.is_card]
+    asked = min(amounts, key=lambda s: (-s.finding.confidence, s.rank, s.place != IN_ROW), default=None)
     # The card that a scheduler or a cloud is asked for says more than all that are only named.
     ordered = [s for s in said if s.finding.confidence is Confidence.HIGH]
-    return asked or _card_named_most(ordered or said)
+    used = [s for s in said if s.is_card and s.weight >= WEIGHT_OF_CARD]
+    is_asked = asked is not None and (asked.weight >= WEIGHT_OF_MEMORY or not used)
+    return asked if is_asked else _card_named_most(ordered or used or said)
 
 
 def _card_named_most(cards: list[Statement], least_gib: float = 0.0) -> Statement | None:
@@ -261,6 +279,12 @@ def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bo
     furthest = FURTHEST_CARD_FROM_ROUGH if is_rough and is_used else FURTHEST_CARD
     # A smaller card that is only named somewhere disproves nothing.
     return (1 / FURTHEST if is_used else 1) <= factor <= furthest
+
+
+def _set_back(statement: Statement, asked: Sequence[Statement]) -> float:
+    """Return how much nearer a statement has to be than one for the run's own purpose, in the section of its own command."""
+    is_elsewhere = statement.place != IN_SECTION and any(s.place == IN_SECTION for s in asked)
+    return RANK_DISTANCE * statement.rank + SECTION_DISTANCE * is_elsewhere
 
 
 def _distance(statement: Statement, computed_gib: float) -> float:

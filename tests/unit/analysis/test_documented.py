@@ -7,7 +7,8 @@ import pytest
 from gpu_lol_action.analysis import declared_hardware, documented, named_hardware
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.documented import statements_of
-from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, memory_phrases, purpose
+from gpu_lol_action.analysis.documented_amounts import memory_phrases
+from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, purpose
 from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.card_sizes import sold_gb
@@ -39,6 +40,18 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("results within the memory budget of 16GB and 1 GPU card", [(16, False)]),
         ("a memory budget of 16GB for the CPU's cache", []),
         ("we recommend 8GB+ RAM on GPU for the small checkpoint", [(8, True)]),
+        ("A GPU with 24GB or more HBM should work for most datasets.", [(24, True)]),
+        ("an NVIDIA GPU with at least 16 GB of DRAM", [(16, True)]),
+        ("NVIDIA GPU with Compute Compatibility >= 75 and memory > 6GB", [(6, True)]),
+        ("The training also works on a GPU card with 12 GB", [(12, False)]),
+        ("it runs on an A100 graphics card with 80 GB", []),
+        ("this brings the memory consumption down to ~8 GB", [(8, False)]),
+        ("decreases memory usage by 9 GB", []),
+        ("CPU memory usage is 30 GB", []),
+        ("runs in 3.5GB of VRAM", [(3.5, False)]),
+        ("runs on a single A100 80G GPU", []),
+        ("INT4 量化级别下最低只需 6GB 显存", [(6, False)]),
+        ("- GPU Memory >= 6G", [(6, True)]),
     ],
 )
 def test_amount_that_a_sentence_asks_for(line, expected):
@@ -68,6 +81,8 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("trained with two 24GB RTX3090", [CardPhrase("RTX3090", 2, True, True)]),
         ("The training command using 2 80G-A100 GPUs is:", [CardPhrase("A100-80GB", 2, True, True)]),
         ("set --num-workers 8", []),
+        ("takes 6 hours on a 32GB V100", [CardPhrase("V100-32GB", None, True, False)]),
+        ("an A100 Graphics card with 80 GB of memory", [CardPhrase("A100-80GB", None, True, False)]),
         ("BA100X", []),
     ],
 )
@@ -285,6 +300,27 @@ def test_card_that_is_required_weighs_more_than_one_that_was_used(checkout):
     readme = "# M\n## Training\nDeepSpeed ZeRO-3 (requires A100 (80GB))\n"
     findings = documented.detect(tree := checkout({"README.md": readme, "train.py": TRAIN}), primary_run(tree))
     assert reconcile(33, statements(findings, trains=True), is_rough=False).required_gib == 69
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("For results in the paper, we use Nvidia 3090 GPUs.", Confidence.MEDIUM),
+        ("It was tested with 12 vCPUs, a disk of 3 TB, and an A100 GPU.", Confidence.MEDIUM),
+        ("If you use a V100, install another version.", Confidence.LOW),
+        ("We test the throughput on an H100.", Confidence.LOW),
+        ("weights of nets/net-finetuned-lora-t4 are used", Confidence.LOW),
+    ],
+)
+def test_the_card_that_the_authors_had(line, expected):
+    (finding,) = statements_of(line, "", Evidence("README.md", 1))
+    assert finding.confidence is expected
+
+
+def test_cells_in_mebibytes_ranges_and_words_behind_an_amount(checkout):
+    rows = "| Method | VRAM | Mem (GB) |\n|---|---|---|\n| a | 4525MB | 5.2 |\n| b | ~2-6GB | 7 |\n| c | 18.3GB & 75s (`per_frame=True`) | 8 |\n"
+    tree = checkout({"README.md": rows, "train.py": TRAIN})
+    assert [value for _, value, _ in found(tree, "memory_gb")] == ["4.42", "5.2", "6", "7", "18.3", "8"]
 
 
 def said(*pairs):

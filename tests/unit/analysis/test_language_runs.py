@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.documented_phrases import memory_phrases
+from gpu_lol_action.analysis.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.spec import WorkloadType

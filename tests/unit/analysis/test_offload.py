@@ -9,7 +9,7 @@ import pytest
 from gpu_lol_action.analysis import documented, media
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.documented_phrases import memory_phrases
+from gpu_lol_action.analysis.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.reconcile import reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

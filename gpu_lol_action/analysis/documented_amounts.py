@@ -1,0 +1,158 @@
+"""Phrases in which documentation states an amount of GPU memory that something takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.documented_phrases import NAMED_BEFORE
+from gpu_lol_action.domain.patterns import regex
+
+_SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
+_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|HBM|显存)"
+# What tells an amount only beside a word such as "needs" or "about".
+_PLAIN = (
+    regex(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
+    regex(
+        rf"\b(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
+        re.IGNORECASE,
+    ),
+    regex(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
+    regex(rf"(?<![\w.]){_SIZE}\s?的?显存", re.IGNORECASE),
+)
+# "consumer GPUs (24GB+)", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each", "a GPU with 24GB or more"
+_SIZED = regex(
+    rf"\bGPUs?\s?(?:\(|(?:with|having)\s+(?:at\s+least\s+)?)\s?[~≥>]?\s?{_SIZE}\+?"
+    r"(?:\s+(?:of\s+)?(?:VRAM|memory|mem|D?RAM|HBM)\b|\s+or\s+more\b|\s+each\b|\s?\))",
+    re.IGNORECASE,
+)
+# "9 GB of GPU memory, compared to 27 GB without offloading"
+_COMPARED = regex(
+    rf"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\b", re.IGNORECASE
+)
+# "works on a GPU card with 12 GB", "a graphics card with at least 8 GB"
+_WITH_CARD = regex(
+    rf"\b(?:GPU|graphics|video|NVIDIA)\s+cards?\s+(?:with|having)\s+(?:at\s+least\s+|about\s+)?[~≥>]?\s?{_SIZE}\b",
+    re.IGNORECASE,
+)
+# What can only be an amount that something takes or has to be there.
+_TELLING = (
+    # "on two 24GB GPUs", "on a single 48 GB GPU"
+    regex(
+        rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
+        re.IGNORECASE,
+    ),
+    _SIZED,
+    # "2x 16GB GPUs", "4 × 32 GB GPU"
+    regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
+    # "within the memory budget of 16GB and 1 GPU card"
+    regex(
+        rf"\bmemory\s+(?:budget|limit|footprint)s?\s+(?:of|is)\s+(?:about\s+)?{_SIZE}\b(?=.{{0,40}}GPU)", re.IGNORECASE
+    ),
+    # "bring the memory consumption down to ~8 GB", "Memory used: 13.9 GB"
+    regex(
+        rf"\bmemory\s+(?:consumption|usage|requirements?|needs?|used)\b[^.,;|\n]{{0,30}}?(?<!\bby )(?<!\bby ~)[~≥>]?\b{_SIZE}\b",
+        re.IGNORECASE,
+    ),
+    # "a GPU with a significant amount of memory (24GB)"
+    regex(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
+    # "NVIDIA GPU with compute capability >= 75 and memory > 6GB"
+    regex(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?[≥>]=?\s?{_SIZE}\b", re.IGNORECASE),
+    _WITH_CARD,
+    # "a GPU with at least 10 GB (RTX 2080 Ti or better)"
+    regex(rf"\bGPUs?\s+(?:with|having)\s+(?:at\s+least|a\s+minimum\s+of)\s+{_SIZE}\b", re.IGNORECASE),
+    # "Reserved memory: 22.5 GB", as torch.cuda.max_memory_reserved() is printed
+    regex(rf"\b(?:reserved|allocated)\s+memory\b[^.|\n]{{0,12}}?\b{_SIZE}\b", re.IGNORECASE),
+    # "about 20GB of RAM on a single GPU", "35GB of RAM per GPU"
+    regex(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
+    _COMPARED,
+)
+_OF_CARDS = (_SIZED, _WITH_CARD)
+_ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|usage|only|consum\w*|takes?|"
+                   r"occup\w*|fits?|less than|as little as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+                   r"|[~≥>]|需要|至少|约|占用|只需|仅需", re.IGNORECASE)  # fmt: skip
+_DEMANDS = regex(
+    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少", re.IGNORECASE
+)
+_ITEM = regex(r"\s*[-*•]\s")
+_REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?)\b", re.IGNORECASE)
+# A question of a FAQ: its answer need not say what the amount is of.
+_ASKED = regex(r"\bhow much\s+(?:GPU|VRAM|video|graphics)\b", re.IGNORECASE)
+_MAIN_MEMORY = regex(
+    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b"
+    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
+    re.IGNORECASE,
+)
+_COMPARED_WORDS = regex(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
+_CARD_MEMORY = regex(
+    r"VRAM|GPU[- ]memory|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|\bGPUs?\s+(?:with|having)\b|显存",
+    re.IGNORECASE,
+)
+_ANY_SIZE = regex(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)
+_OFFLOADS = regex(r"off-?load", re.IGNORECASE)
+_NOT_OFFLOADS = regex(
+    r"\b(?:without|no|not|disabl\w+)\b[^,;]{0,30}off-?load|off-?load\w*\b[^,;.]{0,20}\b(?:not|disabled|off)\b",
+    re.IGNORECASE,
+)
+# What is said to be the sum over several cards.
+_OF_ALL_CARDS = regex(
+    r"\b(?:total|combined|aggregate)\b[^.]{0,30}\bmemory|memory (?:in total|across (?:your|all|the|several|multiple))\b",
+    re.IGNORECASE,
+)
+ONE_CARD = 80
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPhrase:
+    """An amount in GB that a sentence asks for. ``is_demanded``: with a word such as "requires"; ``is_offloaded``: it holds where weights wait in main memory."""
+
+    size_gb: float
+    is_demanded: bool
+    is_offloaded: bool
+
+
+def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
+    """Yield the amounts of GPU memory that a sentence asks for, an item of a list of requirements, or the answer of a FAQ.
+
+    None where it speaks of main memory or disks, or of no more than a card's size.
+    """
+    is_listed = bool(_ITEM.match(line)) and bool(_REQUIREMENTS.search(heading))
+    is_answer = bool(_ASKED.search(heading))
+    if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
+        return
+    seen: set[float] = set()
+    for pattern in (*_PLAIN, *_TELLING, *((_ANY_SIZE,) if is_answer else ())):
+        if pattern is _COMPARED and not _CARD_MEMORY.search(line):
+            continue
+        for match in pattern.finditer(line):
+            around = line[max(0, match.start() - 90) : match.end() + 10]
+            size = float(match[1])
+            asks = is_listed or is_answer or pattern in _TELLING or bool(_ASKS.search(around))
+            if size > ONE_CARD and _OF_ALL_CARDS.search(line):
+                continue
+            if pattern in _OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(line[: match.start()]):
+                continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
+            if asks and 1 <= size <= 400 and size not in seen:
+                seen.add(size)
+                is_demanded = (is_listed or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
+                yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
+
+
+def _is_offloaded(line: str, begin: int, end: int) -> bool:
+    """Whether an amount in a sentence is that of a run whose weights wait in main memory.
+
+    The words that belong to it stand between the amount before it and the one behind it.
+    """
+    sizes = [found.span(1) for found in _ANY_SIZE.finditer(line)]
+    before = max((there for _, there in sizes if there <= begin), default=0)
+    behind = min((there for there, _ in sizes if there >= end), default=len(line))
+    near = line[before:behind]
+    if _COMPARED_WORDS.search(line[before:begin]):
+        near = line[begin:behind]  # what stands before it is of the amount that it is compared with
+    return is_offloaded(near)
+
+
+def is_offloaded(text: str) -> bool:
+    """Whether a row or heading speaks of weights that wait in main memory."""
+    return bool(_OFFLOADS.search(text)) and not _NOT_OFFLOADS.search(text)

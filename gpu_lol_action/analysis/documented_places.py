@@ -1,0 +1,149 @@
+"""Which lines of a document speak of the run's very command: sentences that point at it, the table's row that names what it names, its section.
+
+"This configuration requires 38 GB" below a block of code, "the command below needs 14 GB" or "on 8 V100:" above one: such a sentence
+is about that block and no other. Of a table of models and methods, the row is meant whose words the command says too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.document_layout import code_blocks, headings_of, section_around
+from gpu_lol_action.analysis.documented_tables import TableFigure, table_figures
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.wrapped_lines import paragraphs
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+FIELD = "documented.about"
+"""Field of findings whose line is about the run; their value is one of the kinds below."""
+AT_COMMAND, IN_ROW, IN_SECTION = "command", "row", "section"
+_WHY = {
+    AT_COMMAND: "the sentence points at the run's own command",
+    IN_ROW: "of its table the row that says most of what the command says",
+    IN_SECTION: "it stands in the section of the run's command",
+}
+MAX_LINES = 4000
+LINES_BETWEEN = 4
+MAX_VALUES = 400
+_NAMED = r"(?:commands?|configurations?|configs?|scripts?|settings?|examples?|recipes?|demos?|code|snippet|run)"
+_ABOVE = regex(
+    rf"\b(?:this|the\s+(?:default|above))\s+(?:\w{{1,20}}\s+){{0,2}}{_NAMED}\b|\b{_NAMED}\s+above\b", re.IGNORECASE
+)
+_BELOW = regex(rf"\b(?:following|below)\s+(?:\w{{1,20}}\s+){{0,2}}{_NAMED}\b|\b{_NAMED}\s+below\b", re.IGNORECASE)
+_LEADS_IN = regex(r"[:\uFF1A][\s*_]{0,4}$")
+_TOKEN = regex(r"[a-z0-9]+(?:\.[0-9]+)*")
+_SIDES = regex(r"[0-9]{2,5}(?:x[0-9]{2,5}){1,2}")
+
+
+def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Finding]) -> list[Finding]:
+    """Return a finding for each line on which something is ``stated`` of memory or cards that is about the run's very command."""
+    if run is None:
+        return []
+    by_path: dict[str, set[int]] = {}
+    for finding in stated:
+        if finding.field.endswith(("memory_gb", "card")):
+            by_path.setdefault(finding.evidence.path, set()).add(finding.evidence.line)
+    words = words_of(run)
+    starts = {run.evidence} | ({run.command.said} if run.command is not None else set())
+    found: list[Finding] = []
+    for source in documents:
+        numbers = by_path.get(source.path, set())
+        if not numbers:
+            continue
+        own = [start.line for start in starts if start.path == source.path]
+        section = {number for start in own for number in numbers & set(_section(source, start))}
+        pointing = {number for number in numbers if any(line in _pointers(source).get(number, ()) for line in own)}
+        rows = numbers & {row.line for row in rows_meant(_figures(source), words)}
+        # Tables of other sections are about other runs where the run's own section has figures.
+        rows = rows & section if section else rows
+        if section == numbers and len(by_path) == 1:
+            section = set()  # it tells none from another
+        kinds = dict.fromkeys(section, IN_SECTION) | dict.fromkeys(rows, IN_ROW) | dict.fromkeys(pointing, AT_COMMAND)
+        for number, kind in sorted(kinds.items()):
+            found.append(Finding(FIELD, kind, _WHY[kind], Confidence.LOW, Evidence(source.path, number)))
+    return found
+
+
+@remembered
+def _section(source: Source, number: int) -> range:
+    return section_around(source.text.split("\n")[:MAX_LINES], number)
+
+
+@remembered
+def _figures(source: Source) -> tuple[TableFigure, ...]:
+    lines = source.text.split("\n")[:MAX_LINES]
+    return tuple(table_figures(lines, headings_of(lines)))
+
+
+@remembered
+def _pointers(source: Source) -> dict[int, range]:
+    """Return the block of code that a line points at, for each line of a paragraph that does."""
+    lines = source.text.split("\n")[:MAX_LINES]
+    code = code_blocks(lines)
+    found: dict[int, range] = {}
+    for paragraph in paragraphs(lines) if code else ():
+        meant = block_meant(" ".join(lines[number - 1] for number in paragraph), paragraph, code)
+        found |= dict.fromkeys(paragraph, meant) if meant is not None else {}
+    return found
+
+
+def block_meant(text: str, numbers: range, code: Sequence[range]) -> range | None:
+    """Return the block of code that a paragraph points at ("this command", "the script below"); None without one near.
+
+    ``numbers`` are the paragraph's lines, ``code`` the blocks of its document.
+    """
+    above, below = _ABOVE.search(text), _BELOW.search(text) or _LEADS_IN.search(text)
+    if not (above or below) or any(numbers.start in block for block in code):
+        return None
+    before = [block for block in code if 0 < numbers.start - block.stop <= LINES_BETWEEN]
+    behind = [block for block in code if 0 < block.start - numbers.stop <= LINES_BETWEEN]
+    if not (before and behind):
+        return before[-1] if before else behind[0] if behind else None
+    is_behind = below is not None or behind[0].start - numbers.stop < numbers.start - before[-1].stop
+    return behind[0] if is_behind else before[-1]
+
+
+def words_of(run: Run) -> frozenset[str]:
+    """Return the words that a run's command says: options' values, the names of its program and configurations."""
+    said = [run.evidence.path.rsplit("/", 1)[-1], *(source.name for source in run.configs[:4])]
+    said += [f"{name} {value}" if value == "True" else value for name, value in run.options.items()]
+    if run.command is not None:
+        said += [run.command.text, run.command.section]
+    return frozenset(word for text in said[:MAX_VALUES] for word in tokens(text[:2000]))
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in small letters; of ``576x1024`` the sides too. Of two characters only such as ``7b`` are words."""
+    small = text.lower()
+    found = _TOKEN.findall(small)
+    found += [side for sides in _SIDES.findall(small) for side in sides.split("x")]
+    return [each for each in found if len(each) > 2 or (len(each) == 2 and not each.isdigit() and not each.isalpha())]
+
+
+def rows_meant(figures: Sequence[TableFigure], words: frozenset[str]) -> list[TableFigure]:
+    """Return the rows of each table that have most words in common with the command; none of a table of which all have as many."""
+    found: list[TableFigure] = []
+    for table in _tables(figures):
+        scores = [_score(row, words) for row in table]
+        if max(scores) != min(scores) and max(scores)[0]:
+            found.extend(row for row, score in zip(table, scores, strict=True) if score == max(scores))
+    return found
+
+
+def _score(row: TableFigure, words: frozenset[str]) -> tuple[int, bool]:
+    """Return how many words of a row the command says, and whether it says the row's whole name."""
+    return len(set(tokens(row.label)) & words), set(tokens(row.name)) <= words
+
+
+def _tables(figures: Sequence[TableFigure]) -> list[list[TableFigure]]:
+    found: list[list[TableFigure]] = []
+    for figure in figures:
+        if found and figure.line - found[-1][-1].line <= 1:
+            found[-1].append(figure)
+        else:
+            found.append([figure])
+    return found
