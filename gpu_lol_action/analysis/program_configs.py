@@ -31,6 +31,7 @@ _OPTIONS = ("config", "config_file", "config_path", "cfg")
 _TAKES_CONFIG = re.compile(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg)['\"]")
 _DEFAULTS = re.compile(r"^def get_(?:default_|base_)?configs?\(", re.MULTILINE)
 _BENTO = re.compile(r"^(?:args:|\[tool\.bentoml\.build\.args\])", re.MULTILINE)
+_TRAINS = re.compile(r"train|tun(?:e|ing)")
 _CONFIGURED = re.compile(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
 
 
@@ -96,9 +97,7 @@ def _likely(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """
     if script.code is not None and script.code.calls_named("instantiate_from_config"):
         likely = [s for s in checkout.of(Form.YAML) if _CONFIGURED.search(s.text) and "configs/" in f"/{s.path}"]
-        likely.sort(
-            key=lambda source: ("train" not in source.name, "autoencoder" in source.path, source.depth, source.path)
-        )
+        likely.sort(key=_by_likelihood)
         return tuple(likely[:1])
     if script.code is not None and script.code.calls_named("DEFINE_config_file", "DEFINE_config_dict"):
         likely = [s for s in checkout.of(Form.PYTHON) if "def get_config(" in s.text and "configs/" in f"/{s.path}"]
@@ -106,6 +105,13 @@ def _likely(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         imported = import_closure(checkout, likely[0])[1:] if likely else ()
         return (*likely[:1], *(s for s in imported if _DEFAULTS.search(s.text)))[:4]
     return _beside(checkout, script)
+
+
+def _by_likelihood(source: Source) -> tuple[bool, bool, bool, int, str]:
+    """Return how far behind a configuration of latent diffusion comes; copies of its first repository still have all of that one's."""
+    trains = _TRAINS.search(source.name) is not None
+    is_older = trains and "latent-diffusion/" in source.path
+    return not trains, "autoencoder" in source.path, is_older, source.depth, source.path
 
 
 def _beside(checkout: Checkout, script: Source) -> tuple[Source, ...]:
