@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media import OWN, PICTURE_KINDS
-from gpu_lol_action.estimation.media_facts import find_network
+from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
 from gpu_lol_action.estimation.media_pipelines import NUMBERS_PER_POINT, SCENE
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram_question import VramQuestion
@@ -54,6 +54,8 @@ def whole_network(
         )  # what the run's own file lists, whatever a program starts with
     if named is None and _is_said_larger(findings, int(own.value)):
         return None
+    if named is None and is_part_of_pipeline(findings, FAR * int(own.value)):
+        return None
     if named is None:
         is_language = _best(findings, "model.vocabulary") is not None or _is_of_family(findings)
         return None if is_language else media_model(findings)
@@ -89,6 +91,13 @@ def _is_said_larger(findings: tuple[Finding, ...], parameters: int) -> bool:
     if min(layers.confidence, width.confidence) is not Confidence.HIGH:
         return False
     return BLOCK * int(layers.value) * int(width.value) ** 2 > FAR * parameters
+
+
+def is_part_of_pipeline(findings: tuple[Finding, ...], parameters: float) -> bool:
+    """Whether classes of a published diffusion model are loaded whose denoiser has more parameters than what was read: its sizes stand beside its weights."""
+    family = _best(findings, "model.family")
+    pipeline = find_pipeline(family.value) if family is not None else None
+    return pipeline is not None and 1e6 * pipeline.denoiser_m > parameters
 
 
 def _is_of_family(findings: tuple[Finding, ...]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_sizes import documented_model
-from gpu_lol_action.analysis.media_question import built_instead, media_model, whole_network
+from gpu_lol_action.analysis.media_question import built_instead, is_part_of_pipeline, media_model, whole_network
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Finding
@@ -50,7 +50,9 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     ):
         return own
     shape = _shape(findings)
-    if shape is not None and (_is_beside_adapters(findings, shape) or _is_of_a_part(findings)):
+    if shape is not None and (
+        _is_beside_adapters(findings, shape) or _is_of_a_part(findings) or _is_of_denoiser(findings, shape)
+    ):
         shape = None
     if shape is not None and named is None and (built := built_instead(findings, shape)) is not None:
         return built
@@ -74,6 +76,14 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         own = media_model(findings) or (find_model(hinted) if hinted is not None else None)
         return documented_model(findings) if own is None or _is_told_larger(findings, own) else own
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+
+
+def _is_of_denoiser(findings: tuple[Finding, ...], shape: ModelFacts) -> bool:
+    """Whether the numbers are of a published diffusion model's denoiser, whose blocks hold more than a language model's: none has a vocabulary."""
+    layers = best(findings, "model.layers")
+    is_said = layers is not None and layers.confidence is Confidence.HIGH
+    is_text = best(findings, "model.vocabulary") is not None
+    return not (is_said or is_text) and is_part_of_pipeline(findings, 1e9 * shape.parameters_b)
 
 
 def _told_by_its_class(findings: tuple[Finding, ...]) -> ModelFacts | None:

@@ -28,6 +28,7 @@ from gpu_lol_action.analysis.reconcile import (
 from gpu_lol_action.analysis.rl_need import with_engine
 from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.analysis.untold_trainers import as_told
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
@@ -76,15 +77,15 @@ def memory_need(
 
     ``is_as_said``: nothing is assumed so that it fits a card; two commits are compared as they are written.
     """
-    stated = stated_count(findings)
-    model = model_of(findings, known)
+    stated, model = stated_count(findings), model_of(findings, known)
     if model is None:
         trains = workload is WorkloadType.TRAINING
         said = statements(findings, trains=trains)
         return _without_model(findings, said if trains else _of_inference(said), stated or 1)
-    asked, stated, bound = _shared(question_of(findings, workload, model), stated, findings)
-    copies = best(findings, "hardware.replicas")
     said_fields = ALL_FIELDS if is_as_said else _said(findings)
+    asked, untold = as_told(question_of(findings, workload, model), findings, said_fields)
+    asked, stated, bound = _shared(asked, stated, findings)
+    copies = best(findings, "hardware.replicas")
     question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
     count = max(count, int(copies.value)) if copies is not None else count
     # A server's cache takes what its card has left, whichever model of the family it is.
@@ -134,7 +135,7 @@ def memory_need(
         breakdown,
         model,
         need,
-        (*_gaps(findings, question, is_bounded=bool(bound.gap)), *([bound.gap] if bound.gap else []), *relaxed),
+        (*_gaps(findings, question, bound), *untold, *relaxed),
         alone,
         bool(relaxed),
     )
@@ -269,7 +270,7 @@ def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
     return family.value not in named and model.name not in named
 
 
-def _gaps(findings: tuple[Finding, ...], question: VramQuestion, *, is_bounded: bool) -> tuple[str, ...]:
+def _gaps(findings: tuple[Finding, ...], question: VramQuestion, bound: Bound) -> tuple[str, ...]:
     """Return what was assumed because nothing said it."""
     gaps = []
     family = best(findings, "model.family")
@@ -278,14 +279,14 @@ def _gaps(findings: tuple[Finding, ...], question: VramQuestion, *, is_bounded: 
     if question.method.trains and not has_batch(findings):
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
     if (
-        not is_bounded
+        not bound.gap
         and question.model.has_shape
         and question.model.kind.startswith(("llm", "vlm"))
         and best(findings, "training.sequence_length") is None
     ):
         gaps.append(f"no sequence length was found; {question.sequence_length} tokens were assumed")
     gaps += padded_texts.gaps(findings, question.model) if question.method.trains else []
-    return tuple(gaps)
+    return (*gaps, *([bound.gap] if bound.gap else []))
 
 
 def _with_evidence(breakdown: MemoryBreakdown, findings: tuple[Finding, ...]) -> MemoryBreakdown:

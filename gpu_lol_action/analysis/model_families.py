@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.family_sizes import of_said_size
-from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, loaded_texts, model_name
+from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, is_helper_place, loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -26,12 +26,33 @@ from gpu_lol_action.estimation.model_facts import find_model
 _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"stable_?diffusion_?xl|sdxl", "stabilityai/stable-diffusion-xl-base-1.0"),
     (r"stable_?diffusion_?3|\bsd3\b|_sd3", "stabilityai/stable-diffusion-3-medium-diffusers"),
+    (r"flux_?2_?(?:pipeline|transformer|dev)", "black-forest-labs/FLUX.2-dev"),
     (r"flux(?:_?pipeline|_?transformer|_dev)|[_/]flux(?:[_./]|$)", "black-forest-labs/FLUX.1-dev"),
-    (r"hunyuan_?video", "tencent/HunyuanVideo"),
+    (r"hunyuan_?dit", "Tencent-Hunyuan/HunyuanDiT-v1.2-Diffusers"),
+    (r"hunyuan_?video|/hyvideo/|^hy_?video", "tencent/HunyuanVideo"),
     (r"cogvideox", "THUDM/CogVideoX-5b"),
     (r"mochi_?(?:preview|pipeline|1)|asymm_?dit", "genmo/mochi-1-preview"),
     (r"ltx_?(?:video|pipeline|transformer)", "Lightricks/LTX-Video"),
     (r"wan_?(?:pipeline|transformer|t2v|i2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
+    (r"allegro_?(?:\w{0,8}pipeline|transformer)", "rhymes-ai/Allegro"),
+    (r"step_?video_?(?:\w{0,8}pipeline|model|t2v|ti2v)", "stepfun-ai/stepvideo-t2v"),
+    (r"step_?1x_?edit|/step1x_", "stepfun-ai/Step1X-Edit"),
+    (r"pixart", "PixArt-alpha/PixArt-Sigma-XL-2-1024-MS"),
+    (r"(?:^|[_/.])sana_?(?:\w{0,8}pipeline|transformer)", "Efficient-Large-Model/Sana_1600M_1024px_diffusers"),
+    (r"lumina_?(?:2|image|next|t2i)", "Alpha-VLLM/Lumina-Image-2.0"),
+    (r"qwen_?image_?(?:\w{0,12}pipeline|transformer)", "Qwen/Qwen-Image"),
+    (r"z_?image_?(?:pipeline|transformer)", "Tongyi-MAI/Z-Image-Turbo"),
+    (r"hi_?dream_?image", "HiDream-ai/HiDream-I1-Full"),
+    (r"omni_?gen_?2?_?(?:\w{0,8}pipeline|transformer)", "OmniGen2/OmniGen2"),
+    (r"aura_?flow", "fal/AuraFlow"),
+    (r"kolors", "Kwai-Kolors/Kolors-diffusers"),
+    (r"kandinsky", "kandinsky-community/kandinsky-2-2-decoder"),
+    (r"stable_?cascade|wuerstchen", "stabilityai/stable-cascade"),
+    (r"/deep_?floyd|deep_?floyd_?if|^if_?pipeline", "DeepFloyd/IF-I-XL-v1.0"),
+    (r"stable_?video_?diffusion", "stabilityai/stable-video-diffusion-img2vid-xt"),
+    (r"latte_?(?:pipeline|t2v)", "maxin-cn/Latte-1"),
+    (r"stable_?audio_?(?:pipeline|dit)", "stabilityai/stable-audio-open-1.0"),
+    (r"audio_?ldm_?2?_?(?:pipeline|unet)", "cvssp/audioldm2"),
     (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
     # Classes of small writers, which end as the large ones do.
     (r"m?bart_?for", "facebook/bart-large"),
@@ -114,6 +135,8 @@ def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
     if own is not None and find_pipeline(own) is not None and own != _GENERIC:
         why = f"the program's name says the family of {own}"
         return [Finding("model.family", own, why, Confidence.LOW, Evidence(run.script.path))]
+    # What encodes the prompt is a part, and of another family.
+    closure = tuple(sorted(closure, key=lambda source: source is not run.script and is_helper_place(source.path)))
     for words in (_WORDS, _ENCODER_WORDS):
         for source in closure:
             if (made := _made(source, words)) is not None:

@@ -27,6 +27,7 @@ _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "create_m
 _FILE_LOADERS = ("load", "load_file", "safe_open")
 _WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
 MAX_PATH = 300
+SHORTEST_CLASS = 3
 # Two expressions, for each begins with plain letters: these are leapt to.
 _OWNED = (regex(r"models\.[\w.]+\s*[(\[]"), regex(r"timm\.[\w.]+\s*[(\[]"))
 NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
@@ -68,6 +69,9 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
 def is_helper_place(path: str) -> bool:
     """Whether a module is about something beside the model (a metric, a text encoder): what it loads or builds is beside it."""
     folder, _, name = path.lower().rpartition("/")
+    if name == "__init__.py":  # a package's first module speaks for the package
+        folder, _, name = folder.rpartition("/")
+        return _HELPER_PLACE.search(name) is not None
     stem = name.rpartition(".")[0]
     # A package's module of its own name is what the package is about.
     is_main = stem == folder.rpartition("/")[2] and not _HELPER_PLACE.fullmatch(stem)
@@ -102,7 +106,16 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
             name = model_name(text)
             if name is not None:
                 found.append((name, call.last, call.line, call.keyword("subfolder") is not None))
+    found += [(name, call.last, call.line, False) for call in source.code.calls if (name := _of_own_class(call))]
     return tuple(found)
+
+
+def _of_own_class(call: Call) -> str | None:
+    """Return the known model that a class of the model's own name is told to be (``Evo("evo-1-131k-base")``)."""
+    text = call.arguments[0].text if call.arguments and call.last[:1].isupper() else None
+    if text is None or len(call.last) < SHORTEST_CLASS or not text.lower().startswith(call.last.lower()):
+        return None
+    return text if text.lower() != call.last.lower() and is_known_model(text) else None
 
 
 def _of_folder(call: Call) -> list[str]:

@@ -53,10 +53,13 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
 
 
 def share_batch(asked: VramQuestion, stated: int | None, machines: int = 1) -> tuple[VramQuestion, int | None]:
-    """Return the question with its share of a batch that is for all cards of all machines together, over the count per machine that is stated or the fewest that hold it."""
-    for count in (stated,) if stated is not None else COUNTS:
+    """Return the question with its share of a batch that is for all cards of all machines together, over the count per machine that is stated.
+
+    Where nothing says one, a card that holds all of it has it; a batch that none holds was chosen on a whole machine.
+    """
+    for count in (stated,) if stated is not None else (1, MOST_CARDS):
         shared = replace(asked, batch_size=max(1, -(-asked.batch_size // (count * machines))), gpu_count=count)
-        if count == stated or _is_rentable(shared) or count == COUNTS[-1]:
+        if count in {stated, MOST_CARDS} or _is_rentable(shared):
             return shared, count if stated is not None or count > 1 else None
     return asked, stated
 

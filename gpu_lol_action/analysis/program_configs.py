@@ -35,6 +35,7 @@ _MUST_BE_TOLD = regex(rf"add_argument\(\s*{_TAKES_CONFIG.pattern}[^()]{{0,200}}?
 _DEFAULTS = regex(r"^def get_(?:default_|base_)?configs?\(", re.MULTILINE)
 _BENTO = regex(r"^(?:args:|\[tool\.bentoml\.build\.args\])", re.MULTILINE)
 _CONFIGURED = regex(r"^model:\s*\n(?:.*\n){0,3}?\s+target:", re.MULTILINE)
+_TRAINS = regex(r"train|tun(?:e|ing)")
 
 
 def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]:
@@ -99,9 +100,7 @@ def _likely(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """
     if script.code is not None and script.code.calls_named("instantiate_from_config"):
         likely = [s for s in checkout.of(Form.YAML) if _CONFIGURED.search(s.text) and "configs/" in f"/{s.path}"]
-        likely.sort(
-            key=lambda source: ("train" not in source.name, "autoencoder" in source.path, source.depth, source.path)
-        )
+        likely.sort(key=_by_likelihood)
         return tuple(likely[:1])
     if script.code is not None and script.code.calls_named("DEFINE_config_file", "DEFINE_config_dict"):
         likely = [s for s in checkout.of(Form.PYTHON) if "def get_config(" in s.text and "configs/" in f"/{s.path}"]
@@ -121,6 +120,13 @@ def _only_one(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         if "conf" in s.folder.rpartition("/")[2] and s.folder.rpartition("/")[0] == script.folder
     ]
     return tuple(found) if len(found) == 1 and read_settings(found[0]) else ()
+
+
+def _by_likelihood(source: Source) -> tuple[bool, bool, bool, int, str]:
+    """Return how far behind a configuration of latent diffusion comes; copies of its first repository still have all of that one's."""
+    trains = _TRAINS.search(source.name) is not None
+    is_older = trains and "latent-diffusion/" in source.path
+    return not trains, "autoencoder" in source.path, is_older, source.depth, source.path
 
 
 def _beside(checkout: Checkout, script: Source) -> tuple[Source, ...]:

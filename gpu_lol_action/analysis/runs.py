@@ -243,7 +243,7 @@ _FAMOUS = ("train", "main", "finetune", "run", "pretrain", "sft", "infer", "infe
 
 def _fame(script: Source) -> int:
     """Return where a program's name stands among those that mean the main one, as a distance in the order."""
-    stem = script.name.rpartition(".")[0]
+    stem = script.name.rpartition(".")[0].replace("trained", "")  # what tries a pretrained model trains none
     place = next((index for index, name in enumerate(_FAMOUS) if name in stem), len(_FAMOUS))
     return 1000 * place
 

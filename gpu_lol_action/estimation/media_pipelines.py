@@ -24,8 +24,8 @@ ADAPTER_PARAMETERS, ADAPTER_ACTIVATIONS = 0.03, 1.02
 # A scene that a frozen model guides. What is kept per point: 16 levels of two features, two networks of 64 hidden units and
 # their outputs (Mueller et al. 2022, section 5.4: density of 16 numbers, color of two layers, 4 numbers).
 SCENE, NUMBERS_PER_POINT = "scene", 32 + 64 + 16 + 32 + 2 * 64 + 4
-# Frames that one position of a counted network stands for, where it is not four.
-COUNTED_FRAMES_PER_LATENT = {"ltx": 8}
+# Frames that one position of a counted network stands for, where it is not four: Stable Video Diffusion encodes each by itself.
+COUNTED_FRAMES_PER_LATENT = {"ltx": 8, "svd": 1}
 ENCODE_ELEMENTS = 640  # numbers that a picture's encoder has at work per pixel, counted for Stable Diffusion's
 IN_FLIGHT, WORKSPACE_GB = 1.1, 0.2  # as for other networks (``media``)
 OFFLOADED_GB = 0.6  # of parts that go to the card layer by layer

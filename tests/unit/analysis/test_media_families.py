@@ -131,3 +131,44 @@ def test_the_program_s_name_tells_generations_of_stable_diffusion_apart(checkout
     )
     family = [next(f.value for f in findings if f.field == "model.family") for findings in (sdxl, plain)]
     assert family == ["stabilityai/stable-diffusion-xl-base-1.0", "stable-diffusion-v1-5/stable-diffusion-v1-5"]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"make.py": "from lab.pipe import AllegroPipeline\npipe = AllegroPipeline.from_pretrained(path)\npipe(prompt)"}, "rhymes-ai/Allegro"),
+        ({"make.py": "from diffusers import HunyuanDiTPipeline\npipe = HunyuanDiTPipeline.from_pretrained(path)\npipe(prompt)"},
+         "Tencent-Hunyuan/HunyuanDiT-v1.2-Diffusers"),
+        ({"make.py": "from step import StepVideoPipeline\npipe = StepVideoPipeline.from_pretrained(path)\npipe(prompt)"}, "stepfun-ai/stepvideo-t2v"),
+        # What encodes the prompt is another family's, and a part.
+        ({"make.py": "from hyvideo.text_encoder import encode\nfrom hyvideo.pipe import HYVideoPipe\nHYVideoPipe.from_pretrained(path)(encode(prompt))",
+          "hyvideo/text_encoder/__init__.py": "from transformers import LlavaForConditionalGeneration\ndef encode(prompt):\n"
+          "    return LlavaForConditionalGeneration.from_pretrained(path)(prompt)\n",
+          "hyvideo/pipe.py": "class HYVideoPipe:\n    pass\n"}, "tencent/HunyuanVideo"),
+        # Near misses: the words of other things.
+        ({"make.py": "from music import Allegro\nplayer = Allegro(path)\nplayer(prompt)"}, None),
+        ({"make.py": "from lab import StepScheduler\npipe = StepScheduler.from_pretrained(path)\npipe(prompt)"}, None),
+    ],
+)  # fmt: skip
+def test_a_published_pipeline_is_told_by_its_class(
+    checkout: Build, files: Mapping[str, str], expected: str | None
+) -> None:
+    program = f"import torch\n{files['make.py']}.to('cuda')\n"
+    findings = analyze(checkout({**files, "make.py": program})).findings
+    assert next((f.value for f in findings if f.field == "model.family"), None) == expected
+
+
+def test_what_was_followed_of_a_published_denoiser_is_not_the_whole(checkout: Build) -> None:
+    """Its class starts with one layer; how many it has stands beside its weights."""
+    net = "import torch\nclass AllegroTransformer3DModel(torch.nn.Module):\n    def __init__(self, layers=1):\n        super().__init__()\n"
+    net += "        self.layers = torch.nn.ModuleList([torch.nn.Linear(64, 64) for _ in range(layers)])\n"
+    net += "    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x)\n        return x\n"
+    program = "import torch\nfrom net import AllegroTransformer3DModel\nimage_size = 64\nnet = AllegroTransformer3DModel.from_pretrained(path).cuda()"
+    found_ = analyze(checkout({"train.py": program + STEP, "net.py": net}))
+    assert found_.breakdown is not None
+    assert found_.breakdown.expected_gib > 20
+    other = analyze(
+        checkout({"train.py": (program + STEP).replace("Allegro", "Own"), "net.py": net.replace("Allegro", "Own")})
+    )
+    assert other.breakdown is not None
+    assert other.breakdown.expected_gib < 3

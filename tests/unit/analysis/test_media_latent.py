@@ -120,3 +120,23 @@ def test_checkpoints_are_loaded_at_32_bit_unless_they_are_halved(checkout: Build
     )
     found = {finding.field: finding.value for finding in media.detect(tree, primary_run(tree))}
     assert found.get("model.weight_bits") == bits
+
+
+@pytest.mark.parametrize(
+    ("paths", "taken"),
+    [
+        # What the first repository of latent diffusion had lies on in most that were made from it.
+        (("configs/latent-diffusion/text-finetune.yaml", "configs/stable-diffusion/v1-finetune.yaml"), "configs/stable-diffusion/v1-finetune.yaml"),
+        (("configs/latent-diffusion/faces.yaml", "configs/stable-diffusion/v1-finetune.yaml"), "configs/stable-diffusion/v1-finetune.yaml"),
+        (("configs/autoencoder/train.yaml", "configs/latent-diffusion/train.yaml"), "configs/latent-diffusion/train.yaml"),
+        (("configs/latent-diffusion/faces.yaml", "configs/sound.yaml"), "configs/sound.yaml"),
+    ],
+)  # fmt: skip
+def test_of_configurations_that_a_user_must_name_one_that_trains_the_later_model_is_taken(
+    checkout: Build, paths: tuple[str, str], taken: str
+) -> None:
+    program = MAIN.format(config="opt.base")
+    configs = {path: CONFIG.format(channels=320, control="").lstrip() for path in paths}
+    run = primary_run(checkout({"main.py": program, "util.py": "", **configs}))
+    assert run is not None
+    assert [source.path for source in run.configs] == [taken]

@@ -164,3 +164,20 @@ def test_default_of_a_module_about_text_encoders_names_no_model(checkout):
     }
     found = [f for f in analyze(checkout(files)).findings if f.field == "model.id"]
     assert {f.confidence for f in found if f.value == "t5-v1_1-xxl"} == {Confidence.LOW}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Evo('evo-1-131k-base')", "evo-1-131k-base"),
+        ("Evo(path)", None),
+        ("Evo('evo')", None),  # its own word, no model
+        ("Encoder('evo-1-131k-base')", None),  # a part may be given any model's name
+        ("evo('evo-1-131k-base')", None),
+    ],
+)
+def test_a_class_of_the_model_s_own_name_is_told_which_it_is(checkout, line, expected):
+    tree = checkout(
+        {"sample.py": f"import torch\nfrom evo import Evo, Encoder, evo\nmodel = {line}.cuda()\nmodel(x)\n"}
+    )
+    assert values(tree, "model.id") == ([expected] if expected else [])

@@ -33,6 +33,9 @@ def first(tree: Checkout) -> tuple[str, str]:
         # Preparation, evaluation and conversion come last, though they train or infer.
         ({"README.md": "```\npython prepare_data.py\npython eval.py\npython sample.py\n```\n", "prepare_data.py": TRAIN, "eval.py": INFER, "sample.py": INFER}, "python sample.py"),
         ({"README.md": "```\npython train.py --eval --resume x\npython train.py\n```\n", "train.py": TRAIN}, "python train.py"),
+        # What tries a pretrained model is not the training, nor is a probe of what was learned.
+        ({"onnx_pretrained.py": TRAIN, "train.py": TRAIN}, "train.py"),
+        ({"main_linprobe.py": TRAIN, "main_pretrain.py": TRAIN}, "main_pretrain.py"),
         # A sub-project's training is an aside.
         ({"README.md": "```\npython demo.py\npython tuning_kit/train.py\n```\n", "demo.py": INFER, "tuning_kit/train.py": TRAIN}, "python demo.py"),
         # A sub-project's script does not win over a program at the root, where no document speaks.

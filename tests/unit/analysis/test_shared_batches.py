@@ -50,10 +50,10 @@ def test_a_batch_of_all_cards_is_told_from_one_card_s(checkout: Build, key: str,
     assert ("training.batch_spread" in found) is is_spread
 
 
-def test_a_spread_batch_is_shared_by_as_many_cards_as_hold_it(checkout: Build) -> None:
+def test_a_spread_batch_that_one_card_does_not_hold_is_shared_by_a_whole_machine(checkout: Build) -> None:
     spread = analyze(tree(checkout, "--global-batch-size", "args.global_batch_size // dist.get_world_size()"))
     small = analyze(tree(checkout, "--global-batch-size", "args.global_batch_size // dist.get_world_size()", size=64))
-    assert spread.spec.hardware.gpu_count > 1
+    assert spread.spec.hardware.gpu_count == 8
     assert (spread.spec.hardware.vram_required_gb or 0) <= 80
     assert small.spec.hardware.gpu_count == 1
 
@@ -61,9 +61,8 @@ def test_a_spread_batch_is_shared_by_as_many_cards_as_hold_it(checkout: Build) -
 def test_a_batch_for_all_cards_is_shared_by_as_many_as_its_authors_had(checkout: Build) -> None:
     """The program takes all cards that there are, and a remark says how many its figures were made on."""
     program = PROGRAM.format(key="--batch-size", batch="args.batch_size // torch.cuda.device_count()", size=512)
-    readme = "# Training\nTo train on 8 V100 GPUs:\n```\npython train.py\n```\n"
+    readme = "# Training\nTo train on 4 V100 GPUs:\n```\npython train.py\n```\n"
     alone = analyze(checkout({"train.py": program, "README.md": "```\npython train.py\n```\n"})).spec.hardware
     told = analyze(checkout({"train.py": program, "README.md": readme})).spec.hardware
-    assert told.gpu_count == 8
-    assert alone.gpu_count < 8
-    assert told.vram_required_gb < alone.vram_required_gb
+    assert (told.gpu_count, alone.gpu_count) == (4, 8)
+    assert told.vram_required_gb > alone.vram_required_gb
