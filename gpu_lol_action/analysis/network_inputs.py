@@ -224,13 +224,13 @@ def parts_of_network(value: Value, limit: int = 20_000) -> list[Value]:
     seen: set[int] = set()
     pending = [value]
     while pending and len(seen) < limit:
-        each = pending.pop(0)
+        each = pending.pop()
         if id(each) in seen:
             continue
         seen.add(id(each))
         if isinstance(each, (Instance, Layer, Counted)) or (isinstance(each, Tensor) and each.is_parameter):
             found[id(each)] = each
-        pending[:0] = _inner(each)
+        pending.extend(part for part in reversed(_inner(each)) if id(part) not in seen)
     return list(found.values())
 
 

@@ -10,13 +10,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configured_lists import document_of
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_machine import Machine, parse_value
 from gpu_lol_action.analysis.network_values import UNKNOWN, Named, Value
 
 _OPENED = "opened file "
 LEAST_ROWS, COLUMNS = 3, 3
 """Rows that a table of layers has, and columns of each, at least."""
+CHARACTERS_PER_STEP = 50
+"""Of a file, whose copy takes as long as that step."""
 
 
 def _evaluated(machine: Machine, places: Sequence[Value]) -> Value:
@@ -46,11 +50,21 @@ def _loaded(machine: Machine, places: Sequence[Value]) -> Value:
     if not isinstance(file, Named) or not file.name.startswith(_OPENED):
         return UNKNOWN
     name = file.name.removeprefix(_OPENED).rsplit("/", 1)[-1].lower()
-    tables = [(source, document) for source in machine.files if _has_layers(document := document_of(source))]
-    named = [document for source, document in tables if source.name == name]
-    named = named or ([tables[0][1]] if not name and len(tables) == 1 else [])
-    machine.is_of_file = machine.is_of_file or bool(named)
-    return copy.deepcopy(named[0]) if named else UNKNOWN
+    tables = [source for source in machine.files if _table_of(source) is not None]
+    named = [source for source in tables if source.name == name]
+    named = named or (tables if not name and len(tables) == 1 else [])
+    if not named:
+        return UNKNOWN
+    machine.is_of_file = True
+    machine.step(len(named[0].text) // CHARACTERS_PER_STEP)  # a program may load it in a loop
+    return copy.deepcopy(_table_of(named[0]))
+
+
+@remembered
+def _table_of(source: Source) -> Any:
+    """Return what a file of the run holds where it has a table of layers; None else."""
+    document = document_of(source)
+    return document if _has_layers(document) else None
 
 
 def _has_layers(document: Any) -> bool:

@@ -14,6 +14,26 @@ Build = Callable[[Mapping[str, str]], Checkout]
 TRAIN = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
 MANY = 20_000
 LIMIT_SECONDS = 15
+LISTED = "backbone:\n" + "  - [-1, 1, Conv, [64, 3, 2]]\n" * 4000
+NETWORK = """
+import torch
+import yaml
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        BODY
+        self.head = torch.nn.Linear(10, 10)
+
+    def forward(self, x):
+        return self.head(x)
+
+if __name__ == '__main__':
+    net = Net().cuda()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net(torch.rand(2, 10)).sum().backward()
+    optimizer.step()
+"""
 
 
 @pytest.mark.parametrize(
@@ -30,6 +50,8 @@ LIMIT_SECONDS = 15
         {"train.py": TRAIN + "\n" * 200_000 + "assert world_size == 4\n"},
         {"README.md": "# Training\n" + "Trained on 4 A100 GPUs.\n" * 4000 + "```\ntorchrun --nproc_per_node=N train.py\n```\n"},
         {"Makefile": "".join(f"t{number}: t{number + 1}\n\tmake t{number + 1}\n" for number in range(3000))},
+        {"train.py": NETWORK.replace("BODY", "d = [[yaml.safe_load(open('net.yaml')) for _ in range(500)] for _ in range(500)]"), "net.yaml": LISTED},
+        {"train.py": NETWORK.replace("BODY", "d = [torch.nn.Linear(3, 3) for _ in range(512)]\n        for _ in range(512):\n            d = self.row = torch.nn.Sequential(*[d, *d][:512])\n        for _ in range(512):\n            self.row = torch.nn.Sequential(*[self.row] * 512)")},
         {f"p{number}.py": TRAIN.replace("import torch", f"import torch\nimport p{number + 1}") for number in range(300)},
     ],
 )  # fmt: skip
