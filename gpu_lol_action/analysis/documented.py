@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented_phrases import (
     card_phrases,
     gpu_number,
+    gpus_of_size,
     is_offloaded,
     is_quantized,
     memory_phrases,
@@ -40,6 +41,10 @@ _NEWS = re.compile(
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?\s+\d{1,2},?\s+\d{4}|"
     r"\d{1,2}\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?,?\s+\d{4})\b",
     re.IGNORECASE,
+)
+# An item that begins with a link to a repository speaks of that one.
+_ELSEWHERE = re.compile(
+    r"\s{0,6}[-*+]\s[^\[\n]{0,20}\[[^\]\n]{1,80}\]\(https?://github\.com/[\w.-]{1,60}/[\w.-]{1,80}/?\)"
 )
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = re.compile(r"\d|GPU", re.IGNORECASE)
@@ -132,7 +137,7 @@ def _headings(lines: list[str]) -> list[str]:
     found: list[str] = []
     heading, is_code = "", False
     for line in lines:
-        if is_fence(line):
+        if is_fence(line, is_code=is_code):
             is_code = not is_code
         elif not is_code and (match := _HEADING.match(line)):
             heading = match[1] or match[2]
@@ -152,7 +157,7 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
     """Yield what one line of prose states, for the purpose that it or the heading above it names."""
     if not _MAY_STATE.search(line):
         return
-    if _NEWS.match(line):
+    if _NEWS.match(line) or _ELSEWHERE.match(line):
         yield from (replace(said, confidence=Confidence.LOW) for said in _stated(line, heading, where)
                     if said.field != "documented.gpu_count")  # fmt: skip
     else:
@@ -188,12 +193,13 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
         if card.count:
             is_counted = True
             yield Finding("documented.gpu_count", str(card.count), why, Confidence.MEDIUM, where)
-    count = None if is_counted else gpu_number(line)
+    sized = None if is_counted else gpus_of_size(line)
+    count = None if is_counted else sized or gpu_number(line)
     if count is not None:
         yield Finding(
             "documented.gpu_count",
             str(count),
             f"the documentation names {count} {'GPU' if count == 1 else 'GPUs'}",
-            Confidence.LOW,
+            Confidence.LOW if sized is None else Confidence.MEDIUM,
             where,
         )

@@ -29,6 +29,8 @@ _MEMORY = (
     ),
     # "2x 16GB GPUs", "4 × 32 GB GPU"
     re.compile(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
+    # "GPU memory: ≥3×80GB (4×80GB recommended)", "VRAM: 2x24 GB"
+    re.compile(rf"\b(?:VRAM|GPU[- ]memory|显存)\b[^.\n\d]{{0,20}}?\d{{1,2}}\s?[x×*]\s?{_SIZE}\b", re.IGNORECASE),
     # "within the memory budget of 16GB and 1 GPU card"
     re.compile(
         rf"\bmemory\s+(?:budget|limit|footprint)s?\s+(?:of|is)\s+(?:about\s+)?{_SIZE}\b(?=.{{0,40}}GPU)", re.IGNORECASE
@@ -59,22 +61,29 @@ _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H8
          r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
          r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:GPUs?\s+with\s+\*{0,2})?(\d{2,3})\s?GB?\b)?"
+_NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|dual|pair\s+of"
 _COUNTED = re.compile(
-    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![A-Za-z0-9_.])({_NUMBER}|a)\s?(?:[x×*张块卡]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = re.compile(
-    rf"\b{_CARD}{_CARD_SIZE}\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
+    rf"\b{_CARD}{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
 )
 _BARE = re.compile(rf"\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
 _GPUS = re.compile(
-    rf"(?<![\w.])(?<![a-z]-)(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:(?-i:[A-Z])\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    rf"(?<![\w.])(?<![a-z]-)({_NUMBER})(?:\s?[x×]\s?\d{{2,3}}\s?GB)?(?:\s+(?:(?-i:[A-Z])\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
 _NODES = re.compile(
     r"\s*(?:GPU\s+)?(?:nodes?|machines?|servers?)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE
 )
-_WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "four": 4, "eight": 8}
+# "8卡", "单卡训练", "4张显卡", "两块GPU"
+_GPUS_OF_SIZE = re.compile(
+    rf"\b(?:VRAM|GPU[- ]memory|显存)\b[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b", re.IGNORECASE
+)
+_GPUS_IN_CHINESE = re.compile(r"(?<![A-Za-z0-9_.])(\d{1,2}|[单双两四八])\s?(?:[张块]\s?(?:显卡|GPU)|卡)")
+_WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+          "ten": 10, "sixteen": 16, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
 _USED = re.compile(
     r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|tested|recommend\w*|requir\w*|need\w*|"
     r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch)\b",
@@ -169,7 +178,7 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
         for match in pattern.finditer(line):
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
-            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:6] or pattern in _MEMORY[-3:]
+            asks = bool(_ASKS.search(around)) or pattern in _MEMORY[2:7] or pattern in _MEMORY[-3:]
             if size > ONE_CARD and _OF_ALL_CARDS.search(line):
                 continue
             if pattern is _SIZED and not match[0].endswith(")") and _NAMED_BEFORE.search(line[: match.start()]):
@@ -233,15 +242,21 @@ def _per_machine(number: str, behind: str) -> str:
 
 def gpu_number(line: str) -> int | None:
     """Return the number of GPUs that a sentence names without a card."""
-    plain = _GPUS.search(line)
+    plain = _GPUS.search(line) or _GPUS_IN_CHINESE.search(line)
     return count_of(plain[1]) if plain else None
+
+
+def gpus_of_size(line: str) -> int | None:
+    """Return the number of cards by which a sentence multiplies the memory of one (``GPU memory: 3 × 80 GB``)."""
+    found = _GPUS_OF_SIZE.search(line)
+    return count_of(found[1]) if found else None
 
 
 def count_of(word: str | None) -> int | None:
     """Return a number from 1 to 64 written as digits or as a word."""
     if not word:
         return None
-    number = _WORDS.get(word.lower()) or (int(word) if word.isdigit() else 0)
+    number = _WORDS.get(" ".join(word.lower().split())) or (int(word) if word.isdigit() else 0)
     return number if 1 <= number <= 64 else None
 
 
