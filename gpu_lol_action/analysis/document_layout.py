@@ -15,7 +15,7 @@ def headings_of(lines: Sequence[str]) -> list[str]:
     found: list[str] = []
     heading, is_code = "", False
     for line in lines:
-        if is_fence(line):
+        if is_fence(line, is_code=is_code):
             is_code = not is_code
         elif not is_code and (match := _HEADING.match(line)):
             heading = match[2] or match[3]
@@ -28,7 +28,7 @@ def code_blocks(lines: Sequence[str]) -> list[range]:
     found: list[range] = []
     start: int | None = None
     for number, line in enumerate(lines, 1):
-        if not is_fence(line):
+        if not is_fence(line, is_code=start is not None):
             continue
         if start is None:
             start = number + 1
@@ -42,7 +42,7 @@ def section_around(lines: Sequence[str], number: int) -> range:
     """Return the lines of the section in which a line stands, its subsections too; of a document without headings all."""
     start, depth, is_code = 1, 0, False
     for index, line in enumerate(lines, 1):
-        is_code ^= is_fence(line)
+        is_code ^= is_fence(line, is_code=is_code)
         heading = None if is_code else _HEADING.match(line)
         if heading is None or not heading[1]:
             continue

@@ -9,7 +9,13 @@ from dataclasses import replace
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.document_layout import code_blocks, headings_of
 from gpu_lol_action.analysis.documented_amounts import is_offloaded, memory_phrases
-from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number, is_quantized, purpose
+from gpu_lol_action.analysis.documented_phrases import (
+    card_phrases,
+    gpu_number,
+    gpus_of_size,
+    is_quantized,
+    purpose,
+)
 from gpu_lol_action.analysis.documented_places import about_run, block_meant
 from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, table_figures
 from gpu_lol_action.analysis.effort import remembered
@@ -42,6 +48,8 @@ _LANGUAGE = regex(r"[._-](?:zh|cn|en|ja|jp|ko|kr|fr|es|de|ru|pt|vi|hi|ar|tr)(?:[
 _OF_NEWS = regex(r"\b(?:change\s?log|release notes?|what'?s new|news|history)\b", re.IGNORECASE)
 # An item that is but a link says the title of something else.
 _ELSEWHERE = regex(r"\s{0,6}[-*+]\s{1,4}\[[^\]]{0,300}\]\([^)\s]{0,500}\)[.\s]*$")
+# An item that begins with a link to a repository speaks of that one.
+_OF_ANOTHER = regex(r"\s{0,6}[-*+]\s[^\[\n]{0,20}\[[^\]\n]{1,80}\]\(https?://github\.com/[\w.-]{1,60}/[\w.-]{1,80}/?\)")
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
 
@@ -203,7 +211,7 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
     """Yield what one line of prose states, for the purpose that it or the heading above it names."""
     if not _MAY_STATE.search(line) or _ELSEWHERE.match(line):
         return
-    if _NEWS.match(line) or _OF_NEWS.search(heading):
+    if _NEWS.match(line) or _OF_ANOTHER.match(line) or _OF_NEWS.search(heading):
         yield from (replace(said, confidence=Confidence.LOW) for said in _stated(line, heading, where)
                     if said.field != "documented.gpu_count")  # fmt: skip
     else:
@@ -240,12 +248,13 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
         if card.count:
             is_counted = True
             yield Finding("documented.gpu_count", str(card.count), why, Confidence.MEDIUM, where)
-    count = None if is_counted else gpu_number(line)
+    sized = None if is_counted else gpus_of_size(line)
+    count = None if is_counted else sized or gpu_number(line)
     if count is not None:
         yield Finding(
             "documented.gpu_count",
             str(count),
             f"the documentation names {count} {'GPU' if count == 1 else 'GPUs'}",
-            Confidence.LOW,
+            Confidence.LOW if sized is None else Confidence.MEDIUM,
             where,
         )

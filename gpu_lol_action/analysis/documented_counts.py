@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
+from dataclasses import replace
 
 from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -15,11 +16,21 @@ from gpu_lol_action.domain.patterns import regex
 
 NEAR_LINES = 12
 MAX_ROWS = 40
+MOST_CARDS, USUAL_NODE = 16, 8  # of one machine
+_README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
+# What was done, not what could be: "were trained with", "Training was done on".
+_TRAINED = regex(
+    r"\b(?:pre-?|fine-?)?(?:trained|tuned)\b|\btraining\s+(?:has been|was|were|is|took|takes)\b", re.IGNORECASE
+)
+_ASKED = regex(r"\bhardware\b|\brequirements?\b", re.IGNORECASE)  # a heading over what a run needs
 _TRAINS = regex(
-    r"\btrain|\bexperiments?\b[^.|]{0,30}\b(?:ran|run|conducted|performed|done)\b|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调",
+    r"\btrain|\b(?:each|every|all)\s+(?:the\s+)?runs?\s+used\b|\bexperiments?\b[^.|]{0,30}\b(?:ran|run|conducted|performed|done)\b|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调",
     re.IGNORECASE,
 )
 _INFERS = regex(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
+_BEGINS_TO_INFER = regex(
+    r"[\s\W\d]{0,12}(?:to\s+)?(?:evaluat|test|infer|sampl|generat|serv|deploy)(?:e|ing|ion)?\b", re.IGNORECASE
+)
 _RULE = regex(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 
@@ -29,9 +40,8 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
 
     ``is_free``: nothing but the documentation says how many, so a statement elsewhere on training counts too.
     """
-    statements = [
-        f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count" and int(f.value) <= 16
-    ]
+    statements = [_per_machine(f) for f in documented.detect(checkout, run) if f.field == "documented.gpu_count"]
+    statements = [f for f in statements if int(f.value) <= MOST_CARDS]
     said = run.command.said if run.command is not None else run.evidence
     near = [f for f in statements if _is_near(checkout, f.evidence, said)]
     found = next(iter(near), None)
@@ -48,6 +58,28 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
     return Finding("hardware.gpu_count", found.value, found.why, Confidence.LOW, found.evidence)
 
 
+def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
+    """Return the first statement of the run's own document that training took several cards of a kind: "trained on 8 V100 GPUs"."""
+    said = run.command.said if run.command is not None else run.evidence
+    for found in documented.detect(checkout, run):
+        is_counted = found.field == "documented.gpu_count" and found.confidence is Confidence.MEDIUM
+        is_own = found.evidence.path == said.path or _README.fullmatch(found.evidence.path) is not None
+        if not is_counted or not is_own or int(found.value) < 2:
+            continue
+        line, each = _line(checkout, found.evidence), _per_machine(found)
+        if _TRAINED.search(line) and not _BEGINS_TO_INFER.match(line) and int(each.value) <= MOST_CARDS:
+            return Finding("hardware.gpu_count", each.value, each.why, Confidence.LOW, each.evidence)
+    return None
+
+
+def _per_machine(statement: Finding) -> Finding:
+    """Return a statement as one on a machine: of 32 or 64 cards that a training took each machine had eight."""
+    count = int(statement.value)
+    if count <= MOST_CARDS or count % USUAL_NODE:
+        return statement
+    return replace(statement, value=str(USUAL_NODE), why=f"{statement.why}, {USUAL_NODE} of each machine")
+
+
 def _said_most(statements: list[Finding]) -> Finding | None:
     """Return the first statement of the number that most of them name: a remark in passing names another."""
     votes = Counter(statement.value for statement in statements)
@@ -59,17 +91,25 @@ def _is_near(checkout: Checkout, where: Evidence, said: Evidence) -> bool:
     if where.path != said.path:
         return False
     line = _line(checkout, where)
-    if _INFERS.search(line) and not _TRAINS.search(line):
+    if _tells_of_inference(line):
         return False
     same = _section(checkout, where) == _section(checkout, said)
     return same and abs(where.line - said.line) <= 4 * NEAR_LINES
 
 
 def _speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
+    if _BEGINS_TO_INFER.match(_line(checkout, where)):
+        return False
     line = f"{_line(checkout, where)} {_head_of_table(checkout, where)}"
     if _TRAINS.search(line):
         return True
-    return bool(_TRAINS.search(_section(checkout, where)[1])) and not _INFERS.search(line)
+    heading = _section(checkout, where)[1]
+    return bool(_TRAINS.search(heading) or _ASKED.search(heading)) and not _INFERS.search(line)
+
+
+def _tells_of_inference(line: str) -> bool:
+    """Whether a sentence is one on inference: "Evaluate the fine-tuned model on one GPU" is, whatever else it names."""
+    return _BEGINS_TO_INFER.match(line) is not None or bool(_INFERS.search(line) and not _TRAINS.search(line))
 
 
 def _line(checkout: Checkout, where: Evidence) -> str:
@@ -101,7 +141,7 @@ def _read(source: Source | None) -> tuple[tuple[str, ...], tuple[tuple[int, str]
     headings: list[tuple[int, str]] = []
     is_fenced, above = False, (0, "")
     for number, line in enumerate(lines, 1):
-        if is_fence(line):
+        if is_fence(line, is_code=is_fenced):
             is_fenced = not is_fenced
         elif not is_fenced and (heading := _HEADING.match(line)):
             above = (number, heading[1])

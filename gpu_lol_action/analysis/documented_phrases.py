@@ -15,24 +15,32 @@ _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H8
          r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX\s?8000|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
          r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:(?:GPUs?|graphics\s+cards?|cards?)\s+with\s+\*{0,2}|with\s+(?=\d{2,3}\s?GB\s+(?:of\s+)?(?:memory|VRAM)))?(\d{2,3})\s?GB?\b)?"
+_NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|dual|pair\s+of"
 _COUNTED = regex(
-    rf"(?<![\w.])(\d{{1,3}}|one|two|four|eight|single|a)\s?(?:[x×*]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![A-Za-z0-9_.])({_NUMBER}|a)\s?(?:[x×*张块卡]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = regex(
-    rf"\b{_CARD}{_CARD_SIZE}\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
+    rf"\b{_CARD}{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
 )
 _BARE = regex(rf"(?:(?<![\w.])(\d{{2,3}})\s?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}\b(?!\w)", re.IGNORECASE)
 NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
 """A card's name right before something else."""
 _GPUS = regex(
-    rf"(?<![\w.])(?<![a-z]-)(\d{{1,3}}|one|two|four|eight|single)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?\s+(?:(?-i:[A-Z])\w+\s+)?GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    rf"(?<![\w.])(?<![a-z]-)({_NUMBER})(?:\s?[x×]\s?\d{{2,3}}\s?GB)?(?:\s+(?:(?-i:[A-Z])\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
 _NODES = regex(
     r"\s*(?:GPU\s+)?(?:nodes?|machines?|servers?)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE
 )
-_WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "four": 4, "eight": 8}
+# "GPU memory: 3 × 80 GB", "VRAM: 2x24 GB"
+_GPUS_OF_SIZE = regex(
+    rf"\b(?:VRAM|GPU[- ]memory|显存)\b[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b", re.IGNORECASE
+)
+# "8卡", "单卡训练", "4张显卡", "两块GPU"
+_GPUS_IN_CHINESE = regex(r"(?<![A-Za-z0-9_.])(\d{1,2}|[单双两四八])\s?(?:[张块]\s?(?:显卡|GPU)|卡)")
+_WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+          "ten": 10, "sixteen": 16, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
 _USED = regex(
     r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|tested|recommend\w*|requir\w*|need\w*|"
     r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch)\b",
@@ -136,15 +144,21 @@ def _per_machine(number: str, behind: str) -> str:
 
 def gpu_number(line: str) -> int | None:
     """Return the number of GPUs that a sentence names without a card."""
-    plain = _GPUS.search(line)
+    plain = _GPUS.search(line) or _GPUS_IN_CHINESE.search(line)
     return count_of(plain[1]) if plain else None
+
+
+def gpus_of_size(line: str) -> int | None:
+    """Return the number of cards by which a sentence multiplies the memory of one (``GPU memory: 3 × 80 GB``)."""
+    found = _GPUS_OF_SIZE.search(line)
+    return count_of(found[1]) if found else None
 
 
 def count_of(word: str | None) -> int | None:
     """Return a number from 1 to 64 written as digits or as a word."""
     if not word:
         return None
-    number = _WORDS.get(word.lower()) or (int(word) if word.isdigit() else 0)
+    number = _WORDS.get(" ".join(word.lower().split())) or (int(word) if word.isdigit() else 0)
     return number if 1 <= number <= 64 else None
 
 

@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.command_verbs import (
 )
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.hydra_names import hydra_named
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
@@ -160,7 +161,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     script = run.script
     word = script.name.rpartition(".")[0] if script is not None else ""
     names = (*command.configs, *_without_ending(checkout, command))
-    found = [source for name in names if (source := _config(checkout, name, word)) is not None]
+    found = hydra_named(checkout, command.options, script)
+    found += [source for name in names if (source := _config(checkout, name, word)) is not None]
     configs = tuple(source for source in dict.fromkeys(found) if source is not script)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:

@@ -2,55 +2,51 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 
-from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.configured_lists import listed_numbers
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
-from gpu_lol_action.analysis.documented_counts import documented_count
+from gpu_lol_action.analysis.documented_counts import documented_count, said_to_train
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.listed_cards import LISTS, listed_by_command, listed_in_configuration, listed_in_text
 from gpu_lol_action.analysis.model_parallel import cut_over, machines_for, whole_layout
-from gpu_lol_action.analysis.parallel_layout import laid_out
+from gpu_lol_action.analysis.noted_counts import noted_count, remarked_count
+from gpu_lol_action.analysis.parallel_layout import called_layout, laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.ray_workers import ray_workers
 from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.rl_cards import cards_of
-from gpu_lol_action.analysis.run_configs import run_configs
-from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
+from gpu_lol_action.analysis.settings import Found, as_number, look_up_number, scope_of
+from gpu_lol_action.analysis.spread_layers import shown_on
+from gpu_lol_action.analysis.started_processes import started_processes
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _FIELD = "hardware.gpu_count"
 USUAL_NODE = 8  # cards of a machine that several of are asked for
 _KEYS = ("num_processes", "nproc_per_node", "num_process_per_node", "num_processes_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
-         "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "tensor_parallel_size")  # fmt: skip
+         "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "num_gpu", "gpus_num", "gpu_count", "ngpus_per_node", "num_devices", "tensor_parallel_size")  # fmt: skip
+_WORLDS = ("world_size", "distributed_world_size")  # processes of all machines together
 _SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).
 _MESHES = ("local_mesh_config", "mesh_shape", "ici_mesh_shape", "device_mesh_shape", "mesh_dims")
-# Options that list GPUs by their number: `--device 0,1,2,3`.
-_LISTS = ("gpu", "gpus", "device", "devices", "gpu_ids", "gpu_id", "device_ids", "cuda_devices", "visible_devices")
 # These count processes of the whole cluster, not of one machine.
 _OVER_ALL_MACHINES = frozenset({"num_processes"})
 # What spreads over all GPUs that it sees, or over those that a launcher gives it.
 _SPREADS = frozenset({
     "init_process_group", "DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard",
-    "Accelerator", "device_count", "init_distributed", "init_distributed_mode", "init_device_mesh", "GPipe",
+    "Accelerator", "Fabric", "device_count", "init_distributed", "init_distributed_mode", "init_device_mesh", "GPipe",
 })  # fmt: skip
 # What takes all GPUs of the machine without being told.
-_TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "local_device_count", "spawn",
+_TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "multi_gpu_model", "local_device_count", "spawn",
                         "TPUStrategy", "shard_map"})  # fmt: skip
 _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_device_mesh", "parallelize_module"})
-_CARDS = ("train_gpu", "train_gpus", "gpu_list", "cuda_ids", "device_list")
-# What cuts a model into stages, one per process.
-_SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
 _TRAINERS = regex(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
 _SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
@@ -85,15 +81,20 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     said = (
         whole_layout(checkout, run)
         or laid_out(checkout, run)
+        or called_layout(checkout, run)
         or ray_workers(run.script if run.behavior is Behavior.TRAINS else None)
-        or _listed_in_file(checkout, run)
+        or listed_by_command(run)
+        or ([] if _is_said(run) else listed_in_configuration(checkout, run))
         or _configured(checkout, run)
-        or _listed(run)
+        or _counted_as_world(checkout, run)
+        or (listed_in_text(checkout, run) if _spreads(checkout, run) else [])
+        or started_processes(checkout, run)
+        or noted_count(checkout, run)
         or _meshed(checkout, run)
         or _asserted(checkout, run)
     )
-    said = said or _named(run) or _hosted(checkout, run) or _documented(checkout, run)
-    said = said or cut_over(checkout, run) or _shown_on(checkout, run) or _of_others(checkout, run)
+    said = said or _named(run) or _hosted(checkout, run) or remarked_count(checkout, run) or _documented(checkout, run)
+    said = said or cut_over(checkout, run) or shown_on(checkout, run) or _of_others(checkout, run)
     can_spread = not said and run.behavior is Behavior.TRAINS and _spreads(checkout, run)
     said = said or (counts_beside(checkout, run) if can_spread else []) or _placed(run)
     return [*said, *found]
@@ -114,13 +115,23 @@ def _wished(wish: Wish | None) -> list[Finding]:
 def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that the run's options, configuration or program set."""
     scope = scope_of(checkout, run)
-    number = look_up_number(scope, _KEYS, 1, 64)
+    # A training's model that is divided over one card may be repeated over any number of them.
+    is_repeated = run.behavior is Behavior.TRAINS
+    number = look_up_number(scope, _KEYS[:-1] if is_repeated else _KEYS, 1, 64)
+    number = number or (look_up_number(scope, _KEYS[-1:], 2, 64) if is_repeated else None)
     served = look_up_number(scope, _SERVED, 1, 64) if run.behavior is Behavior.INFERS else None
     number = served if served is not None and served.confidence is Confidence.HIGH else number
     is_in_code = number is not None and number.evidence.path.endswith((".py", ".ipynb"))
     if number is not None and is_in_code and number.setting.key == "num_processes":
-        number = look_up_number(scope, _KEYS[1:], 1, 64)  # in a program it counts processes of any kind
-    if number is None or number.confidence is Confidence.LOW or _is_of_helper(run, number.evidence):
+        number = look_up_number(
+            scope, _KEYS[1:-1] if is_repeated else _KEYS[1:], 1, 64
+        )  # in a program it counts processes of any kind
+    if (
+        number is None
+        or number.confidence is Confidence.LOW
+        or _is_of_helper(run, number.evidence)
+        or _is_one_of_two(run, number)
+    ):
         return []
     count = as_number(number.text) or 1
     machines = look_up_number(scope, ("num_machines", "nnodes", "num_nodes"), 2, 64)
@@ -130,13 +141,27 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     return [Finding(_FIELD, str(count), why, Confidence.MEDIUM, number.evidence)]
 
 
+def _is_one_of_two(run: Run, number: Found) -> bool:
+    """Whether a 1 is what a program sets in one branch and asks for in another (``n_gpu = 1`` else ``device_count()``)."""
+    code = run.script.code if run.script is not None and number.evidence.path == run.script.path else None
+    if code is None or as_number(number.text) != 1 or "." in number.setting.path:
+        return False
+    default = code.default(number.setting.key)
+    return not (default is not None and default.is_option) and bool(code.calls_named("device_count"))
+
+
+def _is_said(run: Run) -> bool:
+    """Whether the command itself has an option for the cards: a configuration's list then says what it would take without."""
+    return any(key.rpartition(".")[2] in {*_KEYS, *LISTS} for key in run.options)
+
+
 def _is_of_helper(run: Run, where: Evidence) -> bool:
     """Whether a number only stands in a module that the program imports: what its loaders are given, not what is started."""
     return run.script is not None and where.path.endswith(".py") and where.path != run.script.path
 
 
-def _listed(run: Run) -> list[Finding]:
-    """Return how many GPUs the command's options count as a world or list by their numbers."""
+def _counted_as_world(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return how many GPUs the command's options, or the run's own settings, count as a world."""
     world = as_number(run.options.get("world_size", ""))
     if world is not None and "multiprocessing_distributed" in run.options:
         # PyTorch's ImageNet example and its many heirs: a world of machines, each of which starts a process per card.
@@ -148,27 +173,12 @@ def _listed(run: Run) -> list[Finding]:
     per_node = [as_number(value) for key, value in run.options.items() if key.endswith("gpus_per_node")]
     if (most := max((number for number in per_node if number and number <= 16), default=0)) > 0:
         return [Finding(_FIELD, str(most), f"`gpus_per_node` is {most}", Confidence.HIGH, run.evidence)]
-    for key, value in run.options.items():
-        bare = value.strip("[]\"'").removeprefix("cuda:")
-        if key.rpartition(".")[2] in _LISTS and re.fullmatch(r"\d{1,2}(?:,\s?\d{1,2})+,?", bare):
-            count = len([part for part in bare.split(",") if part])
-            return [Finding(_FIELD, str(count), f"`--{key} {value}` lists them", Confidence.HIGH, run.evidence)]
-    return []
-
-
-def _listed_in_file(checkout: Checkout, run: Run) -> list[Finding]:
-    """Return how many cards a configuration lists by their numbers (``train_gpu: [0, 1, 2, 3]``)."""
-    if any(key.rpartition(".")[2] in {*_KEYS, *_LISTS} for key in run.options):
+    told = look_up_number(scope_of(checkout, run), _WORLDS, 2, 512)
+    if told is None or told.confidence is not Confidence.HIGH or _is_of_helper(run, told.evidence):
         return []
-    for source in run_configs(checkout, run):
-        lists = listed_numbers([source])
-        for key in (*_LISTS, *_CARDS):
-            numbers = json.loads(lists.get(key, "[]"))
-            if 1 < len(numbers) <= 16 and numbers == list(range(len(numbers))):
-                return [
-                    Finding(_FIELD, str(len(numbers)), f"`{key}` lists them", Confidence.MEDIUM, Evidence(source.path))
-                ]
-    return []
+    count = as_number(told.text) or 1
+    why = f"`{told.setting.key}` is {told.text}"
+    return [Finding(_FIELD, str(count if count <= 16 else USUAL_NODE), why, Confidence.MEDIUM, told.evidence)]
 
 
 def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
@@ -215,42 +225,17 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
     spreads = is_divided or _spreads(checkout, run)
     # A folder of configuration has a program that we do not see.
     if not spreads and run.script is not None:
-        return []
-    statement = documented_count(
-        checkout, run, is_free=is_divided or run.command is None or _spreads(checkout, run, alone=True)
-    )
+        statement = said_to_train(checkout, run)
+        return [statement] if statement is not None else []
+    is_free = is_divided or run.command is None or _spreads(checkout, run, alone=True)
+    statement = documented_count(checkout, run, is_free=is_free) or said_to_train(checkout, run)
     return [statement] if statement is not None else []
-
-
-def _shown_on(checkout: Checkout, run: Run) -> list[Finding]:
-    """Return the number of cards that documentation demands of a run that infers with layers spread over all that it sees."""
-    if run.behavior is not Behavior.INFERS or (where := _placed_over_all(checkout, run)) is None:
-        return []
-    found = [f for f in documented.detect(checkout, run) if not f.field.startswith("documented.training.")]
-    asked = {f.evidence for f in found if f.field.endswith(".card") and f.confidence >= Confidence.MEDIUM}
-    asked |= {f.evidence for f in found if f.field.endswith("memory_gb") and f.confidence is Confidence.HIGH}
-    for said in found:
-        is_count = said.field == "documented.gpu_count" and said.confidence is Confidence.MEDIUM
-        if is_count and said.evidence in asked and 1 < int(said.value) <= 8:
-            why = f"{said.why}, and `{where}` spreads the model's layers over them"
-            return [Finding(_FIELD, said.value, why, Confidence.LOW, said.evidence)]
-    return []
-
-
-def _placed_over_all(checkout: Checkout, run: Run) -> str | None:
-    """Return the words with which the run's program spreads a model's layers over all GPUs that it sees; None without."""
-    for source in _sources(checkout, run):
-        for call in source.code.calls_named("from_pretrained") if source.code else ():
-            placed = call.keyword("device_map")
-            if placed is not None and placed.text in {"auto", "balanced", "balanced_low_0", "sequential"}:
-                return f"device_map={placed.text}"
-        for call in source.code.calls_named(*_SPLITS) if source.code else ():
-            return call.last
-    return None
 
 
 def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count of another command of the same program, where the program divides its model over several GPUs."""
+    if run.behavior is not Behavior.TRAINS:
+        return []  # what infers on one card where it is started plainly takes several only where it does not fit
     if run.command is None or not any(
         source.code.calls_named(*sorted(_DIVIDES)) for source in _sources(checkout, run) if source.code
     ):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.checkout import Checkout
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
@@ -10,8 +12,10 @@ from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import as_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _FIELD = "hardware.gpu_count"
+_OF_CONFIGS = regex(r"conf|accelerate|deepspeed|recipe|setting|launch|script", re.IGNORECASE)
 _PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
 
 
@@ -25,7 +29,9 @@ def _prepared(checkout: Checkout, run: Run) -> list[Finding]:
     is_told = run.command is not None and not run.command.is_divided
     if is_told:
         return []
-    for source in accelerate_configs(checkout)[:1]:
+    folder = run.script.folder if run.script is not None else ""
+    near = [source for source in accelerate_configs(checkout) if _is_beside(source, folder)]
+    for source in near[:1]:
         settings = {setting.key: setting for setting in read_settings(source)}
         count, machines = (
             as_number(settings[key].text) if key in settings else None for key in ("num_processes", "num_machines")
@@ -35,6 +41,15 @@ def _prepared(checkout: Checkout, run: Run) -> list[Finding]:
             number = max(1, count // max(1, machines or 1))
             return [Finding(_FIELD, str(number), why, Confidence.LOW, settings["num_processes"].evidence)]
     return []
+
+
+def _is_beside(source: Source, folder: str) -> bool:
+    """Whether a file lies in the program's folder or above it, or in a folder of configurations there: what lies in another part of the tree is another program's."""
+    places = source.folder.split("/") if source.folder else []
+    while places and _OF_CONFIGS.search(places[-1]):
+        places.pop()
+    place = "/".join(places)
+    return not place or folder == place or folder.startswith(f"{place}/")
 
 
 def _submitted(checkout: Checkout, run: Run) -> list[Finding]:

@@ -117,7 +117,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
 def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
     heading, block, inside, previous = "", 0, False, 0
     for number, line in joined_lines(source.text):
-        if is_fence(line):
+        if is_fence(line, is_code=inside):
             inside = not inside
             block += inside
             continue

@@ -195,7 +195,7 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
             if not is_html:
                 yield number, "", section
             continue
-        if is_fence(line):
+        if is_fence(line, is_code=inside):
             inside = not inside
             yield number, "", section  # what a fence ends goes on no further
             continue

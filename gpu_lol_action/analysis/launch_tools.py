@@ -71,8 +71,9 @@ def split_words(text: str) -> list[str]:
         words = shell_words(text)
     except ValueError:
         words = text.split()
-    # `[script.py]` is how a manual shows what may stand there.
-    return [bare for word in words if (bare := word.strip(",")) and not re.fullmatch(r"\[[^\[\]]*\]?", bare)]
+    # `[script.py]` is how a manual shows what may stand there; `[0,1]` is a list.
+    bare = [word.strip(",") for word in words]
+    return [word for word in bare if word and not re.fullmatch(r"\[(?!\d+(?:,\s?\d+)*\])[^\[\]]*\]?", word)]
 
 
 def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:

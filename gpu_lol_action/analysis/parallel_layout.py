@@ -6,13 +6,15 @@ import math
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.python_defaults import Call
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
-from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 USUAL_NODE = 8  # cards of the machines that large trainings are spread over
 _REPLICAS = ("dp_replicate_size", "dp_shard_size", "dp", "data_parallel_size")
 _PARTS = ("tensor_parallel_size", "expert_parallel_size", "context_parallel_size", "sequence_parallel_degree")
+_STRATEGY, _MESH = "ModelParallelStrategy", "init_device_mesh"
 
 
 def laid_out(checkout: Checkout, run: Run) -> list[Finding]:
@@ -31,3 +33,30 @@ def laid_out(checkout: Checkout, run: Run) -> list[Finding]:
     count = min(math.prod(as_number(each.text) or 1 for each in ways), USUAL_NODE)
     why = " times ".join(f"`{each.setting.key}` {each.text}" for each in ways)
     return [Finding("hardware.gpu_count", str(count), why, Confidence.MEDIUM, ways[0].evidence)]
+
+
+def called_layout(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the product of the ways that a program's own call writes out: Lightning's strategy, PyTorch's mesh of devices."""
+    for source in import_closure(checkout, run.script) if run.script is not None else ():
+        code = source.code
+        for call in code.calls_named(_STRATEGY, _MESH) if code is not None else ():
+            sides = _sides(call)
+            count = math.prod(sides)
+            if sides and 1 < count <= USUAL_NODE:
+                why = f"`{call.last}` lays out {' times '.join(map(str, sides))} cards"
+                return [
+                    Finding("hardware.gpu_count", str(count), why, Confidence.MEDIUM, Evidence(source.path, call.line))
+                ]
+    return []
+
+
+def _sides(call: Call) -> tuple[int, ...]:
+    """Return the sizes that a call writes out in numbers, all of them; none where one is to be found out at run time."""
+    if call.last == _STRATEGY:
+        texts = [value.text for name in ("data_parallel_size", "tensor_parallel_size") if (value := call.keyword(name))]
+        texts = texts if len(texts) == 2 else []
+    else:
+        shape = call.keyword("mesh_shape") or (call.arguments[1] if len(call.arguments) > 1 else None)
+        texts = [item.text for item in shape.items] if shape is not None else []
+    numbers = tuple(as_number(text or "") for text in texts)
+    return tuple(number for number in numbers if number is not None) if None not in numbers else ()

@@ -123,7 +123,7 @@ def _chapters_above(run: Run) -> list[str]:
     found: list[tuple[int, str]] = []
     is_fenced = False
     for line in command.source.text.split("\n")[: command.said.line]:
-        if is_fence(line):
+        if is_fence(line, is_code=is_fenced):
             is_fenced = not is_fenced
         elif not is_fenced and (heading := _HEADING.match(line)):
             depth = len(heading[1])

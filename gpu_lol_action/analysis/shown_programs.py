@@ -68,7 +68,7 @@ def _python_blocks(lines: list[str]) -> list[range]:
     is_python = False
     for index, line in enumerate(lines):
         found = _FENCE.match(line)
-        if found is None or not is_fence(line):
+        if found is None or not is_fence(line, is_code=start is not None):
             continue
         if start is None:
             start, is_python = index + 1, found[1].lower() in _PYTHON

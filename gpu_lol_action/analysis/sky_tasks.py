@@ -86,7 +86,7 @@ def _quoted(source: Source) -> tuple[tuple[int, int], ...]:
     start = 0
     lines = source.text.split("\n")
     for number, line in enumerate(lines, 1):
-        if not is_fence(line):
+        if not is_fence(line, is_code=start > 0):
             continue
         block = "\n".join(lines[start : number - 1])
         if start and _RESOURCES.search(block) and _KEYS.search(block):

@@ -18,6 +18,7 @@ _MARKS = (
 )
 _ANY_MARK = tuple(mark for mark, _ in _MARKS)
 _FENCE = regex(r"\s*(?:`{3,}[^`]*$|~~~)")
+_LANGUAGE = regex(r"[`~]{3,20}\s?[A-Za-z][\w+#-]{0,30}")
 _DEFINED = tuple(regex(rf"{word}(?<!\w{word})[\s\\]+(\w+)") for word in ("class", "def"))
 _DEFINED_BYTES = tuple(re.compile(pattern.pattern.encode()) for pattern in _DEFINED)
 
@@ -43,9 +44,13 @@ def text_of(content: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def is_fence(line: str) -> bool:
-    """Whether a line of a document opens or ends a block of code: between marks on one line (```` ```pip install x``` ````) are but words."""
-    return _FENCE.match(line) is not None
+def is_fence(line: str, *, is_code: bool = False) -> bool:
+    """Whether a line of a document opens or, in code, ends a block of code: between marks on one line (```` ```pip install x``` ````) are but words.
+
+    What names a language ends nothing (CommonMark): where an author forgot to end a block, the next one's first line is its text.
+    """
+    found = _FENCE.match(line)
+    return found is not None and not (is_code and _LANGUAGE.fullmatch(line.strip()))
 
 
 def without_remarks(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -61,7 +66,7 @@ def without_remarks(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str
             is_remark = "-->" not in line
             yield number, ""
             continue
-        is_code ^= is_fence(line)
+        is_code ^= is_fence(line, is_code=is_code)
         bare = line.lstrip()
         is_remark = not is_code and number < last and bare.startswith("<!--") and "-->" not in bare
         yield number, "" if is_remark else line

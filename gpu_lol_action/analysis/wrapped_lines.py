@@ -20,7 +20,7 @@ def paragraphs(lines: Sequence[str]) -> list[range]:
     found: list[range] = []
     is_code = False
     for number, line in enumerate(lines, 1):
-        is_mark = is_fence(line)
+        is_mark = is_fence(line, is_code=is_code)
         is_code ^= is_mark
         last = found[-1] if found else None
         if last is None or is_code or is_mark or not _goes_on(lines[number - 2], line) or len(last) >= MOST_LINES:

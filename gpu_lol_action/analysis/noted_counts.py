@@ -1,0 +1,103 @@
+"""Counts of GPUs in what configures a run: the product of its batch sizes, and its remarks (``batch_size: 32  # 8 GPUs``)."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.run_configs import run_configs
+from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+FIELD = "hardware.gpu_count"
+USUAL_NODE, MOST_CARDS = 8, 64
+MAX_LINES, MAX_LINE_CHARACTERS = 400, 300
+_REMARK = regex(r"(?:^|\s)#\s?(.{4,200})$")
+# "1 GPU per process", "for each of the 2 GPUs of a node", "on more than one GPU": how the work is laid out, not on what.
+_NOT_A_WORLD = regex(
+    r"\bper\b|\beach\b|more than|fewer|less than|\bif\b|multi|single or|\bor\b|memory|out of", re.IGNORECASE
+)
+
+
+def noted_count(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the count per machine that a training's configuration tells besides the keys for it; none where it tells none."""
+    if run.behavior is not Behavior.TRAINS:
+        return []
+    return _of_batches(checkout, run) or _of_scaled_rate(checkout, run)
+
+
+def _of_batches(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return DeepSpeed's number of cards: a batch for all is that of a card times its steps times their number."""
+    for source in run_configs(checkout, run):
+        if source.form is not Form.JSON or not source.mentions("train_micro_batch_size_per_gpu"):
+            continue
+        settings = {setting.path: setting for setting in read_settings(source)}
+        numbers = [
+            as_number(settings[name].text) if name in settings else missing
+            for name, missing in (
+                ("train_batch_size", None),
+                ("train_micro_batch_size_per_gpu", None),
+                ("gradient_accumulation_steps", 1),
+            )
+        ]
+        batch, each, steps = numbers
+        if batch and each and steps and batch % (each * steps) == 0:
+            where = settings["train_batch_size"].evidence
+            return _counted(
+                batch // (each * steps), f"`train_batch_size` is {batch}, {each} times {steps} of each card", where
+            )
+    return []
+
+
+def _of_scaled_rate(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the cards for which OpenMMLab's configuration chose its rate: the batch of all by that of one."""
+    scope = scope_of(checkout, run)
+    base = look_up_number(scope, ("base_batch_size",), 2, 65_536)
+    each = look_up_number(scope, ("samples_per_gpu", "batch_size"), 1, 4096)
+    if base is None or each is None or not base.confidence is each.confidence is Confidence.HIGH:
+        return []
+    whole, part = as_number(base.text) or 0, as_number(each.text) or 1
+    why = f"`base_batch_size` is {whole}, and a card takes {part}"
+    return _counted(whole // part, why, base.evidence) if whole % part == 0 else []
+
+
+def _counted(count: int, why: str, where: Evidence) -> list[Finding]:
+    if not 1 < count <= MOST_CARDS:
+        return []
+    return [Finding(FIELD, str(min(count, USUAL_NODE)), why, Confidence.MEDIUM, where)]
+
+
+def remarked_count(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the first count that a remark in a training's configuration, or in its launch script above the command, names."""
+    if run.behavior is not Behavior.TRAINS:
+        return []
+    for source in run_configs(checkout, run):
+        is_config = source.form in {Form.YAML, Form.TOML} or (source.form is Form.PYTHON and source is not run.script)
+        if is_config and (found := _in_remarks(source, MAX_LINES)) is not None:
+            return [found]
+    script = checkout.find(run.evidence.path) if run.command is not None else None
+    if (
+        script is not None
+        and script.form is Form.SHELL
+        and (found := _in_remarks(script, run.evidence.line or 1)) is not None
+    ):
+        return [found]
+    return []
+
+
+def _in_remarks(source: Source, last: int) -> Finding | None:
+    for number, line in enumerate(source.text.split("\n")[: min(last, MAX_LINES)], 1):
+        remark = _REMARK.search(line) if "#" in line and len(line) <= MAX_LINE_CHARACTERS else None
+        if remark is None or _NOT_A_WORLD.search(remark[1]):
+            continue
+        count = next((card.count for card in card_phrases(remark[1]) if card.count), None) or gpu_number(remark[1])
+        if count is not None and count <= USUAL_NODE:
+            why = f"a remark in what configures the run names {count} {'GPU' if count == 1 else 'GPUs'}"
+            return Finding(FIELD, str(count), why, Confidence.LOW, Evidence(source.path, number))
+    return None
