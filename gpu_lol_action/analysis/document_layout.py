@@ -9,6 +9,9 @@ from gpu_lol_action.domain.patterns import regex
 
 _HEADING = regex(r"\s{0,3}(?:(#{1,6})\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
 
+_LABEL = regex(r"\s{0,3}[*_]{0,2}((?:\w[\w/&-]{0,30} ){0,5}\w[\w/&-]{0,30})[*_]{0,2}\s?[:\uff1a][*_]{0,2}")
+_ITEM = regex(r"\s*(?:[-*+•]|\d{1,2}[.)])\s|\s{4}")
+
 
 def headings_of(lines: Sequence[str]) -> list[str]:
     """Return the heading that each line stands under; code blocks have none of their own."""
@@ -20,6 +23,22 @@ def headings_of(lines: Sequence[str]) -> list[str]:
         elif not is_code and (match := _HEADING.match(line)):
             heading = match[2] or match[3]
         found.append(heading)
+    return found
+
+
+def labels_of(lines: Sequence[str]) -> list[str]:
+    """Return the label that introduces the list in which each line stands (``Training:`` on a line of its own), else an empty text."""
+    found: list[str] = []
+    label = ""
+    for line in lines:
+        if not line.strip():
+            found.append("")
+            continue
+        if (match := _LABEL.fullmatch(line.rstrip())) is not None:
+            label = match[1]
+        elif not _ITEM.match(line):
+            label = ""
+        found.append(label)
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.document_layout import code_blocks, headings_of
+from gpu_lol_action.analysis.document_layout import code_blocks, headings_of, labels_of
 from gpu_lol_action.analysis.documented_amounts import is_offloaded, memory_phrases
 from gpu_lol_action.analysis.documented_phrases import (
     card_phrases,
@@ -80,7 +80,9 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
     """Return the statements of one document, those of its sentences first, then those of its tables."""
     found: list[Finding] = []
     lines = source.text.split("\n")[:MAX_LINES]
-    headings = headings_of(lines)
+    labels = labels_of(lines)
+    # What introduces a list says what its items are for, whatever the section is called.
+    headings = [label if purpose(label) else heading for heading, label in zip(headings_of(lines), labels, strict=True)]
     code = code_blocks(lines)
     for numbers in paragraphs(lines):
         number, line = numbers.start, lines[numbers.start - 1]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
+from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.reconcile import headline, statements
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from tests.unit.analysis.conftest import Build
 
 
 def stated(field: str, value: str, path: str, line: int = 1) -> Finding:
@@ -42,3 +46,28 @@ def test_a_small_sum_is_a_part_s_where_training_took_large_cards(checkout) -> No
     assert small.breakdown is None
     large = analyze(checkout({"demo.py": demo.format(width=14000), "README.md": readme}))
     assert large.breakdown is not None
+
+
+LABELED = "# Net\n## System requirements\nInference:\n* 1 GPU with ~16 GB VRAM\n\nTraining:\n\n* GPUs with at least 27 GB of VRAM\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (LABELED, ["documented.inference.memory_gb", "documented.training.memory_gb"]),
+        (
+            LABELED.replace("Inference:", "**For inference**:"),
+            ["documented.inference.memory_gb", "documented.training.memory_gb"],
+        ),
+        # A label ends with its list, and a sentence that only ends in a colon is none.
+        ("# Net\nTraining:\n- fast\n\nIt needs 16 GB of GPU memory.\n", ["documented.memory_gb"]),
+        (
+            "# Net\nHow training was sped up, in short, and by whom it was done:\n- needs 16 GB of GPU memory\n",
+            ["documented.memory_gb"],
+        ),
+        ("# Net\nHardware:\n- needs 16 GB of GPU memory\n", ["documented.memory_gb"]),
+    ],
+)
+def test_what_introduces_a_list_says_what_its_items_are_for(checkout: Build, text: str, fields: list[str]) -> None:
+    found = documented.detect(checkout({"README.md": text}), None)
+    assert [f.field for f in found if f.field.endswith("memory_gb")] == fields
