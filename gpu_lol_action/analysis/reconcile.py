@@ -276,7 +276,8 @@ def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bo
     if statement.is_counted and computed_gib > LARGEST_CARD_GIB:
         return True  # no card holds the sum, and the authors' did: the sum is wrong
     is_used = statement.weight >= WEIGHT_OF_CARD
-    furthest = FURTHEST_CARD_FROM_ROUGH if is_rough and is_used else FURTHEST_CARD
+    # Whoever says how many cards a run took, and takes as many, speaks of this run, however empty the sum leaves them.
+    furthest = FURTHEST_CARD_FROM_ROUGH if is_used and (is_rough or statement.is_counted) else FURTHEST_CARD
     # A smaller card that is only named somewhere disproves nothing.
     return (1 / FURTHEST if is_used else 1) <= factor <= furthest
 

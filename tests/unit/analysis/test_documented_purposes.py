@@ -6,7 +6,7 @@ import pytest
 
 from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.reconcile import headline, statements
+from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from tests.unit.analysis.conftest import Build
 
@@ -71,3 +71,16 @@ LABELED = "# Net\n## System requirements\nInference:\n* 1 GPU with ~16 GB VRAM\n
 def test_what_introduces_a_list_says_what_its_items_are_for(checkout: Build, text: str, fields: list[str]) -> None:
     found = documented.detect(checkout({"README.md": text}), None)
     assert [f.field for f in found if f.field.endswith("memory_gb")] == fields
+
+
+@pytest.mark.parametrize(("count", "required"), [(8, 46), (4, None)])
+def test_a_card_that_is_named_with_the_run_s_own_count_is_about_it_however_small_the_sum(
+    count: int, required: int | None
+) -> None:
+    findings = [
+        stated("documented.training.card", "A100-80GB", "README.md", 9),
+        stated("documented.gpu_count", "8", "README.md", 9),
+    ]
+    said = on_the_same_count(statements(findings, trains=True), findings, count)
+    agreed = reconcile(13.0, said, is_rough=False)
+    assert (agreed.required_gib if agreed is not None else None) == required
