@@ -28,6 +28,8 @@ _FILE_LOADERS = ("load", "load_file", "safe_open")
 _WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
 MAX_PATH = 300
 SHORTEST_CLASS = 3
+_FIRST_TEXT = regex(r"\(\s{0,20}[\"'](\w{3,40})")
+_LAST_WORD = regex(r"\w{3,40}$")
 # Two expressions, for each begins with plain letters: these are leapt to.
 _OWNED = (regex(r"models\.[\w.]+\s*[(\[]"), regex(r"timm\.[\w.]+\s*[(\[]"))
 NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
@@ -106,8 +108,19 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
             name = model_name(text)
             if name is not None:
                 found.append((name, call.last, call.line, call.keyword("subfolder") is not None))
-    found += [(name, call.last, call.line, False) for call in source.code.calls if (name := _of_own_class(call))]
+    # To ask for all calls of a program has it parsed: most name no class so.
+    if _may_name_its_class(source.text):
+        found += [(name, call.last, call.line, False) for call in source.code.calls if (name := _of_own_class(call))]
     return tuple(found)
+
+
+def _may_name_its_class(text: str) -> bool:
+    """Whether a call's first text begins like what is called: a look at the text, which begins at a sign and is quick."""
+    for found in _FIRST_TEXT.finditer(text):
+        called = _LAST_WORD.search(text, max(0, found.start() - 40), found.start())
+        if called is not None and found[1].lower().startswith(called[0].lower()):
+            return True
+    return False
 
 
 def _of_own_class(call: Call) -> str | None:
