@@ -41,7 +41,7 @@ SKIPPED_FOLDERS = frozenset({
 # Read, but never for the workload.
 _ASIDE_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests", "fixtures", "test_fixtures", "testdata", "test_data", "docs", "doc", ".github",
                             ".circleci", ".gitlab", "benchmark", "benchmarks", "build", "dist", ".claude", "site"})  # fmt: skip
-_ASIDE_FILES = regex(r"(?:tests|test_[^/]*|[^/]*_test|conftest|noxfile|setup_test[^/]*)\.py")
+_ASIDE_FILES = regex(r"(?:test_[^/]*|[^/]*_test|conftest|noxfile|setup_test[^/]*)\.py")
 _LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "pdm.lock", "pixi.lock",
                     "pipfile.lock", "conda-lock.yml", "tokenizer.json", "vocab.json", "package.json", "tsconfig.json"})  # fmt: skip
 _REQUIREMENTS = regex(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")

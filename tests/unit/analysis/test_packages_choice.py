@@ -302,9 +302,3 @@ def test_lists_of_examples_stay_out_of_a_project_that_setuptools_builds_without_
         "evals/suite/agent/requirements.txt": "torch\n",
     }
     assert found(checkout(files)) == ["openai"]
-
-
-def test_a_file_of_tests_asks_for_nothing(checkout: Build) -> None:
-    program = "import tiktoken\n" + RUN
-    assert found(checkout({"train.py": RUN, "tests.py": program})) == ["torch"]
-    assert found(checkout({"train.py": RUN, "test.py": program})) == ["tiktoken", "torch"]  # evaluates
