@@ -43,6 +43,8 @@ SAME_PACKAGE = {
     "tensorflow-gpu": "tensorflow",
     "tensorflow-cpu": "tensorflow",
     "pytorch-lightning": "lightning",
+    "monai-weekly": "monai",
+    "rdkit-pypi": "rdkit",
     "sklearn": "scikit-learn",
 }
 

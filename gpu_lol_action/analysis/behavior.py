@@ -59,7 +59,7 @@ _STARTING_WORDS = ("cli_main", "main", "trainer")
 _STARTS_TRAINING = regex(r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main")
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
-     "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain"}
+     "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain", "cuml"}
 )  # fmt: skip
 # What is fitted and learns nothing on a GPU: an index, a vectorizer, a scaler (``vector_index.fit(vectors, documents)``).
 _NO_NETWORK = regex(r"index|vectori[sz]er|tf_?idf|scaler|binari[sz]er|imputer|pca|kmeans|cluster|tokeni[sz]er|encoder$")

@@ -17,7 +17,7 @@ _PIP_NAMES = {
     "py-opencv": "opencv-python-headless", "libopencv": "", "faiss-gpu": "faiss-cpu", "tensorflow-gpu": "tensorflow",
     "tensorflow-base": "", "msgpack-python": "msgpack", "pytables": "tables", "ruamel_yaml": "ruamel.yaml",
     "matplotlib-base": "matplotlib", "seaborn-base": "seaborn", "scikit-learn-intelex": "scikit-learn-intelex",
-    "huggingface_hub": "huggingface-hub", "pyg": "torch-geometric", "pytorch-scatter": "torch-scatter",
+    "huggingface_hub": "huggingface-hub", "pyg": "torch-geometric", "pytorch-geometric": "torch-geometric", "pytorch-scatter": "torch-scatter",
     "pytorch-sparse": "torch-sparse", "pytorch-cluster": "torch-cluster", "pytorch-spline-conv": "torch-spline-conv",
     "dgl-cuda11.3": "dgl", "jupyter_core": "jupyter-core", "python-dateutil": "python-dateutil", "pil": "pillow",
     "tensorboard-plugin-wit": "", "tensorboard-data-server": "", "numpy-base": "", "blas": "", "torchtriton": "",

@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_deve
 from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.script_metadata import script_packages
 from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.analysis.workspace_projects import members_of, workspace_projects
 
@@ -46,7 +47,7 @@ def lists_of(checkout: Checkout) -> Lists:
     """Return what the lists of a checkout ask for, for the run that counts; markers that do not hold here are left out."""
     run = primary_run(checkout)
     folders = near_folders(run)
-    commands = counting_commands(checkout, run, has_list=_has_list(checkout))
+    commands = counting_commands(checkout, run, has_list=_has_list(checkout) or bool(script_packages(run)))
     found: list[Declared] = []
     options: list[Option] = []
     _requirements(checkout, _chosen(checkout, run, folders, commands), found, options)
@@ -64,8 +65,7 @@ def lists_of(checkout: Checkout) -> Lists:
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
     if all(item.is_optional for item in found):
         hosted, named = hosted_lists(checkout, folders)
-        found += rented_packages(checkout, run)
-        found += hosted
+        found += [*rented_packages(checkout, run), *script_packages(run), *hosted]
         _requirements(checkout, named, found, options)
     found += _left_over(checkout, {item.evidence.path for item in found})
     options += [

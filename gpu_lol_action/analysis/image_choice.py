@@ -91,12 +91,12 @@ def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tu
             if is_gpu
             else None
         )
-        if jax is not None and not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]|tpu", jax[1]):
+        if jax is not None and not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]", jax[1]):
             requirement, note = _with_cuda(jax[1].strip("[]"), jax[2].strip())  # noqa: PLW2901 - the same one, fitted
             notes += [note] if note else []
         if name == "jaxlib" and "jax" in names and not pinned(requirement[6:]):
             continue
-        if image.startswith("paddlepaddle/") and name == "paddlepaddle":
+        if image.startswith(("paddlepaddle/", "nvcr.io/nvidia/paddlepaddle")) and name == "paddlepaddle":
             continue  # the CPU build would replace the image's
         if image.startswith("nvcr.io/nvidia/mxnet") and name.startswith("mxnet"):
             continue
@@ -106,7 +106,8 @@ def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tu
 
 def _with_cuda(extras: str, version: str) -> tuple[str, str]:
     """Return JAX with its CUDA extra; the builds of before 0.4.30 are on an index of their own."""
-    extras = ",".join(part for part in extras.split(",") if part and "cuda" not in part)  # builds for CUDA 11 ended
+    # Builds for CUDA 11 ended, and a TPU's are of no use here.
+    extras = ",".join(part for part in extras.split(",") if part and "cuda" not in part and part != "tpu")
     specifier, _, marker = version.partition(";")
     exact = pinned(specifier.strip())
     tail = f"; {marker.strip()}" if marker else ""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.import_names import is_known, is_standard, package_of
+from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.project_files import is_development
@@ -30,8 +31,10 @@ _FAMILIES = (
     frozenset({"dm-tree", "optree"}), frozenset({"beautifulsoup4", "bs4"}), frozenset({"pycocotools", "pycocotools-windows"}),
     frozenset({"spconv", "spconv-cu120", "spconv-cu118", "spconv-cu117", "spconv-cu114", "spconv-cu113"}),
     frozenset({"sentence-transformers", "sentence-transformers[train]"}), frozenset({"pymupdf", "fitz"}),
+    *(frozenset({name, f"{name}-cu11", f"{name}-cu12", f"{name}-cu13"}) for name in ("cudf", "cuml", "cugraph", "rmm", "dask-cudf")),
     frozenset({"levenshtein", "python-levenshtein"}), frozenset({"box2d-py", "box2d"}), frozenset({"coqui-tts", "tts"}),
-    frozenset({"pytorch-ignite", "ignite"}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
+    frozenset({"pytorch-ignite", "ignite"}), frozenset({"monai", "monai-weekly"}), frozenset({"rdkit", "rdkit-pypi"}),
+    frozenset({"dgl", *(f"dgl-cu{cuda}" for cuda in ("100", "101", "102", "110", "111", "113", "116", "117"))}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
 )  # fmt: skip
 _LEAST_COMPLETE = 4
 """Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
@@ -86,6 +89,8 @@ def unknown_imports(checkout: Checkout, run: Run | None, declared: Mapping[str, 
         top = item.module.split(".")[0]
         if item.is_optional or not top or is_known(item.module) or is_local(checkout, source, item.module):
             continue
+        if without_outer(checkout, item.module) is not None:
+            continue  # the folder itself, by its place in a larger tree
         name = package_name(top)
         if name not in declared and not any(name in other.replace("-", "") or name in other for other in declared):
             found.setdefault(top, Evidence(source.path, item.line))

@@ -20,6 +20,7 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
     "tune": ("nproc_per_node",),
     "colossalai": ("nproc_per_node",),
     "lightning": ("devices",),
+    "fleetrun": ("nproc_per_node",),
 }
 # Flags of servers: the model is divided over so many GPUs.
 SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
@@ -48,7 +49,7 @@ _MANAGERS = frozenset({"conda", "mamba", "micromamba", "poetry", "uv", "pdm", "p
 _SHELLS = frozenset({"bash", "sh", "zsh", "source", ".", "sbatch", "qsub", "bsub"})
 _LAUNCH_MODULES = {
     "torch.distributed.launch": "torchrun", "torch.distributed.run": "torchrun", "accelerate.commands.launch": "accelerate",
-    "deepspeed.launcher.runner": "deepspeed", "colossalai.cli": "colossalai",
+    "deepspeed.launcher.runner": "deepspeed", "colossalai.cli": "colossalai", "paddle.distributed.launch": "fleetrun",
 }  # fmt: skip
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
                           "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
@@ -267,6 +268,8 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
             return max(1, count // machines) if tool in COUNTS_ALL_MACHINES else count
     if tool == "deepspeed" and (found := re.search(r":([\d,]+)$", options.get("include", ""))):
         return len(found[1].split(","))
+    if tool == "fleetrun" and (listed := visible_devices(options.get("gpus") or options.get("devices"))):
+        return listed  # Paddle's launcher lists cards by number
     if tool in SERVING_TOOLS or target.startswith(SERVERS):
         split = 1
         for flag in SPLIT_FLAGS:

@@ -74,7 +74,8 @@ _MEANT = {
     "sklearn": "scikit-learn", "pytorch": "torch", "pil": "pillow", "cv2": "opencv-python-headless", "yaml": "pyyaml",
     "skimage": "scikit-image", "dotenv": "python-dotenv", "opencv": "opencv-python-headless", "apex": "git+https://github.com/NVIDIA/apex.git",
     "tensorflow-gpu": "tensorflow", "beautifulsoup": "beautifulsoup4", "faiss": "faiss-cpu", "hydra": "hydra-core",
-    "crypto": "pycryptodome", "attr": "attrs",
+    "crypto": "pycryptodome", "attr": "attrs", "cudf": "cudf-cu12", "cuml": "cuml-cu12", "cugraph": "cugraph-cu12", "rmm": "rmm-cu12",
+    "dask-cudf": "dask-cudf-cu12",
 }  # fmt: skip
 _STUBS = frozenset({"sklearn", "apex"})
 

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_names import package_of
+from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 # The tool's command, and the name under which pip finds it.
@@ -44,13 +45,21 @@ def starting_packages(runs: Iterable[Run], known: AbstractSet[str], own: Abstrac
     return list(found.values())
 
 
+def _takes_modules(command: LaunchCommand) -> bool:
+    return command.tool == "python" or command.is_launcher
+
+
 def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
     if run.command is not None and run.command.tool in _TOOLS:
         yield _TOOLS[run.command.tool], f"`{run.command.tool}` starts the run and no list names it", run.evidence
-    if run.command is not None and run.script is None and run.command.tool == "python" and "." in run.command.target:
+    if run.command is not None and run.script is None and _takes_modules(run.command) and "." in run.command.target:
         package = None if run.command.target.endswith(".py") else package_of(run.command.target)
         if package is not None:
-            yield package, f"`python -m {run.command.target}` starts the run and no list names it", run.evidence
+            yield (
+                package,
+                f"`{run.command.tool} -m {run.command.target}` starts the run and no list names it",
+                run.evidence,
+            )
     for option, package in _OPTIONS.items():
         if option in run.options:
             yield package, f"`--{option}` is given and no list names it", run.evidence

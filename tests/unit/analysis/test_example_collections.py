@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_lol_action.analysis import packages
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number
@@ -164,3 +165,11 @@ def test_seconds_of_sound_are_those_that_the_command_cuts_to(checkout: Build) ->
     assert sizes[0] is not None
     assert sizes[1] is not None
     assert 4 * sizes[0].expected_gib < sizes[1].expected_gib
+
+
+def test_a_folder_that_is_called_by_its_outer_name_is_no_unknown_package(checkout: Build) -> None:
+    program = "from bandit.tools import loop\nfrom bandit.tools import data\nimport stranger\nimport torch\nnet.cuda()\nloss.backward()\n"
+    tree = checkout({"train.py": program, "tools/__init__.py": "", "tools/loop.py": "", "tools/data.py": ""})
+    said = [found.why for found in packages.detect(tree) if found.value == "imports"]
+    assert len(said) == 1
+    assert said[0].endswith("not installed: stranger (train.py:3)")

@@ -81,6 +81,9 @@ def test_magics_of_the_notebook_that_is_the_run(checkout: Build) -> None:
         ("from google.cloud import storage\nimport google.cloud.storage\n", ["google-cloud-storage", "torch"]),
         ("import datasets.loader\nimport models, datasets\n", ["torch"]),
         ("import nobody_knows_this\n", ["torch"]),
+        ("from torch.utils.tensorboard import SummaryWriter\n", ["tensorboard", "torch"]),
+        ("from torch.utils.data import DataLoader\n", ["torch"]),
+        ("try:\n  from torch.utils.tensorboard import SummaryWriter\nexcept ImportError:\n  pass\n", ["torch"]),
     ],
 )
 def test_imports_without_a_list(checkout: Build, program: str, requirements: list[str]) -> None:
@@ -185,6 +188,39 @@ def test_jax_gets_its_cuda_on_a_gpu(checkout: Build) -> None:
     program = "import jax\njax.value_and_grad(f)\nif __name__ == '__main__': pass\n"
     spec = analyze(checkout({"train.py": program, "requirements.txt": "jax>=0.4.30\njaxlib\nflax\njaxtyping\n"})).spec
     assert spec.dependencies.requirements == ("jax[cuda12]>=0.4.30", "flax", "jaxtyping")
+
+
+@pytest.mark.parametrize(
+    ("listed", "installed"),
+    [
+        ("jax[tpu]\n", "jax[cuda12]"),
+        ("jax[tpu,minimum-jaxlib]>=0.5\n", "jax[minimum-jaxlib,cuda12]>=0.5"),
+        ("jax[cuda13]\n", "jax[cuda13]"),
+    ],
+)
+def test_jax_of_a_tpu_is_no_use_on_a_gpu(checkout: Build, listed: str, installed: str) -> None:
+    program = "import jax\njax.value_and_grad(f)\nif __name__ == '__main__': pass\n"
+    spec = analyze(checkout({"train.py": program, "requirements.txt": listed})).spec
+    assert spec.dependencies.requirements == (installed,)
+
+
+@pytest.mark.parametrize(
+    ("listed", "program", "installed"),
+    [
+        ("monai-weekly[pillow]\n", "import monai\n", ["monai-weekly[pillow]"]),
+        ("rdkit-pypi\n", "from rdkit import Chem\n", ["rdkit-pypi"]),
+        ("cudf\ncuml==24.10.*\n", "import cudf, cuml\n", ["cudf-cu12", "cuml-cu12==24.10.*"]),
+        ("cudf-cu11\n", "import cudf, cuml\n", ["cudf-cu11", "cuml-cu12"]),
+        ("monai-generative\n", "import monai\n", ["monai-generative", "monai"]),
+    ],
+)
+def test_a_module_comes_from_one_package(checkout: Build, listed: str, program: str, installed: list[str]) -> None:
+    assert found(checkout({"train.py": program + RUN, "requirements.txt": "torch\n" + listed})) == ["torch", *installed]
+
+
+def test_clients_of_a_host_are_not_installed_on_the_machine(checkout: Build) -> None:
+    readme = "# Model\n```\npip install --upgrade truss\npip install einops\n```\n"
+    assert found(checkout({"train.py": RUN, "README.md": readme})) == ["einops", "torch"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,19 @@ def test_what_starts_the_run_is_installed(checkout, files, expected):
     assert expected <= set(requirements(checkout(files)))
 
 
+@pytest.mark.parametrize(
+    ("command", "added"),
+    [
+        ("accelerate launch -m axolotl.cli.train qlora.yml", {"accelerate", "axolotl"}),
+        ("deepspeed --module openrlhf.cli.train_sft --pretrain x", {"deepspeed", "openrlhf"}),
+        ("torchrun --nproc_per_node 2 -m nobody.knows --lr 1", set()),
+        ("accelerate launch train.py --lr 1", {"accelerate"}),
+    ],
+)
+def test_module_that_a_launcher_starts_is_installed(checkout, command, added):
+    assert set(requirements(checkout({"README.md": f"# Train\n```\n{command}\n```\n"}))) == added
+
+
 def test_listed_and_own_packages_are_not_added(checkout):
     files = {"requirements.txt": "ms-swift==3.1\n", "train.sh": "swift sft --model Qwen/Qwen2.5-7B-Instruct\n"}
     assert requirements(checkout(files)) == ["ms-swift==3.1"]

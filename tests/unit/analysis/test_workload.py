@@ -54,6 +54,7 @@ def notebook(code: str) -> str:
         ("import fairseq\nfrom fairseq_cli.train import cli_main\ndef main():\n    cli_main()", TRAINING),
         ("import jax\nfrom mine import get_trainer\ndef main():\n    trainer = get_trainer()\n    trainer(rng=r)", TRAINING),
         ("from nemo.collections import llm\ndef main():\n    llm.llama3_8b.pretrain_recipe(dir='/r')", TRAINING),
+        ("import cuml\ndef main():\n    forest = cuml.ensemble.RandomForestClassifier()\n    forest.fit(x, y)", TRAINING),
         ("import speechbrain as sb, sklearn.metrics\ndef main():\n    sounds_brain.fit(epochs, data)", TRAINING),
         ("import torch\nfrom mine.train import parse\ndef main():\n    parse()\n    m.cuda().load_state_dict(s)", INFERENCE),
         ("import torch\ndef main():\n    o = torch.optim.Adam([x], lr=1)\n    l.cuda().backward()\n    o.step()", INFERENCE),
