@@ -50,6 +50,10 @@ _OF_NEWS = regex(r"\b(?:change\s?log|release notes?|what'?s new|news|history)\b"
 _ELSEWHERE = regex(r"\s{0,6}[-*+]\s{1,4}\[[^\]]{0,300}\]\([^)\s]{0,500}\)[.\s]*$")
 # An item that begins with a link to a repository speaks of that one.
 _OF_ANOTHER = regex(r"\s{0,6}[-*+]\s[^\[\n]{0,20}\[[^\]\n]{1,80}\]\(https?://github\.com/[\w.-]{1,60}/[\w.-]{1,80}/?\)")
+# A command in a block of code: its words are arguments (`./prepare.sh 15 GPU`), but for the remark behind it.
+_COMMAND = regex(
+    r"\s{0,8}(?:[$%>]\s{1,4}\S|(?:[.~]{0,2}/[\w./-]{1,120}|[\w./-]{1,120}\.(?:sh|bash|py)|python3?|bash|sh|sbatch|srun)(?:\s|$))"
+)
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
 
@@ -84,6 +88,7 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
     # What introduces a list says what its items are for, whatever the section is called.
     headings = [label if purpose(label) else heading for heading, label in zip(headings_of(lines), labels, strict=True)]
     code = code_blocks(lines)
+    coded = {number for block in code for number in block}
     for numbers in paragraphs(lines):
         number, line = numbers.start, lines[numbers.start - 1]
         if "|" in line[:3] or len(line) >= MAX_LINE_CHARACTERS:
@@ -95,7 +100,9 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
         pointed = purpose(" ".join(lines[index - 1] for index in meant)[:MAX_LINE_CHARACTERS]) if meant else ""
         heading = pointed or headings[number - 1]
         if len(numbers) == 1:
-            found.extend(statements_of(line, heading, Evidence(source.path, number)))
+            stated = statements_of(line, heading, Evidence(source.path, number))
+            is_command = number in coded and _COMMAND.match(line) is not None
+            found.extend(_without_arguments(line, stated) if is_command else stated)
         else:
             found.extend(_of_paragraph(whole, heading, source.path, {n: lines[n - 1] for n in numbers}))
     for figure in table_figures(lines, headings):
@@ -107,6 +114,15 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
     for card in table_cards(lines):
         found.extend(_of_cell(card, headings[card.line - 1], Evidence(source.path, card.line)))
     return tuple(found)
+
+
+def _without_arguments(line: str, stated: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield what a command's line states without counts of no named card that only its arguments make."""
+    remark = line.partition(" #")[2]
+    for finding in stated:
+        is_bare = finding.field == "documented.gpu_count" and finding.confidence is Confidence.LOW
+        if not is_bare or str(gpu_number(remark)) == finding.value:
+            yield finding
 
 
 def _tells_how_much(finding: Finding) -> bool:

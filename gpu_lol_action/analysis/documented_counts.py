@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -17,6 +18,11 @@ from gpu_lol_action.domain.patterns import regex
 NEAR_LINES = 12
 MAX_ROWS = 40
 MOST_CARDS, USUAL_NODE = 16, 8  # of one machine
+# What one machine may have: another number is no number of cards, or one of several machines.
+_OF_MACHINES = frozenset({*range(1, 9), 10, 12, MOST_CARDS})
+# "If you have 16 GPUs": what could be.
+_CONDITION = regex(r"\b(?:if|in case|suppos(?:e|ing)|assum(?:e|ing)|imagine|would)\b|如果|假如|假设", re.IGNORECASE)
+_SENTENCE_END = regex(r"[.;!?]\s|。")
 _README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
 # What was done, not what could be: "were trained with", "Training was done on".
 _TRAINED = regex(
@@ -40,22 +46,27 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
 
     ``is_free``: nothing but the documentation says how many, so a statement elsewhere on training counts too.
     """
-    statements = [_per_machine(f) for f in documented.detect(checkout, run) if f.field == "documented.gpu_count"]
-    statements = [f for f in statements if int(f.value) <= MOST_CARDS]
-    said = run.command.said if run.command is not None else run.evidence
-    near = [f for f in statements if _is_near(checkout, f.evidence, said)]
-    found = next(iter(near), None)
-    if found is None and is_free:
-        # Other documents speak of other programs, where one names this run.
-        own = [
-            f
-            for f in statements
-            if run.command is None or not run.command.is_documented or f.evidence.path == said.path
-        ]
-        found = _said_most([f for f in own if _speaks_of_training(checkout, f.evidence)])
+    stated = [f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count"]
+    certain = [f for f in stated if not _is_conditional(checkout, f)]
+    found = _chosen(checkout, run, certain, is_free=is_free)
+    if found is None and len(certain) < len(stated):
+        found = _chosen(checkout, run, stated, is_free=is_free)
     if found is None:
         return None
     return Finding("hardware.gpu_count", found.value, found.why, Confidence.LOW, found.evidence)
+
+
+def _chosen(checkout: Checkout, run: Run, stated: list[Finding], *, is_free: bool) -> Finding | None:
+    """Return the statement that stands beside the run's command, else, where ``is_free``, the one on training that is said most."""
+    statements = [each for f in stated if int((each := _per_machine(f)).value) in _OF_MACHINES]
+    said = run.command.said if run.command is not None else run.evidence
+    near = next((f for f in statements if _is_near(checkout, f.evidence, said)), None)
+    if near is not None or not is_free:
+        return near
+    # Other documents speak of other programs, where one names this run.
+    is_any = run.command is None or not run.command.is_documented
+    own = [f for f in statements if is_any or f.evidence.path == said.path]
+    return _said_most([f for f in own if _speaks_of_training(checkout, f.evidence)])
 
 
 def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
@@ -67,9 +78,23 @@ def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
         if not is_counted or not is_own or int(found.value) < 2:
             continue
         line, each = _line(checkout, found.evidence), _per_machine(found)
-        if _TRAINED.search(line) and not _BEGINS_TO_INFER.match(line) and int(each.value) <= MOST_CARDS:
+        is_done = _TRAINED.search(line) is not None and not _BEGINS_TO_INFER.match(line)
+        if is_done and int(each.value) in _OF_MACHINES and not _is_conditional(checkout, found):
             return Finding("hardware.gpu_count", each.value, each.why, Confidence.LOW, each.evidence)
     return None
+
+
+def _is_conditional(checkout: Checkout, statement: Finding) -> bool:
+    """Whether a sentence names the number only for a case that may be: "If you have 16 GPUs"."""
+    line = _line(checkout, statement.evidence)
+    if not _CONDITION.search(line):
+        return False
+    naming = [sentence for sentence in _SENTENCE_END.split(line) if _names(sentence, statement.value)]
+    return bool(naming) and all(map(_CONDITION.search, naming))
+
+
+def _names(sentence: str, count: str) -> bool:
+    return str(gpu_number(sentence)) == count or any(str(card.count) == count for card in card_phrases(sentence))
 
 
 def _per_machine(statement: Finding) -> Finding:

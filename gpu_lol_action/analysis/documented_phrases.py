@@ -16,8 +16,10 @@ _CARD = (r"(?:NVIDIA[\s-]+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H8
          r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:[\s(-]{0,3}(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:(?:GPUs?|graphics\s+cards?|cards?)\s+with\s+\*{0,2}|with\s+(?=\d{2,3}\s?GB\s+(?:of\s+)?(?:memory|VRAM)))?(\d{2,3})\s?GB?\b)?"
 _NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|dual|pair\s+of"
+# "1~2 V100", "one to four GPUs": of a range the smaller number is what a run needs.
+_UP_TO = r"(?:\s?[~\uff5e]\s?|[-–—]|\s(?:to|or)\s|\s?[至到或]\s?)"
 _COUNTED = regex(
-    rf"(?<![A-Za-z0-9_.])({_NUMBER}|a)\s?(?:[x×*张块卡]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = regex(
@@ -27,7 +29,7 @@ _BARE = regex(rf"(?:(?<![\w.])(\d{{2,3}})\s?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}\b(?
 NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
 """A card's name right before something else."""
 _GPUS = regex(
-    rf"(?<![\w.])(?<![a-z]-)({_NUMBER})(?:\s?[x×]\s?\d{{2,3}}\s?GB)?(?:\s+(?:(?-i:[A-Z])\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    rf"(?<![\w.])(?<![a-z]-)((?:{_NUMBER})(?:{_UP_TO}(?:{_NUMBER}))?)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?(?:\s+(?:(?-i:[A-Z])\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
 _NODES = regex(
@@ -38,9 +40,13 @@ _GPUS_OF_SIZE = regex(
     rf"\b(?:VRAM|GPU[- ]memory|显存)\b[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b", re.IGNORECASE
 )
 # "8卡", "单卡训练", "4张显卡", "两块GPU"
-_GPUS_IN_CHINESE = regex(r"(?<![A-Za-z0-9_.])(\d{1,2}|[单双两四八])\s?(?:[张块]\s?(?:显卡|GPU)|卡)")
+_IN_CHINESE = r"(?:\d{1,2}|[一单双两四八])"
+_GPUS_IN_CHINESE = regex(
+    rf"(?<![A-Za-z0-9_.第每另同])({_IN_CHINESE}(?:{_UP_TO}{_IN_CHINESE})?)\s?(?:[张块]\s?(?:显卡|GPU)|卡(?!片))"
+)
+_RANGE = regex(rf"({_NUMBER}|{_IN_CHINESE}){_UP_TO}({_NUMBER}|{_IN_CHINESE})", re.IGNORECASE)
 _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-          "ten": 10, "sixteen": 16, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
+          "ten": 10, "sixteen": 16, "一": 1, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
 _USED = regex(
     r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|tested|recommend\w*|requir\w*|need\w*|"
     r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch)\b",
@@ -155,9 +161,11 @@ def gpus_of_size(line: str) -> int | None:
 
 
 def count_of(word: str | None) -> int | None:
-    """Return a number from 1 to 64 written as digits or as a word."""
+    """Return a number from 1 to 64 written as digits or as a word; of a range the smaller one."""
     if not word:
         return None
+    if (ends := _RANGE.fullmatch(word)) is not None:
+        return min((number for end in ends.groups() if (number := count_of(end))), default=None)
     number = _WORDS.get(" ".join(word.lower().split())) or (int(word) if word.isdigit() else 0)
     return number if 1 <= number <= 64 else None
 

@@ -14,7 +14,13 @@ from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
-from gpu_lol_action.analysis.listed_cards import LISTS, listed_by_command, listed_in_configuration, listed_in_text
+from gpu_lol_action.analysis.listed_cards import (
+    LISTS,
+    is_listed,
+    listed_by_command,
+    listed_in_configuration,
+    listed_in_text,
+)
 from gpu_lol_action.analysis.model_parallel import cut_over, machines_for, whole_layout
 from gpu_lol_action.analysis.noted_counts import noted_count, remarked_count
 from gpu_lol_action.analysis.parallel_layout import called_layout, laid_out
@@ -131,6 +137,7 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
         or number.confidence is Confidence.LOW
         or _is_of_helper(run, number.evidence)
         or _is_one_of_two(run, number)
+        or is_listed(checkout, number)
     ):
         return []
     count = as_number(number.text) or 1

@@ -29,7 +29,7 @@ def hydra_named(checkout: Checkout, options: Mapping[str, str], script: Source |
         near = script.folder if script is not None else ""
         places = (f"{near}/{folder}", folder)  # seen from the program, else from where it is started
         found = next((s for place in places if (s := checkout.find(plain_path(f"{place}/{file}"))) is not None), None)
-        found = found or checkout.find_named(f"{folder}/{file}")
+        found = found or _in_folder(checkout, plain_path(folder), file)
     elif script is not None and script.mentions("hydra"):
         beside = (f"{source.folder}/{file}".lstrip("/") for source in own_configs(checkout, script))
         found = next((s for path in beside if (s := checkout.find(path)) is not None), None) or checkout.find_named(
@@ -38,3 +38,10 @@ def hydra_named(checkout: Checkout, options: Mapping[str, str], script: Source |
     else:
         found = None
     return [found] if found is not None else []
+
+
+def _in_folder(checkout: Checkout, folder: str, file: str) -> Source | None:
+    """Return the file of a folder that is named from outside the checkout (``/work/us/conf/train``); none where only its name is alike."""
+    found = checkout.find_named(f"{folder}/{file}")
+    tail = plain_path(f"{folder.rpartition('/')[2]}/{file}")
+    return found if found is not None and f"/{found.path}".endswith(f"/{tail}") else None

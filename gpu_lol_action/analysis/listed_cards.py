@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configured_lists import listed_numbers
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_configs import run_configs
-from gpu_lol_action.analysis.settings import scope_of
+from gpu_lol_action.analysis.settings import Found, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -64,11 +66,29 @@ def listed_in_configuration(checkout: Checkout, run: Run) -> list[Finding]:
         lists = listed_numbers([source])
         for key in LISTS:
             numbers = json.loads(lists.get(key, "[]"))
-            if 1 < len(numbers) <= MOST_CARDS and numbers == list(range(len(numbers))):
+            if 1 < len(numbers) <= MOST_CARDS and _are_cards(numbers):
                 return [
                     Finding(FIELD, str(len(numbers)), f"`{key}` lists them", Confidence.MEDIUM, Evidence(source.path))
                 ]
     return []
+
+
+def _are_cards(numbers: list[Any]) -> bool:
+    """Whether numbers follow each other as those of cards do (4, 5, 6, 7): what doubles (1, 2, 4, 8) are amounts to try."""
+    first = numbers[0]
+    return isinstance(first, int) and 0 <= first < MOST_CARDS and numbers == list(range(first, first + len(numbers)))
+
+
+def is_listed(checkout: Checkout, found: Found) -> bool:
+    """Whether a number is one of a list (``devices: [2]``): it is then a card's, not how many."""
+    source = checkout.find(found.evidence.path)
+    if source is None:
+        return False
+    key = found.setting.key
+    if source.form in {Form.YAML, Form.JSON}:
+        return key in listed_numbers([source])
+    line = next(iter(source.text.split("\n")[(found.evidence.line or 1) - 1 :]), "")[:1000]
+    return re.search(rf"\b{re.escape(key)}['\"]?\s{{0,4}}[:=]\s{{0,4}}[\[(]", line) is not None
 
 
 def listed_in_text(checkout: Checkout, run: Run) -> list[Finding]:

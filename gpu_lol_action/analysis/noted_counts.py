@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from gpu_lol_action.analysis.behavior import Behavior
@@ -11,17 +12,23 @@ from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_configs import run_configs
-from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
+from gpu_lol_action.analysis.settings import Found, as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 FIELD = "hardware.gpu_count"
 USUAL_NODE, MOST_CARDS = 8, 64
 MAX_LINES, MAX_LINE_CHARACTERS = 400, 300
+MAX_STATEMENT_LINES, MAX_BATCHES, MAX_SAMPLES = 60, 20, 4096
 _REMARK = regex(r"(?:^|\s)#\s?(.{4,200})$")
-# "1 GPU per process", "for each of the 2 GPUs of a node", "on more than one GPU": how the work is laid out, not on what.
+_SCALED, _EVALUATES = regex(r"auto_scale_lr\b"), regex(r"(?:\w{1,40}[._])?(?:val|test|eval)", re.IGNORECASE)
+_ASSIGNS = regex(r"[A-Za-z_]\w{0,80}\s{0,4}=")
+# "1 GPU per process", "for each of the 2 GPUs of a node", "on more than one GPU": how the work is laid out, not on what; nor is it
+# what was evaluated or failed.
 _NOT_A_WORLD = regex(
-    r"\bper\b|\beach\b|more than|fewer|less than|\bif\b|multi|single or|\bor\b|memory|out of", re.IGNORECASE
+    r"\bper\b|\beach\b|more than|fewer|less than|\bif\b|multi|single or|\bor\b|memory|out of|\bOOM\b|fail|crash|\bnot\b|n't\b|"
+    r"debug|evaluat|\beval\b|\btest|infer|\be\.?g\.|example",
+    re.IGNORECASE,
 )
 
 
@@ -59,12 +66,29 @@ def _of_scaled_rate(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the cards for which OpenMMLab's configuration chose its rate: the batch of all by that of one."""
     scope = scope_of(checkout, run)
     base = look_up_number(scope, ("base_batch_size",), 2, 65_536)
-    each = look_up_number(scope, ("samples_per_gpu", "batch_size"), 1, 4096)
-    if base is None or each is None or not base.confidence is each.confidence is Confidence.HIGH:
+    # Elsewhere the word is what a rate is measured by, whatever the run's own batch.
+    if base is None or base.confidence is not Confidence.HIGH or not _stands_under(checkout, base, _SCALED):
         return []
-    whole, part = as_number(base.text) or 0, as_number(each.text) or 1
+    batches = itertools.islice(scope.under(("samples_per_gpu", "batch_size")), MAX_BATCHES)
+    each = next((found for found in batches if not _stands_under(checkout, found, _EVALUATES)), None)
+    if each is None or each.confidence is not Confidence.HIGH:
+        return []
+    whole, part = as_number(base.text) or 0, as_number(each.text) or 0
+    if not 0 < part <= MAX_SAMPLES:
+        return []
     why = f"`base_batch_size` is {whole}, and a card takes {part}"
     return _counted(whole // part, why, base.evidence) if whole % part == 0 else []
+
+
+def _stands_under(checkout: Checkout, found: Found, name: re.Pattern[str]) -> bool:
+    """Whether a setting stands in a section of such a name: in a program that is what the statement around it assigns."""
+    if name.match(found.setting.path):
+        return True
+    source = checkout.find(found.evidence.path)
+    if source is None or source.form is not Form.PYTHON or found.evidence.line is None:
+        return False
+    above = source.text.split("\n")[max(0, found.evidence.line - MAX_STATEMENT_LINES) : found.evidence.line]
+    return name.match(next((line for line in reversed(above) if _ASSIGNS.match(line)), "")) is not None
 
 
 def _counted(count: int, why: str, where: Evidence) -> list[Finding]:

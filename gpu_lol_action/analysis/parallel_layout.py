@@ -42,12 +42,18 @@ def called_layout(checkout: Checkout, run: Run) -> list[Finding]:
         for call in code.calls_named(_STRATEGY, _MESH) if code is not None else ():
             sides = _sides(call)
             count = math.prod(sides)
-            if sides and 1 < count <= USUAL_NODE:
+            if sides and 1 < count <= USUAL_NODE and not _is_on_cores(call):
                 why = f"`{call.last}` lays out {' times '.join(map(str, sides))} cards"
                 return [
                     Finding("hardware.gpu_count", str(count), why, Confidence.MEDIUM, Evidence(source.path, call.line))
                 ]
     return []
+
+
+def _is_on_cores(call: Call) -> bool:
+    """Whether a mesh is one of processors: ``init_device_mesh("cpu", (2, 2))``."""
+    device = call.keyword("device_type") or next(iter(call.arguments), None)
+    return call.last == _MESH and device is not None and device.text == "cpu"
 
 
 def _sides(call: Call) -> tuple[int, ...]:

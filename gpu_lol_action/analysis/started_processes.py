@@ -16,7 +16,11 @@ FIELD = "hardware.gpu_count"
 MOST_CARDS = 16
 # What starts processes, and where their number stands: the argument's name, and its place.
 _STARTERS = {"spawn": ("nprocs", 2), "notebook_launcher": ("num_processes", 2)}
+# The argument's place counts only where the name is PyTorch's: others spawn programs, with seconds to wait for them.
+_OF_TORCH = regex(r"(?:torch\.)?(?:multiprocessing|x?mp)\.spawn|spawn|(?:\w{1,40}\.){0,3}notebook_launcher")
 _STRATEGIES = ("MirroredStrategy", "MultiWorkerMirroredStrategy")
+# Processes of a program that names neither are workers on cores (actors, loaders).
+_OF_CARDS = ("cuda", "nccl", "gpu", "accelerate")
 _CARD = regex(r"gpu:(\d{1,2})\b", re.IGNORECASE)
 
 
@@ -27,15 +31,23 @@ def started_processes(checkout: Checkout, run: Run) -> list[Finding]:
     for source in import_closure(checkout, run.script):
         for call in source.code.calls_named(*_STARTERS, *_STRATEGIES) if source.code else ():
             count = _mirrored(call) if call.last in _STRATEGIES else _started(source, call, run)
+            if call.last not in _STRATEGIES and _is_on_cores(source):
+                continue
             if 1 < count <= MOST_CARDS:
                 why = f"`{call.last}` takes {count} cards"
                 return [Finding(FIELD, str(count), why, Confidence.MEDIUM, Evidence(source.path, call.line))]
     return []
 
 
+def _is_on_cores(source: Source) -> bool:
+    """Whether a program's processes take no card each: it names none, or they speak over Gloo alone."""
+    return not any(map(source.mentions, _OF_CARDS)) or (source.mentions("gloo") and not source.mentions("nccl"))
+
+
 def _started(source: Source, call: Call, run: Run) -> int:
     name, place = _STARTERS[call.last]
-    value = call.keyword(name) or (call.arguments[place] if len(call.arguments) > place else None)
+    is_placed = len(call.arguments) > place and _OF_TORCH.fullmatch(call.name) is not None
+    value = call.keyword(name) or (call.arguments[place] if is_placed else None)
     if value is None or source.code is None:
         return 0
     said = run.options.get(value.reference or "") or source.code.resolve(value, call.owner)

@@ -18,7 +18,6 @@ _MARKS = (
 )
 _ANY_MARK = tuple(mark for mark, _ in _MARKS)
 _FENCE = regex(r"\s*(?:`{3,}[^`]*$|~~~)")
-_LANGUAGE = regex(r"[`~]{3,20}\s?[A-Za-z][\w+#-]{0,30}")
 _DEFINED = tuple(regex(rf"{word}(?<!\w{word})[\s\\]+(\w+)") for word in ("class", "def"))
 _DEFINED_BYTES = tuple(re.compile(pattern.pattern.encode()) for pattern in _DEFINED)
 
@@ -47,10 +46,10 @@ def text_of(content: bytes) -> str:
 def is_fence(line: str, *, is_code: bool = False) -> bool:
     """Whether a line of a document opens or, in code, ends a block of code: between marks on one line (```` ```pip install x``` ````) are but words.
 
-    What names a language ends nothing (CommonMark): where an author forgot to end a block, the next one's first line is its text.
+    What goes on behind its marks ends nothing (CommonMark): where an author forgot to end a block, the next one's first line is its text.
     """
     found = _FENCE.match(line)
-    return found is not None and not (is_code and _LANGUAGE.fullmatch(line.strip()))
+    return found is not None and not (is_code and line.strip().strip("`~"))
 
 
 def without_remarks(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:

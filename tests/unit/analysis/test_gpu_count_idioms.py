@@ -8,7 +8,7 @@ import pytest
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.gpu_count import detect
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.runs import all_runs, primary_run
 from gpu_lol_action.analysis.texts import is_fence
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -90,3 +90,100 @@ def test_a_fence_with_a_language_ends_no_block() -> None:
     assert is_fence("```bash")
     assert not is_fence("```bash", is_code=True)
     assert is_fence("```", is_code=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "ends"),
+    [("```", True), ("  ```  ", True), ("~~~", True), ("````", True), ("```python", False), ("``` sh", False),
+     ("```{r, echo=FALSE}", False), ("```python title='a b'", False), ("~~~yaml", False), ("```pip install x```", False), ("text", False)],
+)  # fmt: skip
+def test_only_bare_marks_end_a_block(line: str, ends: bool) -> None:
+    assert is_fence(line, is_code=True) is ends
+
+
+def test_a_block_that_nobody_ended_leaves_the_page_as_it_is(checkout: Build) -> None:
+    page = (
+        "# Install\n```bash\npip install torch\n\n```bash\ncd here\n```\n\n# Training\nWe trained on 4 V100 GPUs.\n\n"
+    )
+    assert counted(checkout({"train.py": SPREAD, "README.md": page + PLAIN})) == "4"
+
+
+INFER_DIVIDED = "import torch\nif __name__ == '__main__':\n    fully_shard(model.cuda())\n    model.generate(x)\n"
+TRAIN_DIVIDED = TRAIN + "    fully_shard(model)\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "commands", "count"),
+    [
+        # What infers fits on one card where it is started plainly; what trains is divided as its other command says.
+        (INFER_DIVIDED, "python run.py --task a\ntorchrun --nproc_per_node=8 run.py --task a", None),
+        (TRAIN_DIVIDED, "python run.py --x\ntorchrun --nproc_per_node=8 run.py", "8"),
+        (TRAIN_DIVIDED, "python run.py --x\ntorchrun --nproc_per_node=8 other.py", None),
+        (TRAIN, "python run.py --x\ntorchrun --nproc_per_node=8 other.py", None),
+    ],
+)
+def test_another_commands_count_is_for_what_trains(
+    checkout: Build, program: str, commands: str, count: str | None
+) -> None:
+    tree = checkout({"run.py": program, "other.py": TRAIN, "README.md": shell(commands)})
+    plain = next(r for r in all_runs(tree) if r.command is not None and "torchrun" not in r.command.text)
+    assert next((f.value for f in detect(tree, plain) if f.field == "hardware.gpu_count"), None) == count
+
+
+ACCELERATE = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nmachine_rank: 0\nnum_machines: {}\nnum_processes: {}\n"
+ACCELERATED = TRAIN + "    Accelerator().prepare(model)\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "count"),
+    [
+        ("accelerate.yaml", ACCELERATE.format(1, 4), "4"),
+        ("work/a.yaml", ACCELERATE.format(1, 4), "4"),
+        ("work/train/a.yaml", ACCELERATE.format(1, 4), "4"),
+        ("work/train/configs/accelerate/a.yaml", ACCELERATE.format(1, 4), "4"),
+        ("configs/a.yaml", ACCELERATE.format(1, 4), "4"),
+        ("a.yaml", ACCELERATE.format(2, 16), "8"),
+        # Another part of the tree, below the program, one process, another tool's file.
+        ("other/a.yaml", ACCELERATE.format(1, 4), None),
+        ("other/configs/a.yaml", ACCELERATE.format(1, 4), None),
+        ("work/training/a.yaml", ACCELERATE.format(1, 4), None),
+        ("work/train/sub/a.yaml", ACCELERATE.format(1, 4), None),
+        ("a.yaml", ACCELERATE.format(1, 1), None),
+        ("a.yaml", "num_processes: 4\n", None),
+    ],
+)
+def test_a_launchers_configuration_counts_beside_its_program(
+    checkout: Build, path: str, text: str, count: str | None
+) -> None:
+    files = {"work/train/train.py": ACCELERATED, path: text}
+    assert counted(checkout({**files, "README.md": shell("torchrun --nproc_per_node=$N work/train/train.py")})) == count
+
+
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        # A model divided over one card may be repeated over any number.
+        ({"c.yaml": "tensor_parallel_size: 1\n"}, None),
+        ({"c.yaml": "tensor_parallel_size: 4\n"}, "4"),
+        ({"c.yaml": "world_size: 8\n"}, "8"),
+        ({"c.yaml": "distributed_world_size: 64\n"}, "8"),
+        ({"c.yaml": "world_size: 1\n"}, None),
+        ({"c.yaml": "num_devices: 4\n"}, "4"),
+    ],
+)
+def test_a_configuration_counts(checkout: Build, files: dict[str, str], count: str | None) -> None:
+    tree = checkout({"train.py": TRAIN, "README.md": shell("python train.py --config c.yaml"), **files})
+    assert counted(tree) == count
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        # Set in one branch, asked for in another.
+        ("    n_gpu = 1 if x else torch.cuda.device_count()\n    n_gpu = 1\n", None),
+        ("    n_gpu = 1\n", "1"),
+        ("    parser.add_argument('--n_gpu', default=1)\n    torch.cuda.device_count()\n", "1"),
+    ],
+)
+def test_a_one_that_a_program_sets_beside_asking_is_no_count(checkout: Build, lines: str, count: str | None) -> None:
+    assert counted(checkout({"train.py": TRAIN + lines, "README.md": PLAIN})) == count
