@@ -22,6 +22,10 @@ MOST_CARDS, USUAL_NODE = 16, 8  # of one machine
 _OF_MACHINES = frozenset({*range(1, 9), 10, 12, MOST_CARDS})
 # "If you have 16 GPUs": what could be.
 _CONDITION = regex(r"\b(?:if|in case|suppos(?:e|ing)|assum(?:e|ing)|imagine|would)\b|如果|假如|假设", re.IGNORECASE)
+# "single-gpu training is not supported": what cannot be is no count of what is.
+_DENIED = regex(
+    r"\bnot (?:be )?(?:supported|possible|recommended|work\w*|tested)\b|\bunsupported\b|不支持", re.IGNORECASE
+)
 _SENTENCE_END = regex(r"[.;!?]\s|。")
 _README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
 # What was done, not what could be: "were trained with", "Training was done on".
@@ -47,7 +51,8 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
     ``is_free``: nothing but the documentation says how many, so a statement elsewhere on training counts too.
     """
     stated = [f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count"]
-    certain = [f for f in stated if not _is_conditional(checkout, f)]
+    stated = [f for f in stated if not _is_said_where(checkout, f, _DENIED)]
+    certain = [f for f in stated if not _is_said_where(checkout, f, _CONDITION)]
     found = _chosen(checkout, run, certain, is_free=is_free)
     if found is None and len(certain) < len(stated):
         found = _chosen(checkout, run, stated, is_free=is_free)
@@ -79,18 +84,18 @@ def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
             continue
         line, each = _line(checkout, found.evidence), _per_machine(found)
         is_done = _TRAINED.search(line) is not None and not _BEGINS_TO_INFER.match(line)
-        if is_done and int(each.value) in _OF_MACHINES and not _is_conditional(checkout, found):
+        if is_done and int(each.value) in _OF_MACHINES and not _is_said_where(checkout, found, _CONDITION):
             return Finding("hardware.gpu_count", each.value, each.why, Confidence.LOW, each.evidence)
     return None
 
 
-def _is_conditional(checkout: Checkout, statement: Finding) -> bool:
-    """Whether a sentence names the number only for a case that may be: "If you have 16 GPUs"."""
+def _is_said_where(checkout: Checkout, statement: Finding, words: re.Pattern[str]) -> bool:
+    """Whether each sentence that names the number has such words: "If you have 16 GPUs", "single-gpu training is not supported"."""
     line = _line(checkout, statement.evidence)
-    if not _CONDITION.search(line):
+    if not words.search(line):
         return False
     naming = [sentence for sentence in _SENTENCE_END.split(line) if _names(sentence, statement.value)]
-    return bool(naming) and all(map(_CONDITION.search, naming))
+    return bool(naming) and all(map(words.search, naming))
 
 
 def _names(sentence: str, count: str) -> bool:

@@ -57,7 +57,9 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
         own = [start.line for start in starts if start.path == source.path]
         section = {number for start in own for number in numbers & set(_section(source, start))}
         pointing = {number for number in numbers if any(line in _pointers(source).get(number, ()) for line in own)}
-        rows = numbers & {row.line for row in rows_meant(_figures(source), words)}
+        # In another document a number (a picture's side) may be of anything; there names count.
+        telling = words if own else frozenset(word for word in words if not word.replace(".", "").isdigit())
+        rows = numbers & {row.line for row in rows_meant(_figures(source), telling)}
         # Tables of other sections are about other runs where the run's own section has figures.
         rows = rows & section if section else rows
         if section == numbers and len(by_path) == 1:

@@ -136,6 +136,13 @@ def trained(text: str, program: str = SPREAD) -> dict[str, str]:
         ("如果使用4张显卡训练。\n\n训练使用2张V100。", "2"),
         ("If you train on 4 GPUs, lower the rate.", "4"),
         ("If in doubt, ask us. We train on 4 GPUs.\n\nLast year we trained on 2 GPUs.", "4"),
+        # What cannot be.
+        (
+            "Only multi-gpu training is there; 1-gpu training is not supported.\n\nTo train in an 8-gpu machine, run this.",
+            "8",
+        ),
+        ("Training on 2 GPUs is not supported.", None),
+        ("Training on 2 GPUs is supported; on TPUs it is not supported.", "2"),
         # Inference, and what begins with it.
         ("Test the trained model on 2 GPUs.", None),
         ("To evaluate the fine-tuned model: 2 GPUs.", None),

@@ -102,6 +102,15 @@ def test_the_row_whose_whole_name_the_command_says_comes_before_longer_names(che
     assert places(tree) == [(3, IN_ROW)]
 
 
+def test_a_number_alone_means_no_row_of_another_document(checkout: Build) -> None:
+    rows = "| Model | Side | VRAM |\n|---|---|---|\n| vit-h | 224 | 9 GB |\n| vit-l | 384 | 18 GB |\n"
+    run = "```\npython train.py --side 224\n```\n"
+    apart = checkout({"README.md": run, "README_other.md": rows, "train.py": TRAIN})
+    assert places(apart) == []
+    together = checkout({"README.md": f"# M\n{rows}\n## Run\n{run}", "train.py": TRAIN})
+    assert places(together) == [(4, IN_ROW)]
+
+
 def test_tables_of_other_sections_are_not_the_run_s(checkout: Build) -> None:
     own = TABLE.replace("18 GB", "22 GB").replace("net-7b", "small").replace("net-2b", "tiny").replace("lora", "any")
     tree = checkout({"README.md": f"# M\n## One\n{RUN}\n{own}\n## Two\n{TABLE}", "train.py": TRAIN})
