@@ -41,7 +41,7 @@ def hydra_named(checkout: Checkout, options: Mapping[str, str], script: Source |
 
 
 def _in_folder(checkout: Checkout, folder: str, file: str) -> Source | None:
-    """Return the file of a folder that is named from outside the checkout (``/work/us/conf/train``); none where only its name is alike."""
+    """Return the file of a folder that is named from outside the checkout (``/home/us/conf/train``); none where only its name is alike."""
     found = checkout.find_named(f"{folder}/{file}")
     tail = plain_path(f"{folder.rpartition('/')[2]}/{file}")
     return found if found is not None and f"/{found.path}".endswith(f"/{tail}") else None
