@@ -40,6 +40,6 @@ def _declared(source: Source) -> tuple[Declared, ...]:
     for text in named[:MAX_DECLARED] if isinstance(named, list) else ():
         requirement = clean_requirement(text) if isinstance(text, str) else None
         if requirement is not None:
-            place = next((n for n, line in enumerate(lines[start:], start + 1) if text in line), start + 1)
+            place = next((number for number, line in enumerate(block, start + 2) if text in line), start + 1)
             found.append(Declared(requirement, Evidence(source.path, place)))
     return tuple(found)

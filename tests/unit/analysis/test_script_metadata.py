@@ -22,6 +22,11 @@ def test_what_a_program_names_for_itself_is_its_list(checkout):
     assert found == {"trl[vllm]>=0.20": "train.py:6", "kernels": "train.py:7", "torch": "train.py:10"}
 
 
+def test_a_name_in_escapes_is_said_to_stand_in_the_block_and_not_in_the_code_below(checkout):
+    block = '# /// script\n# dependencies = ["\\u006bernels"]\n# ///\n'
+    assert named(checkout, {"train.py": block + TRAINS + "import kernels\n"})["kernels"] == "train.py:1"
+
+
 @pytest.mark.parametrize(
     "head",
     [
