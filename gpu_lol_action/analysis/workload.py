@@ -51,10 +51,14 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if need is not None and wish is None and (reason := _why_no_gpu(checkout, run)) is not None:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     if need is None:
-        why = "no file imports, and no dependency list names, a package that computes on a GPU"
+        why, where = (
+            "no file imports, and no dependency list names, a package that computes on a GPU",
+            _any_place(checkout),
+        )
         if run is None and (aside := further_runs(checkout)[:1]):
             why = f"only an extra needs a GPU, for `{aside[0].shown}`; what the README starts does without"
-        return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), _any_place(checkout))]
+            where = aside[0].evidence
+        return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), where)]
     if run is None and wish is not None:
         kind = "training" if rents_to_train(wish, checkout) else "inference"
         why = f"{wish.why}, and starts nothing of this checkout"

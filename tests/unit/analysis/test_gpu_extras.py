@@ -40,8 +40,9 @@ def test_what_only_an_extra_needs_is_not_rented(checkout: Build) -> None:
     assert analysis.proposed.meta.workload_type is WorkloadType.CPU_ONLY
     assert analysis.proposed.dependencies.requirements == ("docker", "tqdm")
     assert [profile.name for profile in analysis.profiles] == ["answer"]
-    said = next(f.why for f in analysis.findings if f.field == "workload")
-    assert said.startswith("only an extra needs a GPU")
+    said = next(f for f in analysis.findings if f.field == "workload")
+    assert said.why.startswith("only an extra needs a GPU")
+    assert str(said.evidence) == "judge/local/README.md:3"
 
 
 @pytest.mark.parametrize(
