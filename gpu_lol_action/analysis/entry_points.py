@@ -30,6 +30,7 @@ from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetche
 from gpu_lol_action.analysis.program_behavior import program_behavior
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
+from gpu_lol_action.analysis.shown_programs import is_shown, shown_behavior
 from gpu_lol_action.analysis.sky_tasks import quotes_task
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -63,6 +64,8 @@ class Run:
         if self.command is not None:
             target = self.command.target.rsplit("/", 1)[-1]
             return target if target.startswith(self.command.tool) else f"{self.command.tool} {target}"
+        if is_shown(self.script):
+            return f"the code in {self.evidence.path}"
         return self.script.path if self.script else self.evidence.path
 
 
@@ -130,7 +133,7 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
         return None
     is_entry = source.code.has_main or source in _console_programs(checkout) or source.name == "__main__.py"
     is_entry = is_entry or service_of(checkout, source) is not None
-    behavior, call = behavior_of(source.code)
+    behavior, call = shown_behavior(checkout, source) if is_shown(source) else behavior_of(source.code)
     if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
         behavior = program_behavior(checkout, source)
     if behavior is Behavior.NEITHER:

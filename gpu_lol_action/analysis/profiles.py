@@ -8,6 +8,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.memory_need import MemoryNeed
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.analysis import Profile
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.spec import EnvironmentSpec
@@ -41,6 +42,8 @@ def shown_command(run: Run) -> str:
     """Return what a person would type; the file where it is a notebook or a configuration."""
     if run.command is not None:
         return run.command.text
+    if is_shown(run.script):
+        return run.shown
     if run.script is not None:
         return run.script.path if run.script.form is Form.NOTEBOOK else f"python {run.script.path}"
     return run.evidence.path

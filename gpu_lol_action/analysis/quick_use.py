@@ -89,10 +89,8 @@ def shows_before_tuning(runs: Iterable[Run]) -> Run | None:
     repository trains from nothing is another matter: its README may open with the result.
     """
     told = list(runs)
-    shown = next((run for run in told if run.command is None and is_shown(run.script)), None)
-    if shown is None or shown.script is None or shown.behavior is not Behavior.INFERS:
-        return None
-    if "from_pretrained(" not in shown.script.text or not _PUBLISHED.search(shown.script.text):
+    shown = _shown_use(told)
+    if shown is None or shown.script is None:
         return None
     said = [run for run in told if run.command is not None and run.command.said.path == shown.script.path]
     lines = {run: run.command.said.line for run in said if run.command is not None and not is_beside(run)}
@@ -101,6 +99,26 @@ def shows_before_tuning(runs: Iterable[Run]) -> Run | None:
     trained = [run for run in lines if run.behavior is Behavior.TRAINS]
     is_tuning = all(run.script is not None and _TUNES.search(run.script.path) for run in trained)
     return shown if trained and is_tuning else None
+
+
+def shows_alone(runs: Iterable[Run]) -> Run | None:
+    """Return the README's own code where it runs published weights and what trains lies in folders with pages of their own; else None.
+
+    Asked where no document of the first level starts anything.
+    """
+    told = list(runs)
+    shown = _shown_use(told)
+    is_at_root = any(run.script is not None and run.script.depth == 0 for run in told if run is not shown)
+    return None if is_at_root else shown
+
+
+def _shown_use(runs: Iterable[Run]) -> Run | None:
+    """Return the README's own code where it runs published weights; None elsewhere."""
+    shown = next((run for run in runs if run.command is None and is_shown(run.script)), None)
+    if shown is None or shown.script is None or shown.behavior is not Behavior.INFERS:
+        return None
+    text = shown.script.text
+    return shown if "from_pretrained(" in text and _PUBLISHED.search(text) else None
 
 
 def _is_demo_beside_tuning(first: Run, told: Iterable[Run]) -> bool:

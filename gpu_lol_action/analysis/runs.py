@@ -31,7 +31,7 @@ from gpu_lol_action.analysis.entry_points import (
 from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_before_tuning
+from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant, submits
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
@@ -189,7 +189,8 @@ def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
     ranks = [replace(rank, is_beside=True) if rank.run in helpers else rank for rank in ranks]
     near = [rank for rank in ranks if rank.kind <= _DOCUMENT and not rank.is_beside]
     if not near:
-        return ranks
+        shown = shows_alone([rank.run for rank in ranks])
+        return [_as_opening(rank) if rank.run is shown else rank for rank in ranks]
     least = min(rank.level for rank in near)
     first = next(rank for rank in near if rank.level == least)
     limit = levels.of(first.run.script.path) if first.run.script else 0

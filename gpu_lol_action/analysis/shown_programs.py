@@ -6,21 +6,16 @@ a model is the run. It is read like any other program; its lines keep their numb
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.behavior import Behavior, behavior_of
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form, Role
-from gpu_lol_action.analysis.python_code import read_python
+from gpu_lol_action.analysis.python_code import Call, read_python
 from gpu_lol_action.analysis.texts import is_fence
-from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 MAX_BLOCKS = 12
-# `torch.randint(0, 20000, (2, 1024))`, `torch.randn(1, 3, 256, 256)`: what is drawn, then samples and at least one side more.
-_INPUT = regex(
-    r"torch\.randint\(\s*\d[\d_]*\s*,\s*\d[\d_]*\s*,\s*\(\s*(\d{1,4})\s*,|torch\.(?:randn|rand)\(\s*\(?\s*(\d{1,4})\s*,"
-)
 _FENCE = regex(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
@@ -39,26 +34,27 @@ def shown_program(checkout: Checkout) -> Source | None:
         kept = [index for each in (*before, block) for index in each]
         text = "\n".join(_bare(line) if index in set(kept) else "" for index, line in enumerate(lines))
         code = read_python(text)
-        if behavior_of(code)[0] is not Behavior.NEITHER:
-            return Source(readme.path, Form.PYTHON, Role.WORKLOAD, text, code, readme.effort)
+        program = Source(readme.path, Form.PYTHON, Role.WORKLOAD, text, code, readme.effort)
+        if shown_behavior(checkout, program)[0] is not Behavior.NEITHER:
+            return program
         before.append(block)
     return None
+
+
+@remembered
+def shown_behavior(checkout: Checkout, program: Source) -> tuple[Behavior, Call | None]:
+    """Return what a shown program does, and the call that says so; what it takes from the checkout's own package may use a GPU."""
+    if program.code is None:
+        return Behavior.NEITHER, None
+    uses_gpu = any(
+        source.code is not None and source.code.imported() & GPU_MODULES for source in import_closure(checkout, program)
+    )
+    return behavior_of(program.code, uses_gpu=uses_gpu)
 
 
 def is_shown(source: Source | None) -> bool:
     """Whether a program is one that a document shows, and no file of its own."""
     return source is not None and source.form is Form.PYTHON and source.name.startswith("readme.")
-
-
-def shown_batch(run: Run) -> Finding | None:
-    """Return the samples of the first input that a document makes up for the network that it shows (``torch.randn(4, 3, 256, 256)``)."""
-    script = run.script
-    found = _INPUT.search(script.text) if script is not None and is_shown(script) else None
-    if script is None or found is None:
-        return None
-    number = next(group for group in found.groups() if group)
-    where = Evidence(script.path, script.text.count("\n", 0, found.start()) + 1)
-    return Finding("training.batch_size", number, f"the input that is shown holds {number}", Confidence.HIGH, where)
 
 
 def _python_blocks(lines: list[str]) -> list[range]:

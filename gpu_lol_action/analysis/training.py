@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.rl_training import with_rl_words
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
-from gpu_lol_action.analysis.shown_programs import shown_batch
+from gpu_lol_action.analysis.shown_inputs import shown_batch
 from gpu_lol_action.analysis.training_length import answered_length, drawn_length, padding_of, prepared_length
 from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
 from gpu_lol_action.analysis.training_optimizer import freed_gradients_of, optimizer_of, rank_of

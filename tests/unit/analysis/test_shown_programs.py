@@ -7,6 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.profiles import shown_command
+from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.spec import WorkloadType
 from tests.unit.analysis.conftest import Build
@@ -57,7 +60,7 @@ def test_a_program_or_a_command_of_the_same_level_comes_before(checkout: Build, 
     analysis = analyze(checkout({"README.md": README, "requirements.txt": "torch\n", **files}))
     entry = best(analysis.findings, "entry_point")
     assert entry is not None
-    assert entry.value != "README.md"
+    assert entry.value != "the code in README.md"
 
 
 def test_an_example_of_a_library_that_needs_no_gpu_makes_it_need_none(checkout: Build) -> None:
@@ -96,3 +99,42 @@ def test_a_checkout_that_is_a_models_card_does_what_the_card_shows(
     checkout: Build, files: dict[str, str], kind: str
 ) -> None:
     assert analyze(checkout({"README.md": CARD, **files})).spec.meta.workload_type.value == kind
+
+
+FORECASTS = (
+    "# Foo\n```\npip install foo-forecasting\n```\n```python\nfrom foo import Pipeline\n\n"
+    'pipeline = Pipeline.from_pretrained("acme/foo-base", device_map="cuda")\nanswer = pipeline.predict(rows)\n```\n'
+)
+TRAINS = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
+LIBRARY = {"src/foo/__init__.py": "import torch\n\n\nclass Pipeline:\n    pass\n"}
+
+
+def test_what_a_readme_takes_from_the_package_beside_it_may_use_a_gpu(checkout: Build) -> None:
+    found = checkout({"README.md": FORECASTS, **LIBRARY})
+    run = primary_run(found)
+
+    assert run is not None
+    assert (run.behavior, str(run.evidence), run.shown) == (Behavior.INFERS, "README.md:9", "the code in README.md")
+    assert shown_command(run) == "the code in README.md"
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        ({}, "the code in README.md"),
+        # Training has a page of its own, in its folder.
+        ({"scripts/README.md": "```\npython training/train.py\n```\n", "scripts/training/train.py": TRAINS}, "the code in README.md"),
+        # What lies at the root is not an extra of a library; nor is what the README itself starts first.
+        ({"train.py": TRAINS}, "train.py"),
+        ({"README.md": "```\npython tools/train.py\n```\n" + FORECASTS, "tools/train.py": TRAINS}, "python train.py"),
+    ],
+)  # fmt: skip
+def test_a_library_is_what_its_readme_shows_of_it(checkout: Build, files: Mapping[str, str], shown: str) -> None:
+    run = primary_run(checkout({"README.md": FORECASTS, **LIBRARY, **files}))
+
+    assert run is not None
+    assert run.shown == shown
+
+
+def test_a_package_that_computes_nothing_on_a_gpu_is_no_run(checkout: Build) -> None:
+    assert primary_run(checkout({"README.md": FORECASTS, "src/foo/__init__.py": "class Pipeline:\n    pass\n"})) is None
