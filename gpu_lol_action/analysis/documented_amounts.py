@@ -86,6 +86,8 @@ _MAIN_MEMORY = regex(
     r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
     re.IGNORECASE,
 )
+# An amount of this in a sentence that also tells a card's: "less than 128GB CPU memory and less than 12GB GPU memory".
+_OF_THE_MACHINE = regex(r"(?<!-)\b(?:CPU|system|host|main|disk)\b", re.IGNORECASE)
 _COMPARED_WORDS = regex(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
 _CARD_MEMORY = regex(
     r"VRAM|GPU[- ]memory|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|\bGPUs?\s+(?:with|having)\b|显存",
@@ -131,6 +133,8 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
             asks = is_listed or is_answer or pattern in _TELLING or bool(_ASKS.search(around))
+            if pattern in _PLAIN and _OF_THE_MACHINE.search(line[match.start(1) : match.end()][:40]):
+                continue
             if size > ONE_CARD and _OF_ALL_CARDS.search(line):
                 continue
             if pattern in _OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(line[: match.start()]):

@@ -28,8 +28,9 @@ from gpu_lol_action.analysis.launch_tools import (
     tool_of,
     without_runners,
 )
+from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
-from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
@@ -102,10 +103,8 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     """Return all commands: documentation first, each with what it leads into, then scripts, shallow files first."""
     found: list[LaunchCommand] = []
     seen: set[str] = set()
-    documents = [
-        s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if not s.path.startswith(("docs/", "doc/"))
-    ]
-    for source in _by_name(documents)[:MAX_DOCUMENTS]:
+    documents, linked = documents_and_linked_pages(checkout)
+    for source in [*_by_name(documents)[:MAX_DOCUMENTS], *linked]:
         for command in _of_source(checkout, source, seen):
             found.append(command)
             if len(found) >= MAX_COMMANDS:

@@ -88,7 +88,7 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "commands name models that a company hosts, and a document asks for its key"
     if (run is None or run.command is None) and is_collection_of_clients(checkout):
         return "most of the programs ask models that companies host, and hardly any computes something itself"
-    if run is None and _only_embeds(checkout):
+    if (run is None or run.behavior is Behavior.INFERS) and _only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
     # Of a program that is not here nobody can say that it stays on the CPU.
     is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS

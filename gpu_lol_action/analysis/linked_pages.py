@@ -1,0 +1,31 @@
+"""Pages of a documentation folder that the README sends a reader to: there it tells how to start what it is about.
+
+A folder ``docs`` holds a library's reference as a rule, whose commands are one use of many; of its pages only those count
+that the root's README links.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.domain.patterns import regex
+
+FOLDERS = ("docs/", "doc/")
+MAX_PAGES = 12
+MAX_CHARACTERS = 64 * 1024  # of a README in which links are looked for
+_LINK = regex(r"\]\((?:\./)?([\w./-]{1,200}\.(?:md|mdx|rst))(?:#[^)\s]{0,100})?\)")
+
+
+def documents_and_linked_pages(checkout: Checkout) -> tuple[list[Source], list[Source]]:
+    """Return the documents outside a documentation folder, and the pages inside it that the root's README links, in its order."""
+    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
+    outside = [source for source in documents if not source.path.startswith(FOLDERS)]
+    if len(outside) == len(documents):
+        return outside, []
+    readmes = [source for source in outside if source.depth == 0 and source.name.startswith("readme.")]
+    links = (link for readme in readmes[:1] for link in _LINK.findall(readme.text[:MAX_CHARACTERS]))
+    inside = {source.path: source for source in documents if source.path.startswith(FOLDERS)}
+    linked = dict.fromkeys(posixpath.normpath(link) for link in links)
+    return outside, [inside[path] for path in linked if path in inside][:MAX_PAGES]
