@@ -11,7 +11,9 @@ from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.patterns import regex
 
-TRAINING_TARGET = regex(r"(?:^|[/_.\s-])(?:train(?!ed)|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain(?!ed)|ppo|lora)", re.IGNORECASE)
+TRAINING_TARGET = regex(
+    r"(?:^|[/_.\s-])(?:train(?!ed)|fine[_-]?tun(?:e|ing)|sft|dpo|grpo|pretrain(?!ed)|ppo|lora)", re.IGNORECASE
+)
 # What BERT's example programs are called, in every library that took them over.
 _EXAMPLE_PROGRAM = regex(
     r"run_(?:tf_)?(?:classifier|squad|pre_?train(?!ed)(?:ing)?|glue|ner|mlm|clm|qa|swag|race|language_modeling)\w*\.py"

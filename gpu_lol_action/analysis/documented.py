@@ -221,6 +221,10 @@ _ON_THE_HOST = regex(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
 _ON_A_CARD = regex(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
 
 
+# "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.
+_ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
+
+
 def _field(name: str, use: str) -> str:
     return f"documented.{use}.{name}" if use else f"documented.{name}"
 
@@ -268,7 +272,7 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
             yield Finding("documented.gpu_count", str(card.count), why, Confidence.MEDIUM, where)
     sized = None if is_counted else gpus_of_size(line)
     count = None if is_counted else sized or gpu_number(line)
-    if count is not None:
+    if count is not None and not _ILLUSTRATED.search(line):
         yield Finding(
             "documented.gpu_count",
             str(count),

@@ -26,8 +26,6 @@ _CONDITION = regex(r"\b(?:if|in case|suppos(?:e|ing)|assum(?:e|ing)|imagine|woul
 _DENIED = regex(
     r"\bnot (?:be )?(?:supported|possible|recommended|work\w*|tested)\b|\bunsupported\b|不支持", re.IGNORECASE
 )
-# "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.
-_ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
 _SENTENCE_END = regex(r"[.;!?]\s|。")
 _README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
 # What was done, not what could be: "were trained with", "Training was done on".
@@ -53,7 +51,7 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
     ``is_free``: nothing but the documentation says how many, so a statement elsewhere on training counts too.
     """
     stated = [f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count"]
-    stated = [f for f in stated if not any(_is_said_where(checkout, f, words) for words in (_DENIED, _ILLUSTRATED))]
+    stated = [f for f in stated if not _is_said_where(checkout, f, _DENIED)]
     certain = [f for f in stated if not _is_said_where(checkout, f, _CONDITION)]
     found = _chosen(checkout, run, certain, is_free=is_free)
     if found is None and len(certain) < len(stated):

@@ -90,11 +90,25 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "most of the programs ask models that companies host, and hardly any computes something itself"
     if (run is None or run.behavior is Behavior.INFERS) and _only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
+    if run is None and _imports_none(checkout):
+        return "no program imports it, nor starts anything that would"
     # Of a program that is not here nobody can say that it stays on the CPU.
     is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
     if not is_away and not touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
+
+
+def _imports_none(checkout: Checkout) -> bool:
+    """Whether there are programs, none of which imports a library that computes on a GPU, and no command of a tool that does."""
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
+    if not programs or any(source.code.imported() & GPU_MODULES for source in programs if source.code is not None):
+        return False
+    # A framework computes embeddings with it, and asks for no import; what is compiled here asks for none either.
+    listed = {package_name(item.requirement) for item in declared_packages(checkout)} & GPU_PACKAGES
+    if listed & EMBEDDERS or native_need(checkout) is not None:
+        return False
+    return not any(command.is_tool or command.is_launcher for command in launch_commands(checkout))
 
 
 def _only_embeds(checkout: Checkout) -> bool:
@@ -106,7 +120,9 @@ def _only_embeds(checkout: Checkout) -> bool:
         if source.code is not None
         for module in source.code.imported() & GPU_MODULES
     }
-    if ((names & GPU_PACKAGES) | imported) - EMBEDDERS:
+    listed = names & GPU_PACKAGES
+    # What is imported and in no list is one of several ways to go, for those who install it.
+    if (listed or imported) - EMBEDDERS:
         return False
     return bool(names & CLIENT_PACKAGES) or has_client(checkout)
 

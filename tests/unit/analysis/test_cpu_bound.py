@@ -136,3 +136,43 @@ def test_two_libraries_are_called_lightning(checkout: Build) -> None:
     linear = "from lightning.impl.base import BaseEstimator\nfrom lightning import classification\n"
     assert workload(checkout({"explain.py": linear})) == "cpu-only"
     assert workload(checkout({"explain.py": "from lightning import Trainer\nTrainer().fit(model)\n"})) == "training"
+
+
+CLIENT = "import litellm\nfrom mine.retrieve import Retriever\nprint(litellm.completion(model='gpt-4o'))\n"
+RETRIEVER = (
+    "class Retriever:\n    def __init__(self, device='cuda'):\n        from sentence_transformers import SentenceTransformer\n"
+    "        self.model = SentenceTransformer('BAAI/bge-m3', device=device)\n        self.model.encode(['x'])\n"
+    "    def local(self, path):\n        from transformers import AutoModel\n        return AutoModel.from_pretrained(path).cuda().generate()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ("litellm\nsentence-transformers\n", "cpu-only"),
+        # Who installs transformers as well means to run something with it.
+        ("litellm\nsentence-transformers\ntransformers\n", "inference"),
+        ("sentence-transformers\n", "inference"),
+    ],
+)
+def test_embeddings_beside_a_hosted_model_that_a_command_asks_need_no_gpu(
+    checkout: Build, listed: str, expected: str
+) -> None:
+    client = CLIENT if "litellm" in listed else CLIENT.replace("litellm", "requests")
+    files = {"README.md": "# x\n\n```\npython main.py\n```\n", "main.py": client, "mine/retrieve.py": RETRIEVER}
+    assert workload(checkout({**files, "mine/__init__.py": "", "requirements.txt": listed})) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"app.py": "import streamlit as st\nfrom llama_index import agent\nst.write(agent)\n"}, "cpu-only"),
+        # A program that imports it computes something; so may what is started with it.
+        ({"app.py": "import clip\nclip.load('ViT-B/32')\n"}, "inference"),
+        ({"app.py": "import os\n", "README.md": "```\nvllm serve Qwen/Qwen2.5-7B\n```\n"}, "inference"),
+    ],
+)
+def test_a_library_that_is_listed_and_never_imported_needs_no_gpu(
+    checkout: Build, files: Mapping[str, str], expected: str
+) -> None:
+    assert workload(checkout({**files, "requirements.txt": "streamlit\nclip\n"})) == expected

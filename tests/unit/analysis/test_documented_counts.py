@@ -143,6 +143,9 @@ def trained(text: str, program: str = SPREAD) -> dict[str, str]:
         ),
         ("Training on 2 GPUs is not supported.", None),
         ("Training on 2 GPUs is supported; on TPUs it is not supported.", "2"),
+        # How the work is divided, whatever the number.
+        ("For example, training on 2 GPUs with a batch of 32, each GPU will see 16 samples.", None),
+        ("For example, to train on 2 GPUs run this.", "2"),
         # Inference, and what begins with it.
         ("Test the trained model on 2 GPUs.", None),
         ("To evaluate the fine-tuned model: 2 GPUs.", None),

@@ -193,3 +193,17 @@ def test_an_unknown_model_of_small_pictures_is_small(checkout: Build) -> None:
     small = analyze(checkout({"train.py": train.format(data="MNIST")}))
     assert small.spec.hardware.vram_required_gb == 8
     assert analyze(checkout({"train.py": train.format(data="ImageNet")})).spec.hardware.vram_required_gb != 8
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("run_pretrained_net.py", Behavior.INFERS),
+        ("run_pretraining.py", Behavior.TRAINS),
+        ("run_pretrain.py", Behavior.TRAINS),
+    ],
+)
+def test_what_runs_a_pretrained_network_trains_none(checkout: Build, name: str, expected: Behavior) -> None:
+    program = "from net import load\nif __name__ == '__main__':\n    load('weights')\n"
+    net = NET.replace("torch.load(path", "Net().load_state_dict(path").replace(", map_location='cuda')", ")")
+    assert behavior(checkout({name: program, "net.py": net})) is expected

@@ -1,0 +1,48 @@
+"""Pages of a documentation folder speak where the README sends a reader to them."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.linked_pages import MAX_PAGES, documents_and_linked_pages
+from gpu_lol_action.analysis.runs import primary_run
+from tests.unit.analysis.conftest import Build
+
+TRAIN = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
+PAGE = "# Train\n```bash\naccelerate launch train_{}.py\n```\n"
+FILES = {
+    "docs/large.md": PAGE.format("large"),
+    "docs/small.md": PAGE.format("small"),
+    "docs/api.md": PAGE.format("any"),
+    **{f"train_{name}.py": TRAIN for name in ("any", "large", "small")},
+}
+
+
+def test_the_first_page_that_the_readme_links_tells_what_is_started(checkout: Build) -> None:
+    readme = "# Foo\n* [Small](./docs/small.md)\n* [Large](docs/large.md#start)\n* [Gone](docs/gone.md)\n"
+    run = primary_run(checkout({"README.md": readme, **FILES}))
+
+    assert run is not None
+    assert (run.shown, str(run.evidence)) == ("accelerate train_small.py", "docs/small.md:3")
+
+
+def test_pages_that_nobody_links_are_a_reference(checkout: Build) -> None:
+    run = primary_run(checkout({"README.md": "# Foo\nSee https://foo.dev/docs/small.md\n", **FILES}))
+
+    assert run is not None
+    assert run.command is None
+
+
+def test_what_the_readme_itself_starts_comes_first(checkout: Build) -> None:
+    readme = "# Foo\n```\npython train_large.py\n```\n[Small](docs/small.md)\n"
+    run = primary_run(checkout({"README.md": readme, **FILES}))
+
+    assert run is not None
+    assert str(run.evidence) == "README.md:3"
+
+
+def test_links_out_of_the_checkout_and_hundreds_of_them_lead_nowhere(checkout: Build) -> None:
+    links = "".join(f"[x](docs/{number}.md)\n" for number in range(40))
+    pages = {f"docs/{number}.md": "# x\n" for number in range(40)}
+    outside, linked = documents_and_linked_pages(checkout({"README.md": f"[a](../../docs/a.md)\n{links}", **pages}))
+
+    assert [source.path for source in outside] == ["README.md"]
+    assert [source.path for source in linked] == [f"docs/{number}.md" for number in range(MAX_PAGES)]
