@@ -104,6 +104,7 @@ _OF_ALL_CARDS = regex(
     r"\b(?:total|combined|aggregate)\b[^.]{0,30}\bmemory|memory (?:in total|across (?:your|all|the|several|multiple))\b",
     re.IGNORECASE,
 )
+_ON_CARDS = regex(r"\bGPUs?\b|VRAM|\bvideo\b|\bHBM\b|\bcards?\b|显存|显卡|[ABH]\d{2,3}\b", re.IGNORECASE)
 ONE_CARD = 80
 
 
@@ -135,7 +136,8 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
             asks = is_listed or is_answer or pattern in _TELLING or bool(_ASKS.search(around))
             if pattern in _PLAIN and _OF_THE_MACHINE.search(line[match.start(1) : match.end()][:40]):
                 continue
-            if size > ONE_CARD and _OF_ALL_CARDS.search(line):
+            # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
+            if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
                 continue
             if pattern in _OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(line[: match.start()]):
                 continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads

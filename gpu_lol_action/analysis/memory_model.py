@@ -144,6 +144,8 @@ def _is_only_a_helper(findings: tuple[Finding, ...], named: Finding) -> bool:
         return True
     if model.kind.startswith("llm") and usual.kind in _TEXT_ENCODERS:
         return False  # what writes is beside nothing that reads
+    if model.kind == usual.kind and named.evidence.path == family.evidence.path:
+        return False  # where the class stands, the same program names what it loads
     if model.kind.startswith("llm") and family.why.startswith(_ANY):
         return False  # a class that loads whatever it is told says no size
     far = EXPLAINS if model.kind == usual.kind else 1.5
@@ -208,7 +210,11 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
         facts = shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                             vocabulary=usual.vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip
         return replace(facts, kind="encoder")
-    if best(findings, "training.runtime") is not None and (built := _of_flags(findings, numbers)) is not None:
+    layers, experts = best(findings, "model.layers"), best(findings, "model.experts")
+    is_mixture = layers is not None and experts is not None and experts.evidence.path == layers.evidence.path
+    if (is_mixture or best(findings, "training.runtime") is not None) and (
+        built := _of_flags(findings, numbers)
+    ) is not None:
         return built
     vocabulary = numbers["model.vocabulary"] or (CHARACTERS if numbers["model.hidden_size"] <= NARROW else WORD_PIECES)
     return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],

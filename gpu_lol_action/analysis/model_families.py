@@ -62,7 +62,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"mixtral", "mistralai/Mixtral-8x7B-v0.1"),
     (r"mistral", "mistralai/Mistral-7B-v0.1"),
     (r"llava|minigpt|visual_?instruct", "llava-hf/llava-1.5-7b-hf"),
-    (r"vicuna|alpaca(?!_?(?:paper|trad|api)|$)|llama", "meta-llama/Llama-2-7b-hf"),
+    (r"vicuna|alpaca(?!_?(?:paper|trad|api|data|\d)|$)|llama", "meta-llama/Llama-2-7b-hf"),
     (r"chat_?glm", "THUDM/chatglm-6b"),
     (r"baichuan", "baichuan-inc/Baichuan2-7B-Base"),
     (r"qwen", "Qwen/Qwen2.5-7B"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gpu_lol_action.analysis import mixture_shapes
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting, read_settings
 from gpu_lol_action.analysis.entry_points import Run, import_closure
@@ -76,6 +77,7 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
         if {"model.layers", "model.hidden_size"} <= {finding.field for finding in found}:
             known = {finding.field for finding in found}
             found += [finding for finding in _dimensions(scope) if finding.field not in known]
+            found += mixture_shapes.detect(part, next(finding for finding in found if finding.field == "model.layers"))
             is_told = bool({"model.vocabulary", "model.attention_heads"} & {finding.field for finding in found})
             # A transformer over graphs says how many heads it has; what else a module of graphs builds passes messages.
             return found if is_told or not of_graphs else []

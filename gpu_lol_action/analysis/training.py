@@ -92,9 +92,9 @@ def _batch(run: Run, scope: Scope) -> Finding | None:
 
 
 def _is_of_a_helper(scope: Scope) -> bool:
-    """Whether the batch is what a function of some imported module starts with: of lists that it works through, not of what the run answers."""
+    """Whether the batch is some imported module's: of lists that it works through, or of what it could hold, not of what the run answers."""
     found = look_up_number(scope, _BATCH, 1, 4096)
-    return found is not None and found.confidence is not Confidence.HIGH and found.setting.is_parameter
+    return found is not None and found.confidence is not Confidence.HIGH and found.evidence.path.endswith(".py")
 
 
 def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

@@ -195,6 +195,9 @@ def _section(scope: Scope) -> Finding | None:
     return None
 
 
+_EIGHT_BIT_NUMBERS = regex(r"(?:fp8|float8|f8)(?:_e\dm\d\w{0,4})?$", re.IGNORECASE)
+
+
 def weight_bits_of(scope: Scope) -> Finding | None:
     """Return how many bits the weights have, where they are quantized at load."""
     for found, width in (
@@ -210,6 +213,9 @@ def weight_bits_of(scope: Scope) -> Finding | None:
         return Finding(
             "model.weight_bits", number.text, f"`{number.setting.key}` is set", number.confidence, number.evidence
         )
+    held = look_up(scope, ("dtype",))
+    if held is not None and held.confidence is Confidence.HIGH and _EIGHT_BIT_NUMBERS.match(held.text):
+        return Finding("model.weight_bits", "8", f"`dtype` is {held.text}", held.confidence, held.evidence)
     named = look_up(scope, ("quantization", "quantization_type"))
     bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8", "fp8_kv": "8", "smooth_quant": "8", "fp4": "4",
                "fp4_kv": "4", "fp4_mlp_only": "4", "weights_int8": "8", "weights_kv_int8": "8", "weights_int4": "4"}  # fmt: skip

@@ -48,6 +48,9 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("this brings the memory consumption down to ~8 GB", [(8, False)]),
         ("decreases memory usage by 9 GB", []),
         ("CPU memory usage is 30 GB", []),
+        # More than a card holds, and no card spoken of: the machine's.
+        ("you would need around 200GB of memory", []),
+        ("requires 320GB of GPU memory", [(320, True)]),
         ("Each run requires less than 128GB CPU memory and less than 12GB GPU memory.", [(12, True)]),
         ("runs in 3.5GB of VRAM", [(3.5, False)]),
         ("runs on a single A100 80G GPU", []),

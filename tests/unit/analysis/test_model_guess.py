@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze, detect_all
+from gpu_lol_action.analysis.memory_model import model_of
 from gpu_lol_action.domain.finding import Confidence
+from tests.unit.analysis.conftest import Build
 
 
 def values(tree, field):
@@ -181,3 +183,28 @@ def test_a_class_of_the_model_s_own_name_is_told_which_it_is(checkout, line, exp
         {"sample.py": f"import torch\nfrom evo import Evo, Encoder, evo\nmodel = {line}.cuda()\nmodel(x)\n"}
     )
     assert values(tree, "model.id") == ([expected] if expected else [])
+
+
+def test_what_the_program_names_is_the_model_where_a_class_of_data_sounds_like_one(checkout: Build) -> None:
+    program = (
+        "import torch\nfrom lab.data import Alpaca2k\nfrom lab.model import Net\n"
+        "if __name__ == '__main__':\n    data = Alpaca2k()\n    net = Net(checkpoint_dir='EleutherAI/pythia-160m')\n"
+        "    torch.optim.AdamW(net.parameters())\n    net(data).backward()\n"
+    )
+    model = model_of(detect_all(checkout({"train.py": program, "requirements.txt": "torch\n"})), {})
+
+    assert model is not None
+    assert model.name == "EleutherAI/pythia-160m"
+
+
+def test_of_two_language_models_in_one_program_the_named_one_is_no_helper(checkout: Build) -> None:
+    program = (
+        "import torch\nfrom transformers import LlamaForCausalLM\nfrom lab.model import Net\n\n"
+        "def convert(path):\n    return LlamaForCausalLM.from_pretrained(path)\n\n"
+        "if __name__ == '__main__':\n    net = Net(checkpoint_dir='EleutherAI/pythia-160m')\n"
+        "    torch.optim.AdamW(net.parameters())\n    net(1).backward()\n"
+    )
+    model = model_of(detect_all(checkout({"train.py": program, "requirements.txt": "torch\n"})), {})
+
+    assert model is not None
+    assert model.name == "EleutherAI/pythia-160m"

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.assemble import analyze, detect_all
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.surest import value_of_best
 
 Build = Callable[[Mapping[str, str]], Checkout]
 MODEL = "meta-llama/Llama-3.1-8B-Instruct"
@@ -43,3 +44,28 @@ def test_a_server_that_names_no_model_is_taken_for_one_that_fills_a_card(checkou
 def test_transformers_keep_what_they_are_given(checkout: Build) -> None:
     text = f"from transformers import AutoModelForCausalLM as A\nif __name__ == '__main__':\n    A.from_pretrained('{MODEL}').cuda().generate(x)\n"
     assert needed(checkout({"run.py": text})) <= 20
+
+
+@pytest.mark.parametrize(
+    ("module", "batch"),
+    [
+        ("class Args:\n    max_batch_size: int = 32\n", None),  # what it could hold
+        ("def encode(texts, batch_size=50):\n    return texts\n", None),  # lists that it works through
+    ],
+)
+def test_an_imported_modules_batch_is_not_what_a_run_answers(checkout: Build, module: str, batch: str | None) -> None:
+    program = (
+        "from transformers import LlamaForCausalLM\nfrom lab.parts import *\n"
+        "if __name__ == '__main__':\n    LlamaForCausalLM.from_pretrained('huggyllama/llama-7b').cuda().generate()\n"
+    )
+    files = {"demo.py": program, "lab/__init__.py": "", "lab/parts.py": f"import dataclasses\n\n{module}"}
+    assert value_of_best(detect_all(checkout(files)), "training.batch_size") == batch
+
+
+def test_the_programs_own_batch_is(checkout: Build) -> None:
+    program = (
+        "import argparse\nfrom transformers import LlamaForCausalLM\n"
+        "if __name__ == '__main__':\n    p = argparse.ArgumentParser()\n    p.add_argument('--batch_size', type=int, default=32)\n"
+        "    LlamaForCausalLM.from_pretrained('huggyllama/llama-7b').cuda().generate(batch_size=p.parse_args().batch_size)\n"
+    )
+    assert value_of_best(detect_all(checkout({"demo.py": program})), "training.batch_size") == "32"
