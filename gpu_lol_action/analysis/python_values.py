@@ -82,7 +82,7 @@ def value_of(node: ast.AST, depth: int = 0) -> Value:
     if isinstance(node, ast.Call):
         return _of_call(node, depth)
     if isinstance(node, ast.IfExp):
-        return value_of(node.body, depth + 1)
+        return _either(value_of(node.body, depth + 1), value_of(node.orelse, depth + 1))
     return _of_rarer(node, depth)
 
 

@@ -45,6 +45,7 @@ _PUTS_ON = (
     "FastLanguageModel.get_peft_model",
     "prepare_model_for_kbit_training",
 )
+_LOADS = ("from_pretrained", "create_model", "get_model", "SentenceTransformer", "CrossEncoder", "SparseEncoder")
 _HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
 MAX_LINES_ABOVE = 3
 _NAMED = regex(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
@@ -69,7 +70,7 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
                 "training.method", "qlora", "adapters are trained on 4-bit weights", lora.confidence, lora.evidence
             )
         return lora
-    if (loaded := called_at(checkout, run, "from_pretrained", "create_model", "get_model")) is not None:
+    if (loaded := called_at(checkout, run, *_LOADS)) is not None:
         if (width := weight_bits_of(scope)) is not None:
             method, why = "qlora" if width.value == "4" else "lora", "quantized weights are not trained themselves"
             return Finding("training.method", method, why, min(width.confidence, Confidence.MEDIUM), width.evidence)

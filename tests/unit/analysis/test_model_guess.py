@@ -6,6 +6,7 @@ import pytest
 
 from gpu_lol_action.analysis.assemble import analyze, detect_all
 from gpu_lol_action.analysis.memory_model import model_of
+from gpu_lol_action.analysis.surest import value_of_best
 from gpu_lol_action.domain.finding import Confidence
 from tests.unit.analysis.conftest import Build
 
@@ -208,3 +209,29 @@ def test_of_two_language_models_in_one_program_the_named_one_is_no_helper(checko
 
     assert model is not None
     assert model.name == "EleutherAI/pythia-160m"
+
+
+@pytest.mark.parametrize("loader", ["SentenceTransformer", "CrossEncoder", "SparseEncoder"])
+def test_what_a_program_takes_where_nobody_says_another(checkout: Build, loader: str) -> None:
+    program = (
+        f"import sys\nfrom sentence_transformers import {loader}, {loader}Trainer\n"
+        "name = sys.argv[1] if len(sys.argv) > 1 else 'distilbert-base-uncased'\n"
+        f"model = {loader}(name)\n{loader}Trainer(model=model).train()\n"
+    )
+    found = detect_all(checkout({"train.py": program}))
+    model = model_of(found, {})
+
+    assert model is not None
+    assert model.name == "distilbert/distilbert-base-uncased"
+    assert value_of_best(found, "training.method") == "full"
+
+
+def test_a_choice_that_is_known_is_not_the_other_one(checkout: Build) -> None:
+    program = (
+        "from transformers import AutoModel, Trainer\nSMALL = 'distilbert-base-uncased'\n"
+        "name = SMALL if True else 'bert-large-uncased'\nmodel = AutoModel.from_pretrained(name)\nTrainer(model=model).train()\n"
+    )
+    model = model_of(detect_all(checkout({"train.py": program})), {})
+
+    assert model is not None
+    assert model.name == "distilbert/distilbert-base-uncased"
