@@ -165,8 +165,8 @@ def _joined(*parts: str) -> str:
 def is_imported(checkout: Checkout, source: Source) -> bool:
     """Whether another program of this checkout imports it.
 
-    Its neighbors are looked at first, for they import most; and only files in which the module's name stands somewhere. What a
-    package itself defines is imported without its name, but only from within.
+    Its neighbors are looked at first, for they import most; and only files that have the module's name in a line of an import. What
+    a package itself defines is imported without its name, but only from within.
     """
     stem = source.path.rpartition("/")[2].removesuffix(".py")
     inside = ""
@@ -174,10 +174,14 @@ def is_imported(checkout: Checkout, source: Source) -> bool:
         stem, inside = source.folder.rpartition("/")[2], f"{source.folder}/"
     return any(
         other is not source
-        and (stem == "__init__" or other.mentions(stem) or (inside and other.path.startswith(inside)))
+        and (stem == "__init__" or _may_import(other, stem) or (inside and other.path.startswith(inside)))
         and source in local_imports(checkout, other)
         for other in itertools.chain(_neighbors(checkout, source.folder), checkout.of(Form.PYTHON))
     )
+
+
+def _may_import(source: Source, name: str) -> bool:
+    return source.code is not None and source.code.may_import(name)
 
 
 @remembered
