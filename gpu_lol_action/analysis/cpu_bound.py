@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, GPU_WORDS, Behavior
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, may_use_gpu
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
@@ -116,7 +116,7 @@ def has_client(checkout: Checkout) -> bool:
 
 def _computes(source: Source) -> bool:
     code = source.code
-    return code is not None and code.may_import_any(GPU_WORDS) and bool(code.imported() & GPU_MODULES)
+    return code is not None and may_use_gpu(source) and bool(code.imported() & GPU_MODULES)
 
 
 def _is_client(source: Source) -> bool:
