@@ -6,6 +6,7 @@ import enum
 import re
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.python_code import BROUGHT, Call, Import, PythonCode
 from gpu_lol_action.domain.patterns import regex
 
@@ -24,6 +25,8 @@ GPU_MODULES = frozenset({
     "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
     "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers", "chainer", "chainermn", "chainerrl",
 })  # fmt: skip
+_GPU_WORDS = GPU_MODULES | {name.partition(".")[0] for name in BROUGHT}
+"""Words of which one stands in the line that imports a GPU library, or what brings one."""
 GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
     "jaxlib", "nemo-toolkit", "torch-geometric", "paddlepaddle-gpu", "llama-cpp-python", "open-clip-torch", "cupy-cuda12x",
@@ -208,7 +211,7 @@ def _is_inference_call(call: Call) -> bool:
 
 def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
     """Return the first GPU library that a file imports whatever happens, with its line."""
-    if source.code is None:
+    if source.code is None or not may_use_gpu(source):
         return None
     found = (item for item in source.code.imports if not item.is_optional and not _is_namesake(item))
     return next(
@@ -219,6 +222,12 @@ def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
         ),
         None,
     )
+
+
+@remembered
+def may_use_gpu(source: Source) -> bool:
+    """Whether a file may import a GPU library: a look at the lines of its imports, where most of a large checkout's name none."""
+    return source.code is not None and source.code.may_import_any(_GPU_WORDS)
 
 
 def _is_namesake(item: Import) -> bool:

@@ -11,8 +11,8 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.analysis.python_defaults import Call, Default, Given
 from gpu_lol_action.analysis.python_names import Names
-from gpu_lol_action.analysis.python_tree import ENTRY, LEAST_ENTRIES
 from gpu_lol_action.analysis.python_values import Value
+from gpu_lol_action.analysis.python_walk import ENTRY, LEAST_ENTRIES
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 

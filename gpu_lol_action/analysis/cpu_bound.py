@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, may_use_gpu
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
@@ -97,12 +97,12 @@ def _is_of(run: Run, command: LaunchCommand) -> bool:
 def is_collection_of_clients(checkout: Checkout) -> bool:
     """Whether most of many programs ask hosted models, and hardly any computes something itself."""
     every = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    own = (bool(source.code and source.code.imported() & GPU_MODULES) for source in every)
+    own = map(_computes, every)
     # So many that they are too many of all are found among the first: the others' imports need not be read.
     if any(count > MOST_OWN * len(every) for count in itertools.accumulate(own)):
         return False
     programs = [source for source in every if source.code is not None and source.code.imports]
-    computing = sum(bool(source.code and source.code.imported() & GPU_MODULES) for source in programs)
+    computing = sum(map(_computes, programs))
     clients = sum(_is_client(source) for source in programs)
     is_enough = len(programs) >= LEAST_PROGRAMS and clients >= LEAST_CLIENTS * len(programs)
     return is_enough and computing <= MOST_OWN * len(programs)
@@ -112,6 +112,11 @@ def is_collection_of_clients(checkout: Checkout) -> bool:
 def has_client(checkout: Checkout) -> bool:
     """Whether any program asks a hosted model."""
     return any(_is_client(source) for source in checkout.of(Form.PYTHON, Form.NOTEBOOK))
+
+
+def _computes(source: Source) -> bool:
+    code = source.code
+    return code is not None and may_use_gpu(source) and bool(code.imported() & GPU_MODULES)
 
 
 def _is_client(source: Source) -> bool:

@@ -36,6 +36,7 @@ _IS_NONE = regex(rf"{_NAME}\s+is\s+(not\s+)?None")
 _EQUALS = regex(rf"{_NAME}\s*(==|!=)\s*['\"]([^'\"]{{0,80}})['\"]")
 _AMONG = regex(rf"{_NAME}\s+(not\s+)?in\s*[\[({{]([^\])}}]{{1,200}})[\])}}]")
 _TEXT = regex(r"['\"]([^'\"]{0,80})['\"]")
+_SIGNS = frozenset("'\"([{=")
 _NOTHING = frozenset({"", "none", "null", "false", "0", "no", "off"})
 # What is done, which whoever starts the program decides anew each time: the default says little.
 _TASKS = frozenset({"mode", "task", "stage", "phase", "command", "action", "train", "do_train", "is_train", "training", "test_only", "eval",
@@ -169,16 +170,19 @@ def decided(condition: str, values: Mapping[str, str]) -> bool | None:
 
 
 def _simple(condition: str, values: Mapping[str, str]) -> bool | None:
-    if found := _PLAIN.fullmatch(condition):
-        text = values.get(fold_key(found[2]))
-        return None if text is None else (text.strip().lower() not in _NOTHING) is not bool(found[1])
-    if found := _IS_NONE.fullmatch(condition):
-        text = values.get(fold_key(found[1]))
-        return None if text is None else (text.strip().lower() in {"none", "null"}) is not bool(found[2])
+    """Decide a condition without ``and`` and ``or``; the signs in it tell which of the expressions to try."""
+    if _SIGNS.isdisjoint(condition):
+        if found := _PLAIN.fullmatch(condition):
+            text = values.get(fold_key(found[2]))
+            return None if text is None else (text.strip().lower() not in _NOTHING) is not bool(found[1])
+        if "None" in condition and (found := _IS_NONE.fullmatch(condition)):
+            text = values.get(fold_key(found[1]))
+            return None if text is None else (text.strip().lower() in {"none", "null"}) is not bool(found[2])
+        return None
     if found := _EQUALS.fullmatch(condition):
         text = values.get(fold_key(found[1]))
         return None if text is None else (text == found[3]) is (found[2] == "==")
-    if found := _AMONG.fullmatch(condition):
+    if " in" in condition and (found := _AMONG.fullmatch(condition)):
         text, among = values.get(fold_key(found[1])), _TEXT.findall(found[3])
         return None if text is None or not among else (text in among) is not bool(found[2])
     return None

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count, said_to_train
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
@@ -203,12 +204,19 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        text = f"\n{source.text}"
-        found = _ASSERTED.search(text) if "world_size" in text.lower() else None
-        if found is not None and 1 <= int(found[1]) <= 64:
-            where = Evidence(source.path, text.count("\n", 0, found.start(1)))
-            return [Finding(_FIELD, found[1], "the program insists on this world size", Confidence.MEDIUM, where)]
+        count, line = _world_of(source)
+        if count and 1 <= int(count) <= 64:
+            where = Evidence(source.path, line)
+            return [Finding(_FIELD, count, "the program insists on this world size", Confidence.MEDIUM, where)]
     return []
+
+
+@remembered
+def _world_of(source: Source) -> tuple[str, int]:
+    """Return the world size that a program insists on first, and the line; nothing in most."""
+    text = f"\n{source.text}"
+    found = _ASSERTED.search(text) if "world_size" in text.lower() else None
+    return (found[1], text.count("\n", 0, found.start(1))) if found is not None else ("", 0)
 
 
 def _named(run: Run) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -96,20 +97,31 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     return tuple(dict.fromkeys(found for item in script.code.imports for found in _targets(checkout, script, item)))
 
 
-def _targets(checkout: Checkout, script: Source, item: Import) -> list[Source]:
+def _targets(checkout: Checkout, script: Source, item: Import) -> Sequence[Source]:
     """Return the files of this checkout that one import means."""
     if item.module.partition(".")[0] not in _own_words(checkout):  # a library's: most imports are
         return _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)
-    bases = _bases(script, item.module)
-    tail = item.module.lstrip(".").replace(".", "/")
-    # What is taken from a folder may be a module of it (`from models import unet`).
-    tails = [tail, *(f"{tail}/{name}" for name in item.names[:MAX_NAMES])]
-    paths = [f"{base}{tail}{end}" for base in bases for tail in tails for end in (".py", "/__init__.py")]
-    here = [source for path in paths if (source := checkout.find(path)) is not None]
-    if not here and item.module.startswith("."):  # a name that the package itself defines
-        inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
-        here = [source for source in inits if source is not None and source is not script]
+    here, inits = _meant(checkout, script.folder, item.module, item.names)
+    # Without a module of that name it is one that the package itself defines.
+    here = here or tuple(source for source in inits if source is not script)
     return here or _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)
+
+
+@remembered
+def _meant(
+    checkout: Checkout, folder: str, module: str, names: tuple[str, ...]
+) -> tuple[tuple[Source, ...], tuple[Source, ...]]:
+    """Return the files that an import means in a folder, and the packages whose own name it may be; its files import much alike."""
+    bases = _bases(folder, module)
+    tail = module.lstrip(".").replace(".", "/")
+    # What is taken from a folder may be a module of it (`from models import unet`).
+    tails = [tail, *(f"{tail}/{name}" for name in names[:MAX_NAMES])]
+    paths = [f"{base}{tail}{end}" for base in bases for tail in tails for end in (".py", "/__init__.py")]
+    here = tuple(source for path in paths if (source := checkout.find(path)) is not None)
+    if here or not module.startswith("."):
+        return here, ()
+    inits = [checkout.find(_joined(base, tail.rpartition("/")[0], "__init__.py")) for base in bases]
+    return here, tuple(source for source in inits if source is not None)
 
 
 def _from_outer(checkout: Checkout, item: Import) -> list[Source]:
@@ -139,10 +151,10 @@ def _from_larger_tree(checkout: Checkout, module: str) -> list[Source]:
     return [source for tail in tails if (source := checkout.find(f"{tail}.py")) is not None][:1]
 
 
-def _bases(script: Source, module: str) -> list[str]:
+def _bases(folder: str, module: str) -> list[str]:
     """Return where an import may start: a program is started from any folder above it, and packages lie at the root or in ``src``."""
     dots = len(module) - len(module.lstrip("."))
-    prefixes = _prefixes(script.folder)
+    prefixes = _prefixes(folder)
     if dots:
         return prefixes[dots - 1 : dots]
     return list(dict.fromkeys(["", "src/", *prefixes[:MAX_ABOVE]]))
@@ -165,8 +177,8 @@ def _joined(*parts: str) -> str:
 def is_imported(checkout: Checkout, source: Source) -> bool:
     """Whether another program of this checkout imports it.
 
-    Its neighbors are looked at first, for they import most; and only files in which the module's name stands somewhere. What a
-    package itself defines is imported without its name, but only from within.
+    Its neighbors are looked at first, for they import most; and only files that have the module's name in a line of an import. What
+    a package itself defines is imported without its name, but only from within.
     """
     stem = source.path.rpartition("/")[2].removesuffix(".py")
     inside = ""
@@ -174,10 +186,14 @@ def is_imported(checkout: Checkout, source: Source) -> bool:
         stem, inside = source.folder.rpartition("/")[2], f"{source.folder}/"
     return any(
         other is not source
-        and (stem == "__init__" or other.mentions(stem) or (inside and other.path.startswith(inside)))
+        and (stem == "__init__" or _may_import(other, stem) or (inside and other.path.startswith(inside)))
         and source in local_imports(checkout, other)
         for other in itertools.chain(_neighbors(checkout, source.folder), checkout.of(Form.PYTHON))
     )
+
+
+def _may_import(source: Source, name: str) -> bool:
+    return source.code is not None and source.code.may_import(name)
 
 
 @remembered

@@ -77,6 +77,8 @@ def form_of(path: str) -> Form | None:
         return None
     if small.startswith(("dockerfile", "containerfile")) or small.endswith(".dockerfile"):
         return Form.DOCKERFILE
+    if small.endswith(".py"):  # most are
+        return Form.PYTHON if small != ".py" else None
     if small in {"makefile", "justfile"} or small.endswith(".mk"):
         return Form.SHELL
     if small == "pipfile":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gpu_lol_action.analysis.python_defaults import Call, Default, Given
+from gpu_lol_action.analysis.python_gives import scan_gives
 from gpu_lol_action.analysis.python_names import Names
 from gpu_lol_action.analysis.python_scan import (
     Import,
@@ -19,7 +20,8 @@ from gpu_lol_action.analysis.python_scan import (
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
 from gpu_lol_action.analysis.python_tree import Facts, read_block, read_tree
 from gpu_lol_action.analysis.python_values import Value
-from gpu_lol_action.analysis.texts import may_give, text_of
+from gpu_lol_action.analysis.texts import import_lines, may_give, text_of
+from gpu_lol_action.domain.patterns import regex
 
 __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_python"]
 
@@ -27,6 +29,7 @@ Answer = TypeVar("Answer")
 
 # Parts of a library that need another one: Ray's on language models are vLLM's.
 BROUGHT: Mapping[str, str] = {"ray.data.llm": "vllm", "ray.serve.llm": "vllm", "ray.llm": "vllm"}
+_WORD = regex(r"\w+")
 
 
 @dataclass(slots=True)
@@ -65,6 +68,7 @@ class PythonCode:
         "_facts",
         "_first",
         "_has_main",
+        "_import_lines",
         "_imported",
         "_imports",
         "_is_checked",
@@ -86,6 +90,7 @@ class PythonCode:
         self._reach = 0
         self._asked: dict[tuple[str, ...], bool] = {}
         self._names: Names | None = None
+        self._import_lines: str | None = None
         self._imported: frozenset[str] | None = None
         self._places: dict[str, array[int]] | None = None
         self._defaults: tuple[Default, ...] | None = None
@@ -169,6 +174,14 @@ class PythonCode:
             self._imported = frozenset(tops | {BROUGHT[module] for module in modules if module in BROUGHT})
         return self._imported
 
+    def may_import(self, name: str) -> bool:
+        """Whether a name may stand in an import of the program: a look at the lines of these, and not at what they say."""
+        return name in self._lines_of_imports()
+
+    def may_import_any(self, names: frozenset[str]) -> bool:
+        """Whether one of these names, each of one word, may stand in an import of the program."""
+        return not names.isdisjoint(_WORD.findall(self._lines_of_imports()))
+
     def calls_named(self, *names: str) -> tuple[Call, ...]:
         """Return the calls whose last word is one of these, by line; ``*Trainer`` stands for every word that ends so.
 
@@ -187,9 +200,9 @@ class PythonCode:
     def default(self, name: str) -> Default | None:
         """Return the default of that name: an option's (parser, dataclass) before a plain assignment.
 
-        No tree is built where the name stands nowhere.
+        No tree is built where nothing looks as if it gave the name a value.
         """
-        if self._first is None and self._facts is None and not may_give(self._content, name):
+        if self._first is None and self._facts is None and not self._may_give(name):
             return None
         if self._first is None:
             first: dict[str, Default] = {}
@@ -238,6 +251,11 @@ class PythonCode:
         # Decoded each time: kept as text, one emoji in a program would make each of its characters four bytes.
         return self._content if isinstance(self._content, str) else text_of(self._content)
 
+    def _lines_of_imports(self) -> str:
+        if self._import_lines is None:
+            self._import_lines = import_lines(self._content)
+        return self._import_lines
+
     def _scan(self, look: Callable[[str, Quoted], Answer]) -> Answer:
         """Return what a look at the text says; where its strings lie is kept for the next."""
         text = self._text()
@@ -254,6 +272,11 @@ class PythonCode:
         if names not in self._asked:
             self._asked[names] = self._scan(lambda text, quoted: scan_names(text, quoted, names))
         return self._asked[names]
+
+    def _may_give(self, name: str) -> bool:
+        if not may_give(self._content, name):
+            return False
+        return not name.isascii() or self._scan(lambda text, quoted: scan_gives(text, quoted, name))
 
     def line_of_file(self, line: int) -> int:
         """Return the line of the file on which a line of the text stands: another one in notebooks."""

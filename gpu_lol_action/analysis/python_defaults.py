@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 
 from gpu_lol_action.analysis.python_values import Value, value_of
 from gpu_lol_action.analysis.records import record
@@ -27,11 +27,11 @@ class Call:
     keywords: tuple[tuple[str, Value], ...]
     line: int
     owner: str = ""
+    last: str = field(init=False, repr=False, compare=False)
+    """The last word of the name (``from_pretrained``), by which every detector looks for what it knows."""
 
-    @property
-    def last(self) -> str:
-        """The last word of the name: ``from_pretrained``."""
-        return self.name.rpartition(".")[2]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "last", self.name.rpartition(".")[2])
 
     def keyword(self, *names: str) -> Value | None:
         """Return the first of these named arguments, or None."""

@@ -94,6 +94,14 @@ class Quoted:
                     break
         return bool(bisect.bisect_right(edges, place) % 2)
 
+    def begin_of(self, place: int) -> int | None:
+        """Return where the string or comment begins that a place lies in; None outside of them."""
+        return self.edges[bisect.bisect_right(self.edges, place) - 1] if place in self else None
+
+    def end_of(self, place: int) -> int | None:
+        """Return where the string or comment ends that a place lies in; None outside of them."""
+        return self.edges[bisect.bisect_right(self.edges, place)] if place in self else None
+
 
 def scan_main(text: str, quoted: Quoted) -> bool | None:
     """Return whether the program has a main guard; None where only the tree can tell."""

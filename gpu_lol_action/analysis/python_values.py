@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any, cast
 
 from gpu_lol_action.analysis.python_numbers import MAX_NUMBER, number_of
 from gpu_lol_action.analysis.records import record
@@ -44,16 +45,18 @@ NOTHING = Value(None)
 def dotted_name(node: ast.AST) -> str | None:
     """Return ``a.b.c`` for a chain of names; a call in the middle counts as its own name (``Model().to``)."""
     name = ""
+    given: Any = node
     for _ in range(12):
-        if isinstance(node, ast.Name):
-            return f"{node.id}.{name}" if name else node.id
-        if isinstance(node, ast.Attribute):
-            name = f"{node.attr}.{name}" if name else node.attr
-            node = node.value
-        elif isinstance(node, ast.Call):
-            node = node.func
-        elif isinstance(node, ast.Subscript):
-            node = node.value
+        kind = type(given)
+        if kind is ast.Name:
+            return f"{given.id}.{name}" if name else cast("str", given.id)
+        if kind is ast.Attribute:
+            name = f"{given.attr}.{name}" if name else given.attr
+            given = given.value
+        elif kind is ast.Call:
+            given = given.func
+        elif kind is ast.Subscript:
+            given = given.value
         else:
             break
     return name or None
@@ -61,32 +64,34 @@ def dotted_name(node: ast.AST) -> str | None:
 
 def value_of(node: ast.AST, depth: int = 0) -> Value:
     """Return an expression as text, or what stands for it; nothing where it can only be computed."""
-    if isinstance(node, ast.Constant):
-        return Value(_constant(node.value))
+    given: Any = node
+    kind = type(given)
+    if kind is ast.Constant:
+        return Value(_constant(given.value))
     if depth > 4:
         return NOTHING
-    if isinstance(node, ast.Name):  # most are names
-        return Value(None, node.id, node.id)
-    if isinstance(node, ast.Attribute):
+    if kind is ast.Name:  # most are names
+        return Value(None, given.id, given.id)
+    if kind is ast.Attribute:
         dotted = dotted_name(node) or ""
-        return Value(dotted) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, node.attr, dotted)
+        return Value(dotted) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, given.attr, dotted)
+    if kind is ast.Call:
+        return _of_call(given, depth)
+    if kind is ast.List or kind is ast.Tuple:
+        items = tuple([value_of(item, depth + 1) for item in given.elts[:40]])
+        text = ",".join([item.text for item in items if item.text is not None])[:MAX_TEXT] or None
+        return Value(text, items=items if depth == 0 else ())
+    return _of_rarer(node, depth)
+
+
+def _of_rarer(node: ast.AST, depth: int) -> Value:
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
         number = number_of(node)
         if number is not None:
             return Value(f"{number:g}" if isinstance(number, float) else str(number))
         return _put_together(node, depth) if isinstance(node, ast.BinOp) else NOTHING
-    if isinstance(node, (ast.List, ast.Tuple)):
-        items = tuple(value_of(item, depth + 1) for item in node.elts[:40])
-        text = ",".join(item.text for item in items if item.text is not None)[:MAX_TEXT] or None
-        return Value(text, items=items if depth == 0 else ())
-    if isinstance(node, ast.Call):
-        return _of_call(node, depth)
     if isinstance(node, ast.IfExp):
         return _either(value_of(node.body, depth + 1), value_of(node.orelse, depth + 1))
-    return _of_rarer(node, depth)
-
-
-def _of_rarer(node: ast.AST, depth: int) -> Value:
     if isinstance(node, ast.JoinedStr):
         inner = [item.value if isinstance(item, ast.FormattedValue) else item for item in node.values]
         return _joined([value_of(item, depth + 1) for item in inner])

@@ -15,7 +15,6 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.hosting_files import wish_for
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.texts import import_lines
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
@@ -76,15 +75,17 @@ def service_of(checkout: Checkout, source: Source) -> str | None:
 @remembered
 def _defined(source: Source) -> tuple[str, ...]:
     """Return the frameworks whose service a program's own text defines."""
-    text = source.text[:MAX_TEXT]
-    lines = import_lines(text)
+    code = source.code
+    likely = [
+        (name, module, patterns)
+        for name, module, words, patterns in _COMPILED
+        if (not module or (code is not None and code.may_import(module))) and any(map(source.mentions, words))
+    ]
+    text = source.text[:MAX_TEXT] if likely else ""
     return tuple(
         name
-        for name, module, words, patterns in _COMPILED
-        if (not module or module in lines)
-        and any(word in text for word in words)
-        and _all_stand(patterns, text)
-        and (not module or (source.code is not None and module in source.code.imported()))
+        for name, module, patterns in likely
+        if _all_stand(patterns, text) and (not module or (code is not None and module in code.imported()))
     )
 
 

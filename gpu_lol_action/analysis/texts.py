@@ -22,14 +22,17 @@ _DEFINED = tuple(regex(rf"{word}(?<!\w{word})[\s\\]+(\w+)") for word in ("class"
 _DEFINED_BYTES = tuple(re.compile(pattern.pattern.encode()) for pattern in _DEFINED)
 
 
-# The functions out of whose call ``python_values`` reads a value.
-_READ = "get|getenv|int|float|str|Path|PurePath|expanduser|abspath|join|format|field|Field|Option|Argument"
+READING_CALLS = ("get", "getenv", "int", "float", "str", "Path", "PurePath", "expanduser", "abspath", "join", "format", "field",
+                 "Field", "Option", "Argument")  # fmt: skip
+"""The functions out of whose call ``python_values`` reads a value."""
 # Another call alone up to the end of its line (`logger = get_logger(__name__)`, `model = Model(config)`): what it returns is no
 # value that a text tells. To parse a library's modules for such is most of what looking an option up would cost.
 _COMPUTED = (
     r"[ \t]*(?:\w{1,80}(?:\[[^\[\]\n]{0,80}\]|\([^()\n]{0,200}\)){0,2}\.){0,6}"
-    rf"(?!(?:{_READ})\()\w{{1,80}}\([^()\n]{{0,300}}\)[ \t]*(?:\r?\n|\Z)"
+    rf"(?!(?:{'|'.join(READING_CALLS)})\()\w{{1,80}}\([^()\n]{{0,300}}\)[ \t]*(?:\r?\n|\Z)"
 )
+_GIVEN = regex(rf"[\s\\)]*(?:=(?!=|{_COMPUTED})|:)|\s*['\"/]")
+"""What stands behind a name that is given a value. It is the same for all names: one of its own for each took long to compile."""
 
 
 def text_of(content: bytes) -> str:
@@ -86,8 +89,18 @@ def may_give(content: bytes | str, name: str) -> bool:
     if not _is_looked_into(content, word):
         return True
     if isinstance(content, str):
-        return word in content and _giving(name).search(content) is not None
-    return word.encode() in content and _giving_bytes(name).search(content) is not None
+        return word in content and next(given_at(content, name), None) is not None
+    if word.encode() not in content:
+        return False
+    return any(_given_bytes().match(content, found.end()) for found in _named_bytes(name).finditer(content))
+
+
+def given_at(text: str, name: str) -> Iterator[tuple[int, int]]:
+    """Yield where a program's text may give a value to a name: where the name begins, and what tells it ends."""
+    for found in _named(name).finditer(text):
+        told = _GIVEN.match(text, found.end())
+        if told is not None:
+            yield found.start(), told.end()
 
 
 def may_define(content: bytes | str, name: str, defined: frozenset[str] | None = None) -> bool:
@@ -109,22 +122,46 @@ def defined_names(content: bytes | str) -> frozenset[str]:
     return frozenset(name.decode("ascii") for pattern in _DEFINED_BYTES for name in pattern.findall(content))
 
 
-def import_lines(text: str) -> str:
-    """Return the lines of a program in which the modules stand that it imports, and others; all where such a line goes on.
+def import_lines(content: bytes | str) -> str:
+    """Return the lines of a program in which all stands that it imports, and others; its whole text where that is hard to tell.
 
-    For whoever looks for many modules: these lines are a hundredth of most programs.
+    For whoever looks for modules in many programs: these lines are a hundredth of most. What is taken in parentheses is followed
+    to their end.
     """
-    lines: list[str] = []
-    place = text.find("import")
+    if isinstance(content, str):
+        content = content.encode("utf-8", "replace")
+    if has_mark(content):
+        return text_of(content)
+    lines: list[bytes] = []
+    place = content.find(b"import")
     while place >= 0:
-        end = text.find("\n", place)
-        end = end if end >= 0 else len(text)
-        start = text.rfind("\n", 0, place) + 1
-        if text[end - 1] == "\\" or text[max(0, start - 2) : start] == "\\\n":
-            return text
-        lines.append(text[start:end])
-        place = text.find("import", end)
-    return "\n".join(lines)
+        start = content.rfind(b"\n", 0, place) + 1
+        end = _end_of_line(content, place)
+        if _goes_on(content, start - 1) or _goes_on(content, end):
+            return text_of(content)
+        if content.find(b"(", place, end) >= 0:
+            end = _end_of_line(content, _closed(content, place))
+        lines.append(content[start:end])
+        place = content.find(b"import", end)
+    return b"\n".join(lines).decode("utf-8", "replace")
+
+
+def _goes_on(content: bytes, end: int) -> bool:
+    """Whether the line that ends there goes on below."""
+    return end > 0 and content[end - 1] in b"\\\r" and content.endswith((b"\\", b"\\\r"), 0, end)
+
+
+def _end_of_line(content: bytes, place: int) -> int:
+    end = content.find(b"\n", place)
+    return end if end >= 0 else len(content)
+
+
+def _closed(content: bytes, place: int) -> int:
+    """Return where the next parenthesis closes that stands in no comment; the end where none does."""
+    close = content.find(b")", place)
+    while close >= 0 and content.find(b"#", max(place, content.rfind(b"\n", place, close)), close) >= 0:
+        close = content.find(b")", _end_of_line(content, close))
+    return close if close >= 0 else len(content)
 
 
 def _is_looked_into(content: bytes | str, word: str) -> bool:
@@ -133,20 +170,24 @@ def _is_looked_into(content: bytes | str, word: str) -> bool:
 
 
 @functools.lru_cache(maxsize=512)
-def _giving(name: str) -> re.Pattern[str]:
+def _named(name: str) -> re.Pattern[str]:
     return re.compile(_spelled(name))
 
 
 @functools.lru_cache(maxsize=512)
-def _giving_bytes(name: str) -> re.Pattern[bytes]:
+def _named_bytes(name: str) -> re.Pattern[bytes]:
     return re.compile(_spelled(name).encode())
+
+
+@functools.cache
+def _given_bytes() -> re.Pattern[bytes]:
+    return re.compile(_GIVEN.pattern.encode())
 
 
 def _spelled(name: str) -> str:
     first, *rest = (re.escape(word) for word in name.split("_"))
     # The look behind comes second: an expression that begins with a word leaps to it.
-    words = "[-_]".join([f"{first}(?<!\\w{first})", *rest])
-    return rf"{words}(?:[\s\\)]*(?:=(?!=|{_COMPUTED})|:)|\s*['\"/])"
+    return "[-_]".join([f"{first}(?<!\\w{first})", *rest])
 
 
 def is_text(content: bytes) -> bool:

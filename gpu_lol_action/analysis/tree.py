@@ -113,9 +113,13 @@ class Tree:
 def _whole(handle: int, size: int, limit: int) -> bytes:
     """Return what an open file of about that size holds, or more bytes than the limit; Python's own files look at each three times."""
     pieces, taken = [], 0
-    while taken <= limit and (piece := os.read(handle, max(size + 1 - taken, _PIECE))):
+    while taken <= limit:
+        wanted = max(size + 1 - taken, _PIECE)
+        piece = os.read(handle, wanted)
         pieces.append(piece)
         taken += len(piece)
+        if not piece or (taken == size and len(piece) < wanted):  # the end, as it was told
+            break
     return b"".join(pieces)
 
 

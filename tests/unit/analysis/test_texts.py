@@ -182,5 +182,15 @@ def test_lines_of_imports_hold_every_module_that_is_imported() -> None:
 
 
 def test_lines_of_imports_are_not_the_rest() -> None:
-    assert import_lines("import os\nx = 1\nfrom a import (\n    b,\n)\n") == "import os\nfrom a import ("
+    assert (
+        import_lines("import os\nx = 1\nfrom a import (\n    b,\n)\ny = 2\n") == "import os\nfrom a import (\n    b,\n)"
+    )
     assert import_lines("") == ""
+    assert import_lines("from a import (  # not b)\n    c,\n)\n'cog'\n") == "from a import (  # not b)\n    c,\n)"
+    assert "cog" in import_lines("import cog".encode("utf-16"))
+
+
+def test_lines_of_imports_take_time_as_the_text_is_long() -> None:
+    """A thousand open parentheses, each of whose ends would be looked for behind a hundred thousand comments."""
+    text = "import (#" + ")" * 200_000 + "\n" + "import (#)\n" * 20_000
+    assert import_lines(text) == text
