@@ -75,12 +75,14 @@ _INFERENCE_CALLS = frozenset({
     "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
     "InferenceRunner", "sample_from_model", "sample_sequence", "generate_text", "run_inference", "generate_speech", "generate_audio",
     "TensorFlowBenchmark", "PyTorchBenchmark", "launch_server", "vLLMEngineProcessorConfig", "build_openai_app", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
+    "predict_from_files", "predict_from_folder", "predict_from_raw_data", "predict_single_npy_array", "predict_from_list_of_npy_arrays",
 })  # fmt: skip
 _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
 _LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "from_single_file", "restore_checkpoint",
           "SamPredictor")  # fmt: skip
 
 _BOOSTING = frozenset({"xgboost", "lightgbm", "catboost"})
+_BOOSTS = ("fit", "train", "cv", "cross_val_score", "cross_validate", "cross_val_predict", "fit_predict", "update")
 _ON_GPU = regex(r"(?:device|device_type|task_type)=(?:cuda|gpu)(?::\d+)?|(?:tree_method|predictor)=gpu_\w+")
 
 
@@ -95,12 +97,14 @@ class Behavior(enum.Enum):
 def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, Call | None]:
     """Return what a program does, and the call that says so. ``uses_gpu``: what it imports uses a GPU library."""
     imported = code.imported()
-    if boosting_on_gpu(code) is not None:
+    # Boosted trees that are only loaded and asked (``clf.load_model(path)``) train nothing.
+    if boosting_on_gpu(code) is not None and code.calls_named(*_BOOSTS):
         return Behavior.TRAINS, None
     if not uses_gpu and not imported & GPU_MODULES:
         return Behavior.NEITHER, None
     said = (call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported))
-    training = next((call for call in said if not _only_places(code, call) and not _only_guides(code, call)), None)
+    idle = (_only_places, _only_guides, _only_asks)
+    training = next((call for call in said if not any(is_idle(code, call) for is_idle in idle)), None)
     training = training or _of_other_code(code)
     # An optimizer is only made to train, but the step itself says it better.
     if training is None and "jax" in imported:
@@ -116,6 +120,14 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     if inference is None and _optimizes_a_picture(code):  # what judges it runs all the same
         inference = next(iter(code.calls_named(*_OPTIMIZER_WORDS)), None)
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)
+
+
+def training_calls(code: PythonCode) -> list[Call]:
+    """Return all calls of a program that train or make an optimizer, by line."""
+    imported = code.imported()
+    found = [call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported)]
+    made = [call for call in code.calls_named(*_OPTIMIZER_WORDS) if _OPTIMIZERS.fullmatch(_full_name(code, call))]
+    return sorted([*found, *made], key=lambda call: call.line)
 
 
 def _full_name(code: PythonCode, call: Call) -> str:
@@ -139,6 +151,15 @@ def _only_places(code: PythonCode, call: Call) -> bool:
     if call.name != "deepspeed.initialize" or call.arguments or {key for key, _ in call.keywords} - _PLACES:
         return False
     return bool(code.calls_named("generate", "eval")) and not code.calls_named("backward", "step")
+
+
+def _only_asks(code: PythonCode, call: Call) -> bool:
+    """Whether a trainer is made to run a trained network (``trainer.predict(model, data)``) and is told to train nothing."""
+    if not _TRAINER.fullmatch(call.last):
+        return False
+    told = code.calls_named("predict", "test", "validate", "evaluate", "fit", "train", "train_and_evaluate")
+    words = {each.last for each in told if "trainer" in each.name.lower()}
+    return bool(words) and not words & {"fit", "train", "train_and_evaluate"}
 
 
 def _only_guides(code: PythonCode, call: Call) -> bool:

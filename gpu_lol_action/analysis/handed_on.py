@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Sequence
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, training_calls
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.import_graph import import_closure, module_source
@@ -20,6 +21,7 @@ _LEARNS = regex(r"\w*(?:Trainer|Learner)")
 _TRIAL = regex(
     r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter)\b", re.MULTILINE
 )
+_DERIVED = regex(r"class \w{1,80}\(\s?(\w{0,80}Trainer\w{0,80})\s?[,)]")
 _DEEP = ("torch", "tensorflow", "jax")
 
 
@@ -71,6 +73,26 @@ def is_trial(script: Source) -> bool:
     """Whether a program defines what Determined's own loop trains: it is started by that loop, and shows none."""
     code = script.code
     return code is not None and "determined" in code.imported() and _TRIAL.search(script.text) is not None
+
+
+def only_derives_trainers(checkout: Checkout, source: Source) -> bool:
+    """Whether a module trains in nothing but classes made of a library's trainer: who starts such a class trains with it.
+
+    A program that only loads what was trained so needs the class as well, to know how the network is built.
+    """
+    if source.code is None or not source.mentions("Trainer") or source.code.has_main:
+        return False
+    lines = source.text.split("\n")
+    tops = [index for index, line in enumerate(lines, 1) if line[:1].isalpha() or line[:1] == "@"]
+    calls = training_calls(source.code)
+    heads = [lines[tops[place - 1] - 1] if (place := bisect.bisect_right(tops, c.line)) else "" for c in calls]
+    bases = {base[1] for head in heads if (base := _DERIVED.match(head)) is not None}
+    own = {name for item in source.code.imports if _is_of_a_library(checkout, item.module) for name in item.names}
+    return bool(heads) and all(_DERIVED.match(head) for head in heads) and bases <= own
+
+
+def _is_of_a_library(checkout: Checkout, module: str) -> bool:
+    return not module.startswith(".") and module_source(checkout, module) is None
 
 
 def trains_what_it_serves(script: Source, own: Behavior) -> bool:

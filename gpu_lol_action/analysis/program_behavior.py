@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.handed_on import (
     is_page_that_trains,
     is_trial,
     learns_elsewhere,
+    only_derives_trainers,
     trains_what_it_serves,
 )
 from gpu_lol_action.analysis.import_graph import import_closure
@@ -60,12 +61,12 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
     may_train = own is Behavior.NEITHER or is_named or _calls_training(script)
     may_train = may_train or any(_has_training_options(s) for s in (script, *options))
-    if may_train and any(_of_part(source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
+    if may_train and any(_of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         # A page in a browser shows a model, whatever the modules behind its tabs could do.
         is_page = not is_named and any(_is_page(source) for source in closure[:MOST_OF_A_PAGE])
         return Behavior.INFERS if is_page else Behavior.TRAINS
     if own is Behavior.NEITHER and any(
-        _of_part(source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
+        _of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
     ):
         return Behavior.INFERS
     return own
@@ -76,10 +77,11 @@ def _is_page(source: Source) -> bool:
     return source.mentions("gradio") and source.code is not None and "gradio" in source.code.imported()
 
 
-def _of_part(source: Source, *, uses_gpu: bool) -> Behavior:
+def _of_part(checkout: Checkout, source: Source, *, uses_gpu: bool) -> Behavior:
     """Return what a module does that a program imports; one that takes all names of another (`*`) has its libraries from there."""
     takes_all = source.code is not None and any("*" in item.names for item in source.code.imports)
-    return _behavior(source, uses_gpu=uses_gpu and takes_all)
+    behavior = _behavior(source, uses_gpu=uses_gpu and takes_all)
+    return Behavior.NEITHER if behavior is Behavior.TRAINS and only_derives_trainers(checkout, source) else behavior
 
 
 @remembered
