@@ -6,7 +6,9 @@ import functools
 import re
 from collections.abc import Mapping
 
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.import_graph import module_source
 from gpu_lol_action.domain.patterns import regex
 
 MAX_TEXT = 200_000
@@ -35,6 +37,13 @@ def console_scripts(checkout: Checkout) -> Mapping[str, str]:
         for name, module in _QUOTED.findall(setup.text[:MAX_TEXT]):
             found.setdefault(name, module)
     return dict(list(found.items())[:MAX_SCRIPTS])
+
+
+@remembered
+def console_programs(checkout: Checkout) -> frozenset[Source]:
+    """Return the programs behind these commands that are here."""
+    modules = console_scripts(checkout).values()
+    return frozenset(source for module in modules if (source := module_source(checkout, module)) is not None)
 
 
 def _section(text: str, name: str) -> str:

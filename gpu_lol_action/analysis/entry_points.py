@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.command_verbs import (
     by_words,
     is_named_for_training,
 )
-from gpu_lol_action.analysis.console_scripts import console_scripts
+from gpu_lol_action.analysis.console_scripts import console_programs
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.hydra_names import hydra_named
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
@@ -27,6 +27,7 @@ from gpu_lol_action.analysis.linked_configs import linked_config
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
+from gpu_lol_action.analysis.plain_scripts import is_plain_script
 from gpu_lol_action.analysis.program_behavior import program_behavior
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.services import service_of
@@ -131,8 +132,7 @@ def looked_up(checkout: Checkout, run: Run) -> Run | None:
 def _of_program(checkout: Checkout, source: Source) -> Run | None:
     if source.code is None:
         return None
-    is_entry = source.code.has_main or source in _console_programs(checkout) or source.name == "__main__.py"
-    is_entry = is_entry or service_of(checkout, source) is not None
+    is_entry = source.form is Form.PYTHON and is_started(checkout, source) and not is_shown(source)
     behavior, call = shown_behavior(checkout, source) if is_shown(source) else behavior_of(source.code)
     if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
         behavior = program_behavior(checkout, source)
@@ -142,20 +142,15 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
     return Run(behavior, where, None, source, own_configs(checkout, source))
 
 
-@remembered
-def _console_programs(checkout: Checkout) -> frozenset[Source]:
-    modules = console_scripts(checkout).values()
-    return frozenset(source for module in modules if (source := module_source(checkout, module)) is not None)
-
-
 def is_started(checkout: Checkout, source: Source) -> bool:
-    """Whether a program is made to be started: a main guard, a service, a console script, a notebook, or code at the root that does it."""
+    """Whether a program is made to be started: a main guard, a service, a console script, a notebook, or a script that works as it is read."""
     return (
         source.form is Form.NOTEBOOK
         or bool(source.code and source.code.has_main)
         or source.name == "__main__.py"
+        or is_plain_script(checkout, source)
         or service_of(checkout, source) is not None
-        or source in _console_programs(checkout)
+        or source in console_programs(checkout)
     )
 
 

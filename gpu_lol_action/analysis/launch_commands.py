@@ -30,7 +30,7 @@ from gpu_lol_action.analysis.launch_tools import (
 )
 from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
-from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
@@ -95,7 +95,7 @@ class LaunchCommand:
     @property
     def is_documented(self) -> bool:
         """Whether a document tells the reader to start it, or to start the script that it stands in."""
-        return self.said.path != self.evidence.path or self.source.form is Form.MARKDOWN
+        return form_of(self.said.path) is Form.MARKDOWN
 
 
 @functools.lru_cache(maxsize=4)
@@ -117,6 +117,9 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
+    # A script that another one starts is read with what it is handed there, and not also as if it were handed nothing.
+    led = {command.evidence for command in found if command.said != command.evidence}
+    found = [command for command in found if command.said != command.evidence or command.evidence not in led]
     started = [
         command for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS] for command in _of_program(checkout, source)
     ]

@@ -30,9 +30,10 @@ from gpu_lol_action.analysis.entry_points import (
 )
 from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
-from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant, submits
+from gpu_lol_action.analysis.run_levels import Levels, levels_of
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 from gpu_lol_action.domain.patterns import regex
@@ -43,10 +44,6 @@ LIBRARY = 10  # levels that a module loses which is only imported
 LAST = 10**6  # where a README's own code stands among the programs of its level
 MAX_DEEPER = 1  # levels below the first run's at which another is worth a profile
 
-# Folders that only say of what kind their files are: being in them makes nothing less important.
-_NEUTRAL = frozenset({"src", "scripts", "script", "tools", "tool", "bin", "train", "training", "trainer", "trainers", "runs", "run",
-                      "recipes", "jobs", "job", "slurm", "launch", "launcher", "launchers", "cmd", "shell", "sh", "bash", "code",
-                      "pretrain", "finetune", "configs", "config", "conf", "experiments", "pipelines", "cli", "apps"})  # fmt: skip
 _MAIN_SECTION = regex(r"reproduc|replicat|pre-?train(?!ed)|main (?:run|experiment|result)|full training", re.IGNORECASE)
 
 
@@ -112,8 +109,9 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
 
 def _ranked(checkout: Checkout) -> list[_Rank]:
     runs = [*documented_runs(checkout), *configured_runs(checkout)]
-    commanded = {run.script for run in runs if run.script is not None}
-    levels = _levels(checkout)
+    # A program that commands only test, or try out elsewhere, is there to be started by itself as well.
+    commanded = {run.script for run in runs if run.script is not None and not (is_beside(run) or is_variant(run))}
+    levels = levels_of(checkout)
     made: list[Source] = []
     library: list[Source] = []
     for source in programs(checkout):
@@ -129,7 +127,7 @@ def _ranked(checkout: Checkout) -> list[_Rank]:
     return ranks
 
 
-def _near(checkout: Checkout, levels: _Levels, runs: Sequence[Run]) -> list[_Rank]:
+def _near(checkout: Checkout, levels: Levels, runs: Sequence[Run]) -> list[_Rank]:
     """Return the ranks of what trains or infers, looked up from the first rank on as far as runs behind could be chosen.
 
     Whether it is a step beside the run, its level, and whether it is a bare program are known before what it does.
@@ -152,7 +150,7 @@ def _near(checkout: Checkout, levels: _Levels, runs: Sequence[Run]) -> list[_Ran
     return _with_depth(sorted(ranks, key=lambda rank: rank.order), levels)
 
 
-def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
+def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> _Rank:
     kind = _DOCUMENT if run.command else _CONFIGURATION
     level = levels.of(run.evidence.path)
     if run.command is not None and run.command.is_documented:
@@ -163,7 +161,7 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     elif run.command is not None:
         kind = _SCRIPT
         level = min(level, levels.of(run.script.path)) if run.script else level
-        if run.command.source.form is not Form.SHELL:
+        if form_of(run.command.said.path) is not Form.SHELL:
             kind = _PROGRAM  # an image or a service says what it serves, not what the repository is for
     elif run.script is not None:
         kind = _PROGRAM
@@ -178,12 +176,12 @@ def _rank(checkout: Checkout, levels: _Levels, run: Run, order: int) -> _Rank:
     return _Rank(run, is_aside, level, kind, False, is_variant(run), is_main, order, is_later_stage=is_later)
 
 
-def _is_library(checkout: Checkout, levels: _Levels, script: Source) -> bool:
+def _is_library(checkout: Checkout, levels: Levels, script: Source) -> bool:
     """Whether a program is made to be imported and not to be started."""
     return not is_started(checkout, script) and (levels.of(script.path) > 0 or is_imported(checkout, script))
 
 
-def _with_depth(ranks: list[_Rank], levels: _Levels) -> list[_Rank]:
+def _with_depth(ranks: list[_Rank], levels: Levels) -> list[_Rank]:
     """Mark documented runs that serve another, or whose program lies deeper than that of the first one: asides on sub-projects."""
     helpers = helpers_of([rank.run for rank in ranks])
     ranks = [replace(rank, is_beside=True) if rank.run in helpers else rank for rank in ranks]
@@ -217,26 +215,6 @@ def _as_opening(rank: _Rank) -> _Rank:
 
 def _is_said_in(rank: _Rank, path: str) -> bool:
     return rank.run.command is not None and rank.run.command.said.path == path
-
-
-@dataclass(frozen=True, slots=True)
-class _Levels:
-    """How far from the root a file counts: folders that only name a kind, and the package's own, are not counted."""
-
-    packages: frozenset[str]
-
-    def of(self, path: str) -> int:
-        """Return the number of folders above a file that count."""
-        folders = path.split("/")[:-1]
-        return sum(folder.lower() not in _NEUTRAL and folder not in self.packages for folder in folders)
-
-
-def _levels(checkout: Checkout) -> _Levels:
-    """Return how files count; a package is the project's own where it is the only one."""
-    paths = [source.path.removeprefix("src/") for source in checkout.of(Form.PYTHON)]
-    tops = {path.split("/")[0] for path in paths if "/" in path}
-    own = {top for top in tops if checkout.find(f"{top}/__init__.py") or checkout.find(f"src/{top}/__init__.py")}
-    return _Levels(frozenset(own) if len(own) == 1 else frozenset())
 
 
 _FAMOUS = ("train", "main", "finetune", "run", "pretrain", "sft", "infer", "inference", "generate", "sample", "demo", "app", "serve")  # fmt: skip

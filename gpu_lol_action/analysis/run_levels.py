@@ -1,0 +1,32 @@
+"""How far from the root a file counts: folders that only say of what kind their files are make nothing less important."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.paths import Form
+
+_NEUTRAL = frozenset({"src", "scripts", "script", "tools", "tool", "bin", "train", "training", "trainer", "trainers", "runs", "run",
+                      "recipes", "jobs", "job", "slurm", "launch", "launcher", "launchers", "cmd", "shell", "sh", "bash", "code",
+                      "pretrain", "finetune", "configs", "config", "conf", "experiments", "pipelines", "cli", "apps"})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The folders that are not counted besides those that only name a kind: the project's own package."""
+
+    packages: frozenset[str]
+
+    def of(self, path: str) -> int:
+        """Return the number of folders above a file that count."""
+        folders = path.split("/")[:-1]
+        return sum(folder.lower() not in _NEUTRAL and folder not in self.packages for folder in folders)
+
+
+def levels_of(checkout: Checkout) -> Levels:
+    """Return how files count; a package is the project's own where it is the only one."""
+    paths = [source.path.removeprefix("src/") for source in checkout.of(Form.PYTHON)]
+    tops = {path.split("/")[0] for path in paths if "/" in path}
+    own = {top for top in tops if checkout.find(f"{top}/__init__.py") or checkout.find(f"src/{top}/__init__.py")}
+    return Levels(frozenset(own) if len(own) == 1 else frozenset())
