@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.run_kinds import is_beside, is_variant
+from gpu_lol_action.analysis.run_kinds import is_beside, is_variant, tunes_aside
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.patterns import regex
@@ -52,7 +52,7 @@ def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str |
     first = next((run for run in told if not is_variant(run)), None)
     if first is None or first.command is None or first.script is None or first.behavior is not Behavior.INFERS:
         return None
-    if _is_demo_beside_tuning(first, told):
+    if _is_demo_beside_tuning(first, told) or _is_shown_before_a_folder_for_tuning(first, told):
         return first.command.said.path
     chapters = [first.command.section, *_chapters_above(first)]
     # A section may carry but the model's name, under a chapter that says what is done with it.
@@ -127,6 +127,12 @@ def _is_demo_beside_tuning(first: Run, told: Iterable[Run]) -> bool:
     trained = [_folder(run) for run in told if run.behavior is Behavior.TRAINS]
     is_shown = "/" not in folder and _DEMO.search(folder) is not None and _TUNES.search(folder) is None
     return is_shown and bool(trained) and all("/" not in each and _TUNES.search(each) for each in trained)
+
+
+def _is_shown_before_a_folder_for_tuning(first: Run, told: Iterable[Run]) -> bool:
+    """Whether all that is told of training further down lies in folders for fine-tuning, and what is shown first does not."""
+    trained = [run for run in told if run.behavior is Behavior.TRAINS]
+    return bool(trained) and all(map(tunes_aside, trained)) and not tunes_aside(first)
 
 
 def _folder(run: Run) -> str:

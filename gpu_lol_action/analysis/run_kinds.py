@@ -46,6 +46,7 @@ _VARIANT_NAME = regex(
 _OTHER_MAKERS = frozenset(
     {"amd", "rocm", "tpu", "gaudi", "habana", "hpu", "intel", "npu", "ascend", "trainium", "neuron"}
 )
+_TUNING_FOLDER = regex(r"p[_-]?tuning|fine[_-]?tun(?:e|ing|er)(?:[_-].*)?", re.IGNORECASE)
 _TPU_OPTIONS = frozenset({"tpu", "tpu_name", "use_tpu"})
 _STRATEGIES = ("strategy_type", "distribution_strategy")
 _TRIALS = frozenset({"test", "tests", "testing", "smoke", "debug"})
@@ -132,6 +133,16 @@ def is_variant(run: Run) -> bool:
         if run.command.evidence.path != run.command.said.path or not run.command.is_documented:
             names.append(_stem(run.command.evidence.path))
     return any(_VARIANT_NAME.search(name) for name in names)
+
+
+def tunes_aside(run: Run) -> bool:
+    """Whether a run's program lies in a folder that is for fine-tuning alone (``finetune/``, ``finetune_demo/``)."""
+    return is_tuning_folder(run.script.path if run.script is not None else run.evidence.path)
+
+
+def is_tuning_folder(path: str) -> bool:
+    """Whether a file lies in a folder that is for fine-tuning."""
+    return any(_TUNING_FOLDER.fullmatch(folder) for folder in path.split("/")[:-1])
 
 
 def is_refused(text: str) -> bool:

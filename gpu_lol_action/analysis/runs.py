@@ -6,7 +6,8 @@ The rules, in this order (docs/entry-points.md tells them with their reasons):
 2. what lies nearer to the root comes first: the document that names a command, else the script or program itself;
 3. on one level a documented command wins over a launch script, that over a configuration, that over a program;
 4. variants for trying out or for other machines (CPU, Mac, TPU, debug, toy, several machines) come behind the others;
-5. training wins over inference, unless the README opens with running the model;
+5. training wins over inference, unless the README opens with running the model, or nothing tells of the training and what is
+   there is made for using the model (``made_for_use``);
 6. a section on pre-training or on reproducing results names the main run; else the one that is named first.
 """
 
@@ -30,6 +31,7 @@ from gpu_lol_action.analysis.entry_points import (
 )
 from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
+from gpu_lol_action.analysis.made_for_use import is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant, submits
@@ -61,11 +63,14 @@ class _Rank:
     order: int
     is_use_first: bool = False
     is_later_stage: bool = False
+    use: str = ""
+    """Why it goes before what trains, where no document says so."""
 
     @property
-    def key(self) -> tuple[bool, int, int, bool, bool, bool, bool, bool, int]:
+    def key(self) -> tuple[bool, bool, int, int, bool, bool, bool, bool, bool, int]:
         comes_first = (self.run.behavior is Behavior.TRAINS) is not self.is_use_first
         return (
+            not self.use,
             self.is_beside,
             self.level,
             self.kind,
@@ -95,7 +100,7 @@ def further_runs(checkout: Checkout) -> tuple[Run, ...]:
 @functools.lru_cache(maxsize=4)
 def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate, the one to provision for first, each with its name and reason; at most eight."""
-    ranked = sorted(_ranked(checkout), key=lambda rank: rank.key)
+    ranked = _use_first(checkout, sorted(_ranked(checkout), key=lambda rank: rank.key))
     chosen = _distinct(checkout, ranked)
     if not chosen:
         return ()
@@ -209,6 +214,21 @@ def _with_depth(ranks: list[_Rank], levels: Levels) -> list[_Rank]:
     return told if opening is None else [replace(rank, is_use_first=_is_said_in(rank, opening)) for rank in told]
 
 
+def _use_first(checkout: Checkout, ranks: list[_Rank]) -> list[_Rank]:
+    """Return ranks in their order, with what uses a model before the one that trains, where that is what it is made for."""
+    told = [rank for rank in ranks if not rank.is_beside and rank.level < LIBRARY]
+    if not told or told[0].run.behavior is not Behavior.TRAINS:
+        return ranks
+    if told[0].kind <= _DOCUMENT and not is_page_on_tuning(told[0].run):
+        return ranks
+    near = [rank.run for rank in told if rank.level <= told[0].level + MAX_DEEPER]
+    found = made_for_use(checkout, near)
+    if found is None:
+        return ranks
+    marked = [replace(rank, use=found[1]) if rank.run is found[0] else rank for rank in ranks]
+    return sorted(marked, key=lambda rank: rank.key)
+
+
 def _as_opening(rank: _Rank) -> _Rank:
     return replace(rank, kind=_README, is_use_first=True, is_main_section=True, order=-1)
 
@@ -270,6 +290,8 @@ def _reason(rank: _Rank, runs: int) -> str:
     if runs == 1:
         return "nothing else here trains or runs a model"
     place = _place(rank)
+    if rank.use:
+        return f"{place}; of {runs} runs it is first, for {rank.use}"
     if rank.is_main_section and rank.kind <= _DOCUMENT and rank.run.command:
         place += f" in the section `{rank.run.command.section[:60]}`"
     is_opening = rank.is_use_first and rank.run.behavior is Behavior.INFERS

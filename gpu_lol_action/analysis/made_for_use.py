@@ -1,0 +1,106 @@
+"""Whether a repository that no document speaks for is made for running its model, though something in it trains as well.
+
+Training asks for more memory, so it comes first where nothing else is known. But whoever publishes a model often adds how to
+tune it, in a folder of its own or as one program among several that show the model at work, one of them in a browser; and what
+installing a project gives, or fetches the weights that the project has released, is what most people start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.console_scripts import console_programs
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import is_imported, local_imports
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.program_behavior import program_behavior
+from gpu_lol_action.analysis.run_kinds import is_tuning_folder, is_variant, tunes_aside
+from gpu_lol_action.domain.patterns import regex
+
+MANY = 3  # programs that run a model, beside one that trains
+_JUDGING = regex(
+    r"(?:^|[_-])(?:eval\w*|benchmarks?|data\w*|pre_?process\w*|metrics?|analysis|util\w*)(?:$|[_-])", re.IGNORECASE
+)
+_TRAINING = regex(r"train(?:ing|er|ers)?|fine[_-]?tun(?:e|ing|er)", re.IGNORECASE)
+_PAGE = regex(r"(?:^|[_-])(?:app|demo|web|web_?ui|ui|gui|gradio|streamlit)\d{0,2}(?:$|[_-])", re.IGNORECASE)
+_PAGES = frozenset({"gradio", "streamlit"})
+_SHOWS = regex(
+    r"(?:^|[_-])(?:infer|inference|demo|app|predict|generate|chat|web_?ui|gradio|txt2img|sample)(?:$|[_-])",
+    re.IGNORECASE,
+)
+_RELEASED = regex(r"/releases/(?:latest/)?download\b")
+
+
+def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | None:
+    """Return the run that uses a repository's model, with the reason why it goes before training; None where training does.
+
+    ``runs`` are those near the root, in their order, of which the first trains and is told of in no document but its folder's own.
+    """
+    trained = [run for run in runs if run.behavior is Behavior.TRAINS]
+    used = [run for run in runs if _uses(checkout, run)]
+    if not trained or not used:
+        return None
+    if all(map(tunes_aside, trained)) and (outside := [run for run in used if not tunes_aside(run)]):
+        return _plainest(outside), "a folder for fine-tuning alone trains here"
+    programs = [run for run in used if run.script is not None and run.script.form is Form.PYTHON]
+    if all(_is_in_training(run) for run in trained) and (plain := [run for run in programs if _is_at_root(run)]):
+        return _plainest(plain), "what trains lies in a folder of its own, and a program at the root runs a model"
+    is_one = len({run.evidence.path for run in trained}) == 1
+    if is_one and len({run.script for run in programs}) >= MANY and any(map(_is_page, programs)):
+        return _plainest(programs), "one program trains, and many run a model, one of them for a browser"
+    installed = _installed(checkout)
+    if installed and (given := [run for run in used if run.script in installed]):
+        return given[0], "what installing the project gives runs a model, and trains none"
+    fetching = [run for run in programs if run.script is not None and _RELEASED.search(run.script.text)]
+    return (fetching[0], "it fetches weights that were released") if fetching else None
+
+
+def is_page_on_tuning(run: Run) -> bool:
+    """Whether a command stands in a document of a folder for fine-tuning: it tells of that alone."""
+    return run.command is not None and is_tuning_folder(run.command.said.path)
+
+
+def _uses(checkout: Checkout, run: Run) -> bool:
+    """Whether a run is a program that is started to run a model: no module that tries itself out, and no judge of what was trained."""
+    if run.behavior is not Behavior.INFERS or run.script is None or is_variant(run):
+        return False
+    if any(_JUDGING.search(folder) for folder in run.script.path.split("/")[:-1]):
+        return False
+    return run.script in console_programs(checkout) or not is_imported(checkout, run.script)
+
+
+def _is_in_training(run: Run) -> bool:
+    """Whether a run's program lies in a folder at the root that is for training."""
+    top, _, rest = (run.script.path if run.script is not None else run.evidence.path).partition("/")
+    return bool(rest) and _TRAINING.fullmatch(top) is not None
+
+
+def _is_at_root(run: Run) -> bool:
+    return run.script is not None and run.script.depth == 0
+
+
+def _is_page(run: Run) -> bool:
+    """Whether a program shows a model in a browser, and is named for nothing else."""
+    script = run.script
+    if script is None or script.code is None or not _PAGE.search(script.name.rpartition(".")[0]):
+        return False
+    return bool(script.code.imported() & _PAGES)
+
+
+def _plainest(runs: Sequence[Run]) -> Run:
+    """Return the first whose name says that it shows something, else the first."""
+    named = (run for run in runs if run.script is not None and _SHOWS.search(run.script.name.rpartition(".")[0]))
+    return next(named, runs[0])
+
+
+def _installed(checkout: Checkout) -> frozenset[Source]:
+    """Return the programs behind the project's commands, where some run a model and none trains or starts one that does."""
+    given = console_programs(checkout)
+    reached = {source for program in given for source in (program, *local_imports(checkout, program))}
+    starts = [source for source in reached if source in given or (source.code is not None and source.code.has_main)]
+    if any(program_behavior(checkout, source) is Behavior.TRAINS for source in starts):
+        return frozenset()
+    return given
