@@ -6,6 +6,7 @@ import functools
 import re
 from dataclasses import replace
 
+from gpu_lol_action.analysis.accelerate_need import accelerate_finding
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
@@ -40,6 +41,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     known |= {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
     found += starting_packages(further_runs(checkout), known, own)
     found += ninja_finding(checkout, run, known)
+    found += accelerate_finding(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout)

@@ -1,0 +1,75 @@
+"""Accelerate, which transformers asks for and no program imports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.checkout import Checkout
+
+Build = Callable[[Mapping[str, str]], Checkout]
+
+TRAINS = "import torch\nfrom transformers import Trainer\nTrainer(model=net).train()\n"
+LOADS = "from transformers import AutoModelForCausalLM\nnet = AutoModelForCausalLM.from_pretrained('org/net', device_map='auto')\nnet.generate()\n"
+README = {"README.md": "```bash\npython train.py\n```\n"}
+
+
+def found(tree: Checkout) -> list[str]:
+    return [f.value for f in packages.detect(tree) if f.field == "dependencies.requirements"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        TRAINS,
+        "import transformers\nclass Own(transformers.Trainer):\n    pass\ntrainer = Own()\ntrainer.train()\n",
+        (
+            "from dataclasses import dataclass\nimport transformers\n@dataclass\nclass Args(transformers.TrainingArguments):\n    a: int = 1\n"
+            "transformers.Trainer(args=Args()).train()\n"
+        ),
+        LOADS,
+    ],
+)
+def test_what_transformers_asks_for_is_installed(checkout: Build, program: str) -> None:
+    assert found(checkout({**README, "train.py": program}))[-1] == "accelerate"
+    finding = next(f for f in packages.detect(checkout({})) if f.value == "accelerate")
+    assert finding.evidence.path == "train.py"
+    assert "needs it and no list names it" in finding.why
+
+
+def test_a_list_that_forgets_it_is_completed(checkout: Build) -> None:
+    files = {**README, "train.py": TRAINS, "requirements.txt": "torch\ntransformers>=4.28\n"}
+    assert found(checkout(files)) == ["torch", "transformers>=4.28", "accelerate"]
+
+
+@pytest.mark.parametrize(
+    "list_",
+    [
+        "transformers[torch]",  # brings it
+        "transformers\npeft",
+        "transformers==4.28.1",  # trains without it
+        "transformers~=4.20.0",
+        "transformers>=4,<4.30",
+        "transformers\naccelerate==0.20",
+    ],
+)
+def test_it_is_not_named_where_it_comes_along_or_nothing_asks_for_it(checkout: Build, list_: str) -> None:
+    files = {**README, "train.py": TRAINS, "requirements.txt": f"torch\n{list_}\n"}
+    assert "accelerate" not in found(checkout(files))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        TRAINS.replace("from transformers", "from lightning"),  # another library's
+        LOADS.replace("device_map='auto'", "device_map=None"),
+        LOADS.replace(", device_map='auto'", ""),
+        "from transformers import AutoConfig, AutoModel\nAutoConfig.from_pretrained('org/net', device_map='cuda')\nAutoModel.from_pretrained('a/b')\n",
+        LOADS.replace(", device_map='auto'", "")
+        + "def tune():\n    from transformers import Trainer\n",  # only now and then
+    ],
+)
+def test_other_programs_do_without_it(checkout: Build, program: str) -> None:
+    assert "accelerate" not in found(checkout({**README, "train.py": program}))
