@@ -1,8 +1,8 @@
-"""The packages of a checkout, without those that compute on a GPU where nothing of it needs one and no list names them.
+"""The packages of a checkout, without those that compute on a GPU where nothing of it needs one and only an extra names them.
 
 A library that is rented no GPU has modules that may use one for those who have it: an evaluation that can also ask a model of one's
-own, an explainer of networks beside one of trees. What only such a module imports, or only another run's launcher is, belongs to
-whoever installs the extra.
+own, an explainer of networks beside one of trees. What only such a module imports, only another run's launcher is, or only
+`pip install mine[gpu]` brings, is left to whoever has one.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 
 
 def detect(checkout: Checkout) -> list[Finding]:
-    """Return the findings on packages; without a need for a GPU those of its packages that lists or commands name stay."""
+    """Return the findings on packages; without a need for a GPU those of its packages stay that everybody installs."""
     found = packages.detect(checkout)
-    if not any(_is_guessed(item) for item in found) or gpu_need(checkout, primary_run(checkout)) is not None:
+    if not any(_computes(item) for item in found) or gpu_need(checkout, primary_run(checkout)) is not None:
         return found
-    return [item for item in found if not _is_guessed(item)]
+    extras = {package_name(item.requirement) for item in packages.declared_packages(checkout) if item.group}
+    return [
+        item for item in found if not (_computes(item) and (_is_guessed(item) or package_name(item.value) in extras))
+    ]
+
+
+def _computes(finding: Finding) -> bool:
+    return finding.field == "dependencies.requirements" and package_name(finding.value) in GPU_PACKAGES
 
 
 def _is_guessed(finding: Finding) -> bool:
-    """Whether a finding is of a package that computes on a GPU, and an import or a launcher is all that speaks for it."""
-    return (
-        finding.field == "dependencies.requirements"
-        and finding.confidence is not Confidence.HIGH
-        and package_name(finding.value) in GPU_PACKAGES
-    )
+    """Whether an import or a launcher is all that speaks for a package."""
+    return finding.confidence is not Confidence.HIGH

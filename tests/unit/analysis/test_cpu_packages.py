@@ -63,3 +63,10 @@ def test_a_program_that_stays_on_the_processor_keeps_what_it_imports(checkout: B
         {"score.py": "import torch\nnet = torch.load('a.pt')\nif __name__ == '__main__':\n    print(net)\n"}
     )
     assert "torch" in requirements(tree)
+
+
+def test_what_an_extra_brings_that_a_reader_may_ask_for_is_left_out(checkout: Build) -> None:
+    readme = "# Judge\n## Installation\n```\npip install 'judge[local,api]'\n```\n"
+    program = "from judge import ask\nif __name__ == '__main__':\n    ask.answer()\n"
+    tree = checkout({**FILES, "README.md": readme, "scripts/rank.py": program})
+    assert requirements(tree) == ("openai", "tqdm", "pandas", "scipy", "boto3")
