@@ -6,7 +6,6 @@ import functools
 import re
 from dataclasses import replace
 
-from gpu_lol_action.analysis.accelerate_need import accelerate_finding
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
@@ -17,6 +16,7 @@ from gpu_lol_action.analysis.package_indexes import index_findings
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import python_wishes
 from gpu_lol_action.analysis.runs import further_runs, primary_run
+from gpu_lol_action.analysis.silent_packages import silent_packages
 from gpu_lol_action.analysis.tool_packages import starting_packages, tool_packages
 from gpu_lol_action.domain.finding import Confidence, Finding
 
@@ -41,7 +41,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     known |= {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
     found += starting_packages(further_runs(checkout), known, own)
     found += ninja_finding(checkout, run, known)
-    found += accelerate_finding(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
+    found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout)

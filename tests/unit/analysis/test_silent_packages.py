@@ -1,4 +1,4 @@
-"""Accelerate, which transformers asks for and no program imports."""
+"""What transformers asks for and no program imports: accelerate and bitsandbytes."""
 
 from __future__ import annotations
 
@@ -73,3 +73,43 @@ def test_it_is_not_named_where_it_comes_along_or_nothing_asks_for_it(checkout: B
 )
 def test_other_programs_do_without_it(checkout: Build, program: str) -> None:
     assert "accelerate" not in found(checkout({**README, "train.py": program}))
+
+
+BITS = "from transformers import AutoModelForCausalLM, BitsAndBytesConfig\n{}net.generate()\nif __name__ == '__main__': pass\n"
+TUNES = (
+    "import argparse\nfrom transformers import Trainer, TrainingArguments, HfArgumentParser\nTrainer(model=net).train()\n"
+    "if __name__ == '__main__': pass\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_needed"),
+    [
+        ("net = AutoModelForCausalLM.from_pretrained('org/net', load_in_8bit=True)\n", True),
+        (
+            "net = AutoModelForCausalLM.from_pretrained('org/net', quantization_config=BitsAndBytesConfig(load_in_4bit=True))\n",
+            True,
+        ),
+        ("net = AutoModelForCausalLM.from_pretrained('org/net', load_in_8bit=False)\n", False),
+        ("net = AutoModelForCausalLM.from_pretrained('org/net', load_in_8bit=args.int8)\n", False),
+        (
+            (
+                "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--int8', action='store_true')\n"
+                "args = parser.parse_args()\nif args.int8:\n    net = AutoModelForCausalLM.from_pretrained('org/net', load_in_8bit=True)\n"
+            ),
+            False,
+        ),
+    ],
+)
+def test_weights_in_few_bits_need_what_quantizes_them(checkout: Build, lines: str, is_needed: bool) -> None:
+    files = {**README, "train.py": BITS.format(lines), "requirements.txt": "torch\ntransformers\naccelerate\n"}
+    assert ("bitsandbytes" in found(checkout(files))) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "is_needed"), [("paged_adamw_8bit", True), ("adamw_bnb_8bit", True), ("adamw_torch", False)]
+)
+def test_an_optimizer_in_few_bits_needs_it_too(checkout: Build, optimizer: str, is_needed: bool) -> None:
+    readme = {"README.md": f"```bash\npython train.py --optim {optimizer}\n```\n"}
+    files = {**readme, "train.py": TUNES, "requirements.txt": "torch\ntransformers\naccelerate\n"}
+    assert ("bitsandbytes" in found(checkout(files))) is is_needed
