@@ -205,7 +205,12 @@ def unique(items: Iterable[Declared]) -> tuple[Declared, ...]:
         old = chosen.get(name)
         if old is None or (old.is_optional and not item.is_optional):
             chosen[name] = item
-        elif old.is_optional == item.is_optional and _is_bare(old.requirement) and not _is_bare(item.requirement):
+        elif (
+            old.is_optional == item.is_optional
+            and _is_bare(old.requirement)
+            and not _is_bare(item.requirement)
+            and (not item.is_optional or "://" not in item.requirement)
+        ):
             chosen[name] = replace(item, is_library=old.is_library)
     return tuple(chosen.values())
 
