@@ -1,12 +1,13 @@
-"""Packages that nobody imports and transformers asks for when it is too late.
+"""Packages that nobody imports and a library asks for when it is too late.
 
-Its ``Trainer`` and ``device_map`` do not start without accelerate, weights in 8 and 4 bit and its paged optimizers not without
-bitsandbytes. pip installs the one with ``transformers[torch]`` and neither with ``transformers``.
+transformers' ``Trainer`` and ``device_map`` do not start without accelerate, nor does diffusers move weights to main memory; weights in
+8 and 4 bit and paged optimizers need bitsandbytes, tokenizers made of pieces sentencepiece. pip installs none of them with either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import Specifier
@@ -23,7 +24,13 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "TrainingArguments", "Seq2SeqTrainingArguments"})
-_DOTTED = regex(r"\btransformers\.(?:Seq2Seq)?Train(?:er|ingArguments)\b")
+_LIBRARIES = frozenset({"transformers", "diffusers"})
+_DOTTED = regex(r"\btransformers\.((?:Seq2Seq)?Train(?:er|ingArguments))\b")
+_OFFLOADS = ("enable_model_cpu_offload", "enable_sequential_cpu_offload")
+_OF_PIECES = regex(
+    r"\b((?:Llama|CodeLlama|T5|XLMRoberta|MBart|MBart50|Marian|Pegasus|Albert|Camembert|XLNet|BigBird|DebertaV2|M2M100|Nllb|Gemma)Tokenizer)"
+    r"\.from_pretrained\("
+)
 _NO_WEIGHTS = regex(r"onfig|okeniz|rocessor|xtractor")
 _TABLE = regex(r"device_map\s?=\s?\{")  # a table's text is not known, and neither is that of `None`
 _LOADERS = ("from_pretrained", "pipeline")
@@ -44,69 +51,102 @@ def silent_packages(
 
     ``requirements`` are those found so far, as pip takes them, ``own`` the names of the checkout's own packages.
     """
-    names = {package_name(text) for text in requirements}
-    if run is None or run.script is None or "transformers" not in names or "transformers" in own:
+    names = {*(package_name(text) for text in requirements), *own}
+    if run is None or run.script is None or not names & _LIBRARIES or _LIBRARIES & set(own):
         return []
-    found: list[Finding] = []
-    is_brought = _BRINGING & {*names, *own} or any(_brings(text) or _is_old(text) for text in requirements)
-    for source in import_closure(checkout, run.script) if not is_brought else ():
-        found += [_needed("accelerate", name, Evidence(source.path, line)) for name, line in _uses(source)]
-    quantized = _quantized(checkout, run) if "bitsandbytes" not in {*names, *own} else None
-    return [*found[:1], *([_needed("bitsandbytes", *quantized)] if quantized is not None else ())]
+    found: list[Finding | None] = []
+    if not _BRINGING & names and not any(_brings(text) for text in requirements):
+        is_old = any(_is_old(text) for text in requirements)
+        found.append(_first(checkout, run, "accelerate", _offloads if is_old else _accelerated))
+    if "bitsandbytes" not in names:
+        found.append(_quantized(checkout, run))
+    if "sentencepiece" not in names and not any(_brings(text, "sentencepiece") for text in requirements):
+        found.append(_first(checkout, run, "sentencepiece", _pieces))
+    return [item for item in found if item is not None]
+
+
+Uses = Callable[[Source], Iterator[tuple[str, int]]]
+
+
+def _first(checkout: Checkout, run: Run, package: str, uses: Uses) -> Finding | None:
+    """Return the first use, where no option that is off stands above it."""
+    for source in import_closure(checkout, run.script) if run.script is not None else ():
+        found = list(uses(source)) if source.code is not None else []
+        dead = dead_lines(source, values_of(checkout, run)) if found else ()
+        for name, line in found:
+            if not any(line in block for block in dead):
+                return _needed(package, name, Evidence(source.path, line))
+    return None
 
 
 def _needed(package: str, name: str, where: Evidence) -> Finding:
-    why = f"transformers' `{name}` needs it and no list names it"
-    return Finding("dependencies.requirements", package, why, Confidence.HIGH, where)
+    return Finding(
+        "dependencies.requirements", package, f"`{name}` needs it and no list names it", Confidence.HIGH, where
+    )
 
 
-def _quantized(checkout: Checkout, run: Run) -> tuple[str, Evidence] | None:
-    """Return the optimizer that the command names, or the bits that a loader is told, where the run surely comes."""
+def _quantized(checkout: Checkout, run: Run) -> Finding | None:
+    """Return that the command names an optimizer, or a loader bits, that bitsandbytes brings."""
     optimizer = next((run.options[key] for key in _OPTIMIZER_KEYS if key in run.options), "")
     if _OPTIMIZERS.search(optimizer):
-        return optimizer, run.evidence
-    for source in import_closure(checkout, run.script) if run.script is not None else ():
-        if source.code is None or not source.mentions("load_in_"):
-            continue
-        calls = [call for call in source.code.calls_named(*_LOADERS, "BitsAndBytesConfig") if _bits(call)]
-        dead = dead_lines(source, values_of(checkout, run)) if calls else ()
-        alive = [call for call in calls if not any(call.line in block for block in dead)]
-        if alive:
-            return _bits(alive[0]), Evidence(source.path, alive[0].line)
-    return None
+        return _needed("bitsandbytes", optimizer, run.evidence)
+    return _first(checkout, run, "bitsandbytes", _in_bits)
+
+
+def _in_bits(source: Source) -> Iterator[tuple[str, int]]:
+    for call in _calls(source, "load_in_", *_LOADERS, "BitsAndBytesConfig"):
+        if name := _bits(call):
+            yield name, call.line
 
 
 def _bits(call: Call) -> str:
     return next((key for key, value in call.keywords if key in _BITS and value.text == "True"), "")
 
 
-def _uses(source: Source) -> Iterator[tuple[str, int]]:
-    """Yield what of transformers does not start without accelerate, with its line. No tree is built where neither word stands."""
+def _calls(source: Source, word: str, *names: str) -> Sequence[Call]:
+    """Return calls of these names; no tree is built where the word stands nowhere."""
+    return source.code.calls_named(*names) if source.code is not None and source.mentions(word) else ()
+
+
+def _accelerated(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield what does not start without accelerate, with its line."""
+    yield from _offloads(source)
     if source.code is None or not source.mentions("transformers"):
         return
-    if source.mentions("Train"):
-        for item in source.code.imports:
-            taken = _TRAINERS & set(item.names) if item.module.split(".")[0] == "transformers" else frozenset[str]()
-            if taken and not item.is_optional:
-                yield min(taken), item.line
-        said = _DOTTED.search(source.text) if "transformers" in source.code.imported() else None
-        if said is not None:
-            line = source.code.line_of_file(source.text.count("\n", 0, said.start()) + 1)
-            yield said[0].partition(".")[2], line
-    if source.mentions("device_map"):
-        for call in source.code.calls_named(*_LOADERS):
-            placed = call.keyword("device_map")
-            is_given = placed is not None and (placed.text or placed.is_open or _TABLE.search(source.text))
-            if is_given and not _NO_WEIGHTS.search(call.name):
-                yield "device_map", call.line
+    for item in source.code.imports if source.mentions("Train") else ():
+        taken = _TRAINERS & set(item.names) if item.module.split(".")[0] == "transformers" else frozenset[str]()
+        if taken and not item.is_optional:
+            yield min(taken), item.line
+    if source.mentions("Train") and "transformers" in source.code.imported():
+        yield from _said(source, _DOTTED)
+    for call in _calls(source, "device_map", *_LOADERS):
+        placed = call.keyword("device_map")
+        is_given = placed is not None and (placed.text or placed.is_open or _TABLE.search(source.text))
+        if is_given and not _NO_WEIGHTS.search(call.name):
+            yield "device_map", call.line
 
 
-def _brings(requirement: str) -> bool:
-    name = package_name(requirement)
-    if name in _BRINGING:
-        return True
-    read = _read(requirement) if name in {"transformers", "sentence-transformers"} else None
-    return read is not None and bool(_EXTRAS & read.extras)
+def _offloads(source: Source) -> Iterator[tuple[str, int]]:
+    for call in _calls(source, "_cpu_offload", *_OFFLOADS):
+        yield call.last, call.line
+
+
+def _pieces(source: Source) -> Iterator[tuple[str, int]]:
+    if source.mentions("Tokenizer.from_pretrained"):
+        yield from _said(source, _OF_PIECES)
+
+
+def _said(source: Source, words: re.Pattern[str]) -> Iterator[tuple[str, int]]:
+    """Yield the first place in a program's text, with its line."""
+    said = words.search(source.text)
+    if said is not None and source.code is not None:
+        yield said[1], source.code.line_of_file(source.text.count("\n", 0, said.start()) + 1)
+
+
+def _brings(requirement: str, *extras: str) -> bool:
+    """Whether a requirement's extras bring the package: those that have accelerate, where none is named."""
+    read = _read(requirement) if package_name(requirement) in {"transformers", "sentence-transformers"} else None
+    return read is not None and bool((frozenset(extras) or _EXTRAS) & read.extras)
 
 
 def _is_old(requirement: str) -> bool:

@@ -113,3 +113,35 @@ def test_an_optimizer_in_few_bits_needs_it_too(checkout: Build, optimizer: str, 
     readme = {"README.md": f"```bash\npython train.py --optim {optimizer}\n```\n"}
     files = {**readme, "train.py": TUNES, "requirements.txt": "torch\ntransformers\naccelerate\n"}
     assert ("bitsandbytes" in found(checkout(files))) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "list_", "is_needed"),
+    [
+        ("LlamaTokenizer", "torch\ntransformers\n", True),
+        ("T5Tokenizer", "torch\ntransformers==4.20\n", True),
+        ("LlamaTokenizerFast", "torch\ntransformers\n", False),
+        ("AutoTokenizer", "torch\ntransformers\n", False),
+        ("T5Tokenizer", "torch\ntransformers[sentencepiece]\n", False),
+        ("T5Tokenizer", "torch\ntransformers\nsentencepiece==0.1.99\n", False),
+    ],
+)
+def test_tokenizers_of_pieces_need_sentencepiece(checkout: Build, tokenizer: str, list_: str, is_needed: bool) -> None:
+    program = f"from transformers import AutoModel, {tokenizer}\nwords = {tokenizer}.from_pretrained('org/net')\nnet.generate()\n"
+    requirements = found(checkout({**README, "train.py": program, "requirements.txt": list_}))
+    assert ("sentencepiece" in requirements) is is_needed
+
+
+@pytest.mark.parametrize(("options", "is_needed"), [(" --offload", True), ("", False)])
+def test_moving_weights_to_main_memory_needs_accelerate(checkout: Build, options: str, is_needed: bool) -> None:
+    program = (
+        "import argparse\nfrom diffusers import DiffusionPipeline\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--offload', action='store_true')\nargs = parser.parse_args()\n"
+        "pipe = DiffusionPipeline.from_pretrained('org/net')\nif args.offload:\n    pipe.enable_model_cpu_offload()\npipe('a')\n"
+    )
+    files = {
+        "README.md": f"```bash\npython train.py{options}\n```\n",
+        "train.py": program,
+        "requirements.txt": "torch\ndiffusers\n",
+    }
+    assert ("accelerate" in found(checkout(files))) is is_needed
