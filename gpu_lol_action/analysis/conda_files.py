@@ -23,7 +23,7 @@ _PIP_NAMES = {
     "matplotlib-base": "matplotlib", "seaborn-base": "seaborn", "scikit-learn-intelex": "scikit-learn-intelex",
     "huggingface_hub": "huggingface-hub", "pyg": "torch-geometric", "pytorch-geometric": "torch-geometric", "pytorch-scatter": "torch-scatter",
     "pytorch-sparse": "torch-sparse", "pytorch-cluster": "torch-cluster", "pytorch-spline-conv": "torch-spline-conv",
-    "dgl-cuda11.3": "dgl", "jupyter_core": "jupyter-core", "python-dateutil": "python-dateutil", "pil": "pillow",
+    "jupyter_core": "jupyter-core", "python-dateutil": "python-dateutil", "pil": "pillow",
     "tensorboard-plugin-wit": "", "tensorboard-data-server": "", "numpy-base": "", "blas": "", "torchtriton": "",
     "pytorch-mutex": "", "cudnn": "", "python-graphviz": "graphviz", "importlib_metadata": "importlib-metadata",
     "typing_extensions": "typing-extensions", "prompt_toolkit": "prompt-toolkit", "backports": "", "brotlipy": "",
@@ -45,7 +45,7 @@ _NOT_FROM_PIP = regex(
     # Of an environment that was exported: parts of other packages, and Windows' own.
     r"mkl-.*|mpc|mpfr|isl|aws-(?:c-.*|checksums|crt-cpp|sdk-cpp)|s2n|re2|orc|zeromq|jasper|gettext.*|glib-tools|brotli-bin|freeglut|glew|"
     r"pthreads?-.*|alsa-.*|attr|keyutils|nspr|nss|mysql.*|pulseaudio.*|fftw|metis|suitesparse|imagemagick|aria2|portaudio|hmmer|hhsuite|"
-    r"kalign\d?|tmalign|m2w64-.*|msys2-.*|vc|vc14_runtime|vs20\d\d_runtime|ucrt|win_inet_pton|winpty|menuinst|pywin32)"
+    r"mamba|micromamba|miniconda\d?|anaconda.*|conda-.*|kalign\d?|tmalign|m2w64-.*|msys2-.*|vc|vc14_runtime|vs20\d\d_runtime|ucrt|win_inet_pton|winpty|menuinst|pywin32)"
 )
 
 
@@ -122,7 +122,7 @@ def conda_requirement(text: str) -> str | None:
     name, version = conda_parts(text)
     if not name or _NOT_FROM_PIP.fullmatch(name):
         return None
-    pip_name = _PIP_NAMES.get(name, name)
+    pip_name = "dgl" if name.startswith("dgl-cuda") else _PIP_NAMES.get(name, name)
     if not pip_name:
         return None
     if pip_name in _ANY_VERSION:

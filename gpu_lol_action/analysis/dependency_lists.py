@@ -70,7 +70,7 @@ def lists_of(checkout: Checkout) -> Lists:
         hosted, named = hosted_lists(checkout, folders)
         found += [*rented_packages(checkout, run), *script_packages(run), *hosted]
         _requirements(checkout, named, found, options)
-    found += _left_over(checkout, {item.evidence.path for item in found})
+    found += _left_over(checkout, {item.evidence.path for item in found}, folders)
     options += [
         option for command in commands for option in command.options if option.kind in {"index", "links", "local"}
     ]
@@ -120,6 +120,7 @@ def _chosen(
     # folders for examples where it needs nothing.
     is_bare = any(project.is_installable for source, project in projects if source.folder in folders)
     below = [source for source in main if not (is_bare and is_development(source.folder))]
+    below = [source for source in below if not _is_of_another(checkout, run, source)]
     if not levels and below and not is_told:
         levels = [[source for source in below if source.depth == below[0].depth]]
     found: list[Source] = []
@@ -131,6 +132,16 @@ def _chosen(
         if all(source.path.startswith(f"{folder}/") or not folder for source in closure):
             break
     return found
+
+
+def _is_of_another(checkout: Checkout, run: Run | None, file: Source) -> bool:
+    """Whether a list lies beside a program of its own, of which the run takes nothing."""
+    if run is None or run.script is None or not file.folder:
+        return False
+    inside = f"{file.folder}/"
+    if any(source.path.startswith(inside) for source in import_closure(checkout, run.script)):
+        return False
+    return any(s.folder == file.folder and s.name != "__init__.py" for s in checkout.of(Form.PYTHON))
 
 
 def _of_level(
@@ -202,11 +213,11 @@ def _constrained(item: Declared, constraints: dict[str, str]) -> Declared:
     return replace(item, requirement=f"{item.requirement}{version[0].strip()}") if version and bare else item
 
 
-def _left_over(checkout: Checkout, read: set[str]) -> list[Declared]:
-    """Return the lines of lists that do not count for the run: they may still tell a version."""
+def _left_over(checkout: Checkout, read: set[str], folders: Sequence[str]) -> list[Declared]:
+    """Return the lines of lists that do not count for the run: they may still tell a version, but not those of other programs' desks."""
     found: list[Declared] = []
     for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))[:MAX_FILES]:
-        if source.path not in read:
+        if source.path not in read and (source.folder in folders or not is_development(source.name)):
             found += read_requirements(source, is_optional=True).own
     return found
 

@@ -42,7 +42,7 @@ _FAMILIES = (
     frozenset({"dgl", *(f"dgl-cu{cuda}" for cuda in ("100", "101", "102", "110", "111", "113", "116", "117"))}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
 )  # fmt: skip
 # What brings weights from one library to another needs both; who runs the program needs neither.
-_CONVERTS = regex(r"(?:convert|export)(?:er|ion)?_")
+_CONVERTS = regex(r"(?:convert|export)(?:er|ion)?[_-]")
 _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
 # One build of many, for one card, one Python: not what an import asks for.
 _IS_WHEEL = regex(r"@\s?https?://")

@@ -26,7 +26,7 @@ _SCRIPT = regex(
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
-                    "jupyterlab", "notebook", "ipykernel", "cog", "truss", "condacolab"})  # fmt: skip
+                    "jupyterlab", "notebook", "ipykernel", "mamba", "cog", "truss", "condacolab"})  # fmt: skip
 
 
 def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) -> tuple[InstallCommand, ...]:

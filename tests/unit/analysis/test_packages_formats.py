@@ -280,3 +280,12 @@ def test_a_key_of_thousands_of_parts_is_not_walked(checkout: Build) -> None:
     short, long = (text + "a." * parts + "b=1\n" for parts in (300, 60_000))
     assert found(checkout({"pyproject.toml": short})) == ["torch"]
     assert found(checkout({"pyproject.toml": long})) == []
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_ours"),
+    [("win_amd64", False), ("macosx_11_0_arm64", False), ("manylinux_2_24_x86_64", True), ("linux_x86_64", True)],
+)
+def test_wheels_for_other_systems_are_left_out(checkout: Build, tag: str, is_ours: bool) -> None:
+    wheel = f"https://example.org/wheels/bitsandbytes-0.39.1-py3-none-{tag}.whl"
+    assert found(checkout({"requirements.txt": f"torch\n{wheel}\n"})) == ["torch", *([wheel] if is_ours else [])]

@@ -88,3 +88,25 @@ def test_a_script_that_sets_up_another_machine_says_nothing(checkout: Build) -> 
         "scripts/install.sh": "mim install 'mmcv==2.0.1'\n",
     }
     assert found(checkout(files)) == ["torch", "mmcv==2.0.1"]
+
+
+def test_a_list_beside_another_program_is_that_programs(checkout: Build) -> None:
+    files = {"net/train.py": RUN, "demo/requirements.txt": "gradio\n", "demo/app.py": "import gradio\n"}
+    tree = {**files, "README.md": "```bash\npython net/train.py\n```\n"}
+    assert "torch" in found(checkout(tree))
+    assert [f.confidence.name for f in packages.detect(checkout(tree)) if f.value == "gradio"] == ["MEDIUM"]
+
+
+def test_a_list_in_a_folder_without_programs_is_the_runs(checkout: Build) -> None:
+    tree = {
+        "net/train.py": RUN,
+        "docker/requirements.txt": "torch==2.2.0\n",
+        "README.md": "```bash\npython net/train.py\n```\n",
+    }
+    assert found(checkout(tree)) == ["torch==2.2.0"]
+
+
+def test_desks_of_other_programs_tell_no_versions(checkout: Build) -> None:
+    files = {"train.py": RUN.replace("torch", "torch, packaging", 1), "requirements.txt": "torch\n"}
+    assert found(checkout({**files, "evals/dev-requirements.txt": "packaging==19.2\n"})) == ["torch", "packaging"]
+    assert found(checkout({**files, "dev-requirements.txt": "packaging==24.2\n"})) == ["torch", "packaging==24.2"]
