@@ -74,7 +74,9 @@ def imported_packages(
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
         if is_inside and name not in extras:
             continue
-        if name in required or any(name in family and family & required for family in _FAMILIES):
+        # Keras comes with TensorFlow, and brings none of it.
+        brings = required - {"keras"} if name == "tensorflow" else required
+        if name in required or any(name in family and family & brings for family in _FAMILIES):
             continue
         where = Evidence(source.path, item.line)
         why = f"`{item.module.split('.')[0]}` is imported and no list names it"

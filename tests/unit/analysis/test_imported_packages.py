@@ -95,3 +95,13 @@ def test_a_build_for_one_card_is_not_what_an_import_asks_for(checkout: Build) ->
         "intel=", 'base=["torch"]\nintel='
     )
     assert found(checkout({"pyproject.toml": text})) == ["rich", "torch"]
+
+
+@pytest.mark.parametrize(
+    ("list_", "is_added"), [("keras\n", True), ("tensorflow\n", False), ("tensorflow-gpu==2.4\n", False)]
+)
+def test_keras_brings_no_tensorflow(checkout: Build, list_: str, is_added: bool) -> None:
+    program = "import keras\nimport tensorflow as tf\nmodel.fit(x, y)\nif __name__ == '__main__': pass\n"
+    names = found(checkout({"train.py": program, "requirements.txt": list_}))
+    assert ("tensorflow" in names[1:]) is is_added
+    assert "keras" not in names[1:]
