@@ -120,7 +120,8 @@ def _chosen(
     # folders for examples where it needs nothing.
     is_bare = any(project.is_installable for source, project in projects if source.folder in folders)
     below = [source for source in main if not (is_bare and is_development(source.folder))]
-    below = [source for source in below if not _is_of_another(checkout, run, source)]
+    others = _others_homes(checkout, run) if not levels else ()
+    below = [source for source in below if source.folder not in others]
     if not levels and below and not is_told:
         levels = [[source for source in below if source.depth == below[0].depth]]
     found: list[Source] = []
@@ -134,14 +135,14 @@ def _chosen(
     return found
 
 
-def _is_of_another(checkout: Checkout, run: Run | None, file: Source) -> bool:
-    """Whether a list lies beside a program of its own, of which the run takes nothing."""
-    if run is None or run.script is None or not file.folder:
-        return False
-    inside = f"{file.folder}/"
-    if any(source.path.startswith(inside) for source in import_closure(checkout, run.script)):
-        return False
-    return any(s.folder == file.folder and s.name != "__init__.py" for s in checkout.of(Form.PYTHON))
+def _others_homes(checkout: Checkout, run: Run | None) -> frozenset[str]:
+    """Return the folders of programs of which the run takes nothing: a list beside one is that program's."""
+    if run is None or run.script is None:
+        return frozenset()
+    homes = {source.folder for source in checkout.of(Form.PYTHON) if source.name != "__init__.py"}
+    own = {source.folder for source in import_closure(checkout, run.script)}
+    above = {folder[:end] for folder in own for end, letter in enumerate(folder) if letter == "/"}
+    return frozenset(homes - own - above - {""})
 
 
 def _of_level(

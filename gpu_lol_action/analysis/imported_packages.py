@@ -173,15 +173,20 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
                 prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
             ):
                 return True
-    return words[0] in every and (package_of(module) is None or (len(words) > 1 and _lies_here(checkout, module)))
+    # Of a folder that a program puts on its path (`datasets.factory` in `src/lib`).
+    return words[0] in every and (
+        package_of(module) is None or (len(words) > 1 and module.replace(".", "/") in _tails(checkout))
+    )
 
 
 @remembered
-def _lies_here(checkout: Checkout, module: str) -> bool:
-    """Whether a module lies in a folder that a program puts on its path (``datasets.dataset_factory`` in ``src/lib``)."""
-    path = module.replace(".", "/")
-    ends = (f"/{path}.py", f"/{path}/__init__.py")
-    return any(source.path.endswith(ends) for source in checkout.of(Form.PYTHON))
+def _tails(checkout: Checkout) -> frozenset[str]:
+    """Return the ends of all programs' paths, of two words and more: how an import from a folder on the path names them."""
+    tails: set[str] = set()
+    for source in checkout.of(Form.PYTHON):
+        words = source.path.removesuffix(".py").removesuffix("/__init__").split("/")
+        tails.update("/".join(words[start:]) for start in range(1, len(words) - 1))
+    return frozenset(tails)
 
 
 @functools.lru_cache(maxsize=4)
