@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis import (
     base_image,
+    cpu_packages,
     declared_hardware,
     documented,
     documented_sizes,
@@ -19,7 +20,6 @@ from gpu_lol_action.analysis import (
     models,
     models_beside,
     named_hardware,
-    packages,
     picture_lengths,
     rl_engine,
     serving_engine,
@@ -67,7 +67,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     declared_hardware.detect,
     named_hardware.detect,
 )
-TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, packages.detect)
+TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, cpu_packages.detect)
 
 MIN_DISK_GB = 60
 MAX_REQUIREMENTS = 500

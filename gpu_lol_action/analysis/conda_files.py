@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
@@ -11,6 +12,9 @@ from gpu_lol_action.analysis.package_files import Declared, Option, clean_requir
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
+LEAST_EXPORTED = 50
+"""Packages of an environment that nobody lists by hand."""
+MOSTLY_PINNED = 0.9
 # Conda's name, pip's name. Only where they differ.
 _PIP_NAMES = {
     "pytorch": "torch", "pytorch-gpu": "torch", "pytorch-cpu": "torch", "opencv": "opencv-python-headless",
@@ -19,24 +23,29 @@ _PIP_NAMES = {
     "matplotlib-base": "matplotlib", "seaborn-base": "seaborn", "scikit-learn-intelex": "scikit-learn-intelex",
     "huggingface_hub": "huggingface-hub", "pyg": "torch-geometric", "pytorch-geometric": "torch-geometric", "pytorch-scatter": "torch-scatter",
     "pytorch-sparse": "torch-sparse", "pytorch-cluster": "torch-cluster", "pytorch-spline-conv": "torch-spline-conv",
-    "dgl-cuda11.3": "dgl", "jupyter_core": "jupyter-core", "python-dateutil": "python-dateutil", "pil": "pillow",
+    "jupyter_core": "jupyter-core", "python-dateutil": "python-dateutil", "pil": "pillow",
     "tensorboard-plugin-wit": "", "tensorboard-data-server": "", "numpy-base": "", "blas": "", "torchtriton": "",
     "pytorch-mutex": "", "cudnn": "", "python-graphviz": "graphviz", "importlib_metadata": "importlib-metadata",
     "typing_extensions": "typing-extensions", "prompt_toolkit": "prompt-toolkit", "backports": "", "brotlipy": "",
     "conda": "", "conda-package-handling": "", "dataclasses": "", "nomkl": "", "cython": "cython", "lame": "",
     "biopython": "biopython", "openbabel": "openbabel-wheel", "rdkit": "rdkit", "hdf5": "", "ninja-base": "ninja", "av": "av", "gym-box2d": "gym",
+    "brotli-python": "brotli", "python-tzdata": "tzdata", "python-xxhash": "xxhash", "python-devtools": "devtools",
 }  # fmt: skip
 # Tools whose releases pip numbers otherwise, and of which any will do.
 _ANY_VERSION = frozenset({"ninja"})
 # Of conda's own world: libraries and tools that pip does not have, or that the image holds.
 _NOT_FROM_PIP = regex(
     r"(?:pip|python|python_abi|setuptools|wheel|cudatoolkit.*|cudnn.*|cuda.*|pytorch-cuda|mkl|mkl[-_]service|mkl[-_](?:fft|random)|nccl|"
-    r"gcc.*|gxx.*|gfortran.*|_.*|ffmpeg|nodejs|git.*|lib.*|openssl|zlib|sqlite|readline|tk|xz|ncurses|ca-certificates|certifi|nvidia.*|"
+    r"gcc.*|gxx.*|gfortran.*|_.*|ffmpeg|nodejs|git|git-lfs|lib(?!rosa$|cst$|tmux$|svm$|pysal$).*|openssl|zlib|sqlite|readline|tk|xz|ncurses|ca-certificates|certifi|nvidia.*|"
     r"intel-openmp|llvm-openmp|ld_impl.*|binutils.*|sysroot.*|kernel-headers.*|freetype|jpeg|lz4-c|lcms2|giflib|gmp|gnutls|nettle|openh264|"
     r"openjpeg|zstd|bzip2|lerc|tbb|x264|x265|glib|gstreamer|gst-.*|qt.*|pyqt.*|icu|expat|fontconfig|dbus|pcre.*|harfbuzz|cairo|pixman|"
     r"pango|graphite2|fribidi|eigen|boost.*|cmake|make|compilers|c-compiler|cxx-compiler|bzip.*|c-ares|krb5|aom|svt-av1|"
     r"curl|wget|tmux|htop|vim|unzip|mesa.*|xorg.*|openmpi|mpi|mpich|gdal|geos|proj|tzdata|yaml|snappy|gflags|glog|protobuf-c|"
-    r"blosc|charls|brunsli|zfp|cfitsio|imagecodecs-lite|jxrlib|openblas.*|blas.*|lapack|numactl|r-.*|perl.*|java.*|openjdk)"
+    r"blosc|charls|brunsli|zfp|cfitsio|imagecodecs-lite|jxrlib|openblas.*|blas.*|lapack|numactl|r-.*|perl.*|java.*|openjdk|"
+    # Of an environment that was exported: parts of other packages, and Windows' own.
+    r"mkl-.*|mpc|mpfr|isl|aws-(?:c-.*|checksums|crt-cpp|sdk-cpp)|s2n|re2|orc|zeromq|jasper|gettext.*|glib-tools|brotli-bin|freeglut|glew|"
+    r"pthreads?-.*|alsa-.*|attr|keyutils|nspr|nss|mysql.*|pulseaudio.*|fftw|metis|suitesparse|imagemagick|aria2|portaudio|hmmer|hhsuite|"
+    r"mamba|micromamba|miniconda\d?|anaconda.*|conda-.*|kalign\d?|tmalign|m2w64-.*|msys2-.*|vc|vc14_runtime|vs20\d\d_runtime|ucrt|win_inet_pton|winpty|menuinst|pywin32)"
 )
 
 
@@ -86,6 +95,17 @@ def read_environment(source: Source) -> CondaFile:
     return CondaFile(tuple(declared), python[0], python[1], cuda[0], cuda[1], tuple(options))
 
 
+def is_export(declared: Sequence[Declared]) -> bool:
+    """Whether an environment was written by ``conda env export``: everything that somebody's machine held, at its version."""
+    pinned = sum("==" in item.requirement for item in declared)
+    return len(declared) >= LEAST_EXPORTED and pinned >= MOSTLY_PINNED * len(declared)
+
+
+def as_versions(declared: Sequence[Declared]) -> list[Declared]:
+    """Return an environment's packages as nothing but versions of what is asked for elsewhere."""
+    return [replace(item, is_optional=True) for item in declared]
+
+
 def conda_parts(text: str) -> tuple[str, str]:
     """Return name and version of a conda specification: ``conda-forge::numpy=1.19.2=py38h_0`` gives numpy and 1.19.2."""
     bare = re.sub(r"^[\w./-]+::", "", text.strip().strip("\"'"))
@@ -102,7 +122,7 @@ def conda_requirement(text: str) -> str | None:
     name, version = conda_parts(text)
     if not name or _NOT_FROM_PIP.fullmatch(name):
         return None
-    pip_name = _PIP_NAMES.get(name, name)
+    pip_name = "dgl" if name.startswith("dgl-cuda") else _PIP_NAMES.get(name, name)
     if not pip_name:
         return None
     if pip_name in _ANY_VERSION:

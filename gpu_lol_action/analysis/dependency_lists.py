@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.conda_files import read_environment
+from gpu_lol_action.analysis.conda_files import as_versions, is_export, read_environment
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosted_packages import hosted_lists
 from gpu_lol_action.analysis.import_graph import import_closure
@@ -17,13 +17,12 @@ from gpu_lol_action.analysis.install_sources import counting_commands
 from gpu_lol_action.analysis.lower_bounds import is_lower_bounds
 from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements, unique
 from gpu_lol_action.analysis.paths import Form, Role
-from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_development, read_project, read_setup_cfg
+from gpu_lol_action.analysis.project_choice import asks, joined, near_projects
+from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_development
 from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.script_metadata import script_packages
-from gpu_lol_action.analysis.setup_py import read_setup_py
-from gpu_lol_action.analysis.workspace_projects import members_of, workspace_projects
 
 _BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",
                    "gpu", "cuda", "full", "all", "pip", "torch", "min", "minimal"})  # fmt: skip
@@ -51,14 +50,18 @@ def lists_of(checkout: Checkout) -> Lists:
     found: list[Declared] = []
     options: list[Option] = []
     _requirements(checkout, _chosen(checkout, run, folders, commands), found, options)
+    projects = tuple(near_projects(checkout, folders, commands))
+    has_own = any(item.evidence.path.rpartition("/")[0] in folders for item in found)
+    has_own = has_own or any(source.folder in folders and asks(project) for source, project in projects)
     for source in _environments(checkout, folders)[:1]:
+        if has_own and source.folder not in folders:
+            break  # of another program
         file = read_environment(source)
-        found += file.declared
+        found += as_versions(file.declared) if has_own and is_export(file.declared) else file.declared
         options += file.options
         included = [option.value for option in file.options if option.kind == "include"]
         named = [list_ for value in included if (list_ := _at(checkout, source.folder, value)) is not None]
         _requirements(checkout, named, found, options)
-    projects = tuple(_projects(checkout, folders))
     for source, project in projects:
         found += project.declared
         named = [list_ for name in project.files if (list_ := _at(checkout, source.folder, name)) is not None]
@@ -67,7 +70,7 @@ def lists_of(checkout: Checkout) -> Lists:
         hosted, named = hosted_lists(checkout, folders)
         found += [*rented_packages(checkout, run), *script_packages(run), *hosted]
         _requirements(checkout, named, found, options)
-    found += _left_over(checkout, {item.evidence.path for item in found})
+    found += _left_over(checkout, {item.evidence.path for item in found}, folders)
     options += [
         option for command in commands for option in command.options if option.kind in {"index", "links", "local"}
     ]
@@ -99,41 +102,8 @@ def _has_list(checkout: Checkout) -> bool:
         return True
     if any(read_environment(source).declared for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))):
         return True
-    projects = [project for _, project in _projects(checkout, ("",))]
-    return any(_asks(project) for project in projects)
-
-
-def _projects(checkout: Checkout, folders: Sequence[str]) -> list[tuple[Source, Project]]:
-    """Return the project files beside what is started and above it; without any, those of the two upper levels."""
-    every = [
-        (source, project)
-        for source in checkout.of(Form.TOML, Form.INI, Form.PYTHON, roles=(Role.PACKAGES,))
-        if (project := read_any_project(source)) is not None
-    ]
-    near = [item for item in every if item[0].folder in folders]
-    if any(_asks(project) for _, project in near):
-        return near
-    if members := members_of(near, every):
-        return near + members
-    upper = [item for item in every if item[0].depth <= 1 and item not in near]
-    return near + (upper or (workspace_projects(every) if not near else []))
-
-
-def _asks(project: Project) -> bool:
-    """Whether a project names what it needs, extras aside."""
-    return bool(project.files) or any(not item.is_optional for item in project.declared)
-
-
-def read_any_project(source: Source) -> Project | None:
-    """Read a pyproject.toml, Pipfile, setup.cfg or setup.py as one kind of value; None for other files."""
-    if source.form is Form.TOML:
-        return read_project(source)
-    if source.name == "setup.cfg":
-        return read_setup_cfg(source)
-    if source.name != "setup.py":
-        return None
-    program = read_setup_py(source)
-    return Project(program.declared, program.files, program.name, program.python, is_installable=True)
+    projects = [project for _, project in near_projects(checkout, ("",))]
+    return any(asks(project) for project in projects)
 
 
 def _chosen(
@@ -141,14 +111,19 @@ def _chosen(
 ) -> list[Source]:
     """Return the requirements files that count, nearest first."""
     files = [s for s in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)) if "constraint" not in s.name]
-    projects = _projects(checkout, folders)
+    projects = near_projects(checkout, folders)
     main = [source for source in files if not is_development(_stem(source)) and not is_lower_bounds(source, projects)]
     levels = [[s for s in main if s.folder in {folder, f"{folder}/requirements".lstrip("/")}] for folder in folders]
     levels = [level for level in levels if level]
-    is_told = any(project.is_installable and _asks(project) for _, project in projects)
-    # Lists further down, where the project at hand has its own, are those of examples and of other programs.
-    if not levels and main and not is_told:
-        levels = [[source for source in main if source.depth == main[0].depth]]
+    is_told = any(project.is_installable and asks(project) for _, project in projects)
+    # Lists further down, where the project at hand has its own, are those of examples and of other programs; so are those of
+    # folders for examples where it needs nothing.
+    is_bare = any(project.is_installable for source, project in projects if source.folder in folders)
+    below = [source for source in main if not (is_bare and is_development(source.folder))]
+    others = _others_homes(checkout, run) if not levels else ()
+    below = [source for source in below if source.folder not in others]
+    if not levels and below and not is_told:
+        levels = [[source for source in below if source.depth == below[0].depth]]
     found: list[Source] = []
     for level in levels:
         found += _of_level(checkout, level, run, commands)
@@ -158,6 +133,16 @@ def _chosen(
         if all(source.path.startswith(f"{folder}/") or not folder for source in closure):
             break
     return found
+
+
+def _others_homes(checkout: Checkout, run: Run | None) -> frozenset[str]:
+    """Return the folders of programs of which the run takes nothing: a list beside one is that program's."""
+    if run is None or run.script is None:
+        return frozenset()
+    homes = {source.folder for source in checkout.of(Form.PYTHON) if source.name != "__init__.py"}
+    own = {source.folder for source in import_closure(checkout, run.script)}
+    above = {folder[:end] for folder in own for end, letter in enumerate(folder) if letter == "/"}
+    return frozenset(homes - own - above - {""})
 
 
 def _of_level(
@@ -229,11 +214,11 @@ def _constrained(item: Declared, constraints: dict[str, str]) -> Declared:
     return replace(item, requirement=f"{item.requirement}{version[0].strip()}") if version and bare else item
 
 
-def _left_over(checkout: Checkout, read: set[str]) -> list[Declared]:
-    """Return the lines of lists that do not count for the run: they may still tell a version."""
+def _left_over(checkout: Checkout, read: set[str], folders: Sequence[str]) -> list[Declared]:
+    """Return the lines of lists that do not count for the run: they may still tell a version, but not those of other programs' desks."""
     found: list[Declared] = []
     for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))[:MAX_FILES]:
-        if source.path not in read:
+        if source.path not in read and (source.folder in folders or not is_development(source.name)):
             found += read_requirements(source, is_optional=True).own
     return found
 
@@ -285,16 +270,3 @@ def extras_of(text: str) -> list[str]:
 def _at(checkout: Checkout, folder: str, reference: str) -> Source | None:
     path = joined(folder, reference)
     return checkout.find(path) if path else None
-
-
-def joined(folder: str, reference: str) -> str:
-    """Return a reference relative to a folder; one that leaves the checkout gives a path that no file has."""
-    parts = [part for part in folder.split("/") if part]
-    for part in reference.split("/"):
-        if part == "..":
-            if not parts:
-                return ""
-            parts.pop()
-        elif part not in {"", "."}:
-            parts.append(part)
-    return "/".join(parts)

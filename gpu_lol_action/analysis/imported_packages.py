@@ -6,15 +6,20 @@ import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.import_names import is_known, is_standard, package_of
+from gpu_lol_action.analysis.install_sources import SERVERS
 from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
+from gpu_lol_action.analysis.shown_programs import shown_program
+from gpu_lol_action.analysis.switched_on import switched_on
 from gpu_lol_action.analysis.tree import MAX_DEPTH
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 # One of these brings the modules of the others: headless and contrib builds, projects that were renamed, thin wrappers.
 _FAMILIES = (
@@ -36,6 +41,11 @@ _FAMILIES = (
     frozenset({"pytorch-ignite", "ignite"}), frozenset({"monai", "monai-weekly"}), frozenset({"rdkit", "rdkit-pypi"}),
     frozenset({"dgl", *(f"dgl-cu{cuda}" for cuda in ("100", "101", "102", "110", "111", "113", "116", "117"))}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
 )  # fmt: skip
+# What brings weights from one library to another needs both; who runs the program needs neither.
+_CONVERTS = regex(r"(?:convert|export)(?:er|ion)?[_-]")
+_GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
+# One build of many, for one card, one Python: not what an import asks for.
+_IS_WHEEL = regex(r"@\s?https?://")
 _LEAST_COMPLETE = 4
 """Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
 
@@ -64,11 +74,14 @@ def imported_packages(
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
         if is_inside and name not in extras:
             continue
-        if name in required or any(name in family and family & required for family in _FAMILIES):
+        # Keras comes with TensorFlow, and brings none of it.
+        brings = required - {"keras"} if name == "tensorflow" else required
+        if name in required or any(name in family and family & brings for family in _FAMILIES):
             continue
         where = Evidence(source.path, item.line)
         why = f"`{item.module.split('.')[0]}` is imported and no list names it"
-        requirement = optional.get(name, package)
+        known = optional.get(name, package)
+        requirement = package if _IS_WHEEL.search(known) else known
         found.setdefault(name, Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where))
     return [found[name] for name in sorted(found)]
 
@@ -103,15 +116,42 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     if run is not None and script is None and run.command is not None and run.command.source.code is not None:
         script = run.command.source  # it starts another project's program, and needs what it imports itself
     closure = import_closure(checkout, script) if script is not None else ()
-    rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
     if has_list and run is None:  # no GPU is needed; what is started is then each program at the root
         rest = [source for source in checkout.of(Form.PYTHON) if source.depth == 0 and is_started(checkout, source)]
     for source in dict.fromkeys([*closure, *rest]):
-        for item in source.code.imports if source.code is not None else ():
+        if source not in closure and source is not script and _CONVERTS.match(source.name):
+            continue
+        imports = [i for i in source.code.imports if not i.module.startswith(".")] if source.code is not None else []
+        is_open = source in closure and any(item.is_optional for item in imports)
+        on = switched_on(checkout, run, source) if is_open else ()
+        guarded = _own_test(source) if source in closure and source is not script else 0
+        for item in imports:
+            if guarded and item.line > guarded:
+                continue  # a module's own try-out below its main guard
             # With a list, what is needed only now and then and is not on it was left out on purpose.
             may_be_lazy = source is script or (source in closure and not has_list)
-            if not item.module.startswith(".") and (not item.is_optional or (item.is_lazy and may_be_lazy)):
+            is_on = any(item.line in block for block in on)
+            if not item.is_optional or is_on or (item.is_lazy and may_be_lazy):
                 yield source, item
+
+
+def _own_test(source: Source) -> int:
+    """Return the line of a program's main guard; 0 for a notebook, or without one."""
+    if source.form is not Form.PYTHON or source.code is None or not source.code.has_main:
+        return 0
+    found = _GUARD.search(source.text)
+    return source.text.count("\n", 0, found.start()) + 2 if found is not None else 0
+
+
+def _shown(checkout: Checkout) -> Sequence[Source]:
+    """Return the program that the README shows, where the checkout has no other: whoever reads on to it finds it installed.
+
+    One for a server is an alternative to what is started.
+    """
+    program = shown_program(checkout)
+    is_served = program is not None and program.code is not None and bool(program.code.imported() & SERVERS)
+    return () if program is None or is_served else (program,)
 
 
 def is_local(checkout: Checkout, source: Source, module: str) -> bool:
@@ -133,7 +173,20 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
                 prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
             ):
                 return True
-    return words[0] in every and package_of(module) is None
+    # Of a folder that a program puts on its path (`datasets.factory` in `src/lib`).
+    return words[0] in every and (
+        package_of(module) is None or (len(words) > 1 and module.replace(".", "/") in _tails(checkout))
+    )
+
+
+@remembered
+def _tails(checkout: Checkout) -> frozenset[str]:
+    """Return the ends of all programs' paths, of two words and more: how an import from a folder on the path names them."""
+    tails: set[str] = set()
+    for source in checkout.of(Form.PYTHON):
+        words = source.path.removesuffix(".py").removesuffix("/__init__").split("/")
+        tails.update("/".join(words[start:]) for start in range(1, len(words) - 1))
+    return frozenset(tails)
 
 
 @functools.lru_cache(maxsize=4)

@@ -17,7 +17,7 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_COMMANDS = 200
 _PIP = regex(
-    r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|uv\s+(?:pip\s+install|add)|poetry\s+add|pdm\s+add)\s+(.+)"
+    r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|mim\s+install|uv\s+(?:pip\s+install|add)|poetry\s+add|pdm\s+add)\s+(.+)"
 )
 _CONDA = regex(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
 # A `;` also stands before the marker of a requirement: one ends a command only where another begins.

@@ -26,7 +26,7 @@ _SCRIPT = regex(
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
-                    "jupyterlab", "notebook", "ipykernel", "cog", "truss", "condacolab"})  # fmt: skip
+                    "jupyterlab", "notebook", "ipykernel", "mamba", "cog", "truss", "condacolab"})  # fmt: skip
 
 
 def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) -> tuple[InstallCommand, ...]:
@@ -35,6 +35,8 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     for source in main_dockerfiles(checkout)[:1]:
         found += read_install_commands(source)
     for source in checkout.of(Form.SHELL):
+        if is_development(source.name.removesuffix(".sh")):
+            continue  # `install_dev.sh`, `setup_mac.sh`
         if not has_list or (source.depth <= 1 and _SCRIPT.search(source.name.removesuffix(".sh"))):
             found += read_install_commands(source)
     task = task_for(checkout, run)
@@ -94,18 +96,18 @@ def _without_tools(command: InstallCommand) -> InstallCommand:
 
 
 # Documents show how a model is served by each of them, one after another: a run needs the one that it is, if it is one.
-_SERVERS = frozenset({"vllm", "sglang", "lmdeploy", "text-generation", "mlc-llm", "ktransformers", "xinference"})
+SERVERS = frozenset({"vllm", "sglang", "lmdeploy", "text-generation", "mlc-llm", "ktransformers", "xinference"})
 _OF_SERVING = regex(r"serv(?:e|ing)|deploy|inferenc|infer\b|vllm|sglang|\btgi\b|部署|推理", re.IGNORECASE)
 
 
 def _without_other_servers(command: InstallCommand, run: Run | None) -> InstallCommand:
     """Return a command without the servers that the run neither is nor imports: of a section on serving, or where it is a server."""
-    if run is None or command.values("local") or not _SERVERS & {package_name(d.requirement) for d in command.declared}:
+    if run is None or command.values("local") or not SERVERS & {package_name(d.requirement) for d in command.declared}:
         return command
     started = {run.command.tool, run.command.target.split(".")[0]} if run.command is not None else set[str]()
-    if not _OF_SERVING.search(command.heading) and not started & _SERVERS:
+    if not _OF_SERVING.search(command.heading) and not started & SERVERS:
         return command
     code = run.script.code if run.script is not None else None
     own = started | {name.replace("_", "-") for name in (code.imported() if code is not None else ())}
-    kept = (item for item in command.declared if package_name(item.requirement) not in _SERVERS - own)
+    kept = (item for item in command.declared if package_name(item.requirement) not in SERVERS - own)
     return replace(command, declared=tuple(kept))

@@ -24,6 +24,7 @@ _BUILT_BY_CONDA = regex(r"^([\w.-]+)\s*@\s*file:\S+$")
 # A template's place for a version (`kedro~={{ cookiecutter.kedro_version }}`): the package is meant in any.
 _TEMPLATED = regex(r"\s*(?:[=~<>!]=|[<>])=?\s*\{\{[^{}]{0,80}\}\}")
 _PINNED_BUILD = regex(r"(==\s*[\w.]+)\+(?:cu\d+|cpu|cuda\w*|pt\d\w*)\b")
+_FOREIGN_WHEEL = regex(r"-(?:win32|win_(?:amd64|arm64)|macosx_\w{1,40})\.whl(?:[#?]|$)")
 _SWITCHES = regex(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
 
 
@@ -77,6 +78,8 @@ def clean_requirement(text: str) -> str | None:
         return None
     if re.match(r"(?:git\+|hg\+|https?://)", bare):
         # A bare address is an archive; any other is a page, an index, or something else to read.
+        if _FOREIGN_WHEEL.search(bare):
+            return None
         is_code = bare.startswith(("git+", "hg+")) or re.search(r"\.(?:whl|zip|tar\.\w+|tgz)(?:[#?]|$)|/archive/", bare)
         return _named_directly(bare) if is_code and re.fullmatch(r"[\w.+:/@#=&%~?,\[\]-]+", bare) else None
     # `pip freeze` in a conda environment writes where the package was built: nobody else has that folder.
@@ -205,7 +208,12 @@ def unique(items: Iterable[Declared]) -> tuple[Declared, ...]:
         old = chosen.get(name)
         if old is None or (old.is_optional and not item.is_optional):
             chosen[name] = item
-        elif old.is_optional == item.is_optional and _is_bare(old.requirement) and not _is_bare(item.requirement):
+        elif (
+            old.is_optional == item.is_optional
+            and _is_bare(old.requirement)
+            and not _is_bare(item.requirement)
+            and (not item.is_optional or "://" not in item.requirement)
+        ):
             chosen[name] = replace(item, is_library=old.is_library)
     return tuple(chosen.values())
 

@@ -121,7 +121,7 @@ def _group(groups: dict[str, Any], name: str, above: tuple[str, ...]) -> list[st
 _DEVELOPMENT = frozenset({
     "dev", "devel", "develop", "development", "test", "tests", "testing", "doc", "docs", "documentation", "lint", "linting",
     "linter", "linters", "build", "ci", "mypy", "typing", "types", "style", "format", "formatting", "quality", "example",
-    "examples", "extra", "extras", "optional", "web", "colab", "mac", "macos", "windows", "win", "cpu", "rocm", "amd", "npu",
+    "examples", "extra", "extras", "optional", "web", "colab", "mac", "macos", "mlx", "windows", "win", "cpu", "rocm", "amd", "npu",
     "xpu", "hpu", "tpu", "mps", "metal", "notebook", "notebooks", "release", "benchmark", "benchmarks", "debug", "precommit",
     "tools", "editor", "profiling", "jupyter", "sphinx", "mkdocs", "pytest", "coverage", "check", "checks", "lock",
 })  # fmt: skip

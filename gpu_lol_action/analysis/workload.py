@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.cpu_bound import (
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.device_use import touches_a_device
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
@@ -47,7 +48,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if refused is not None:
         why = f"`{refused.path}` asks for a machine without a GPU"
         return [Finding("workload", "cpu-only", why, Confidence.HIGH, refused)]
-    need = _gpu_need(checkout, run, wish) or _of_a_document(checkout, run)
+    need = gpu_need(checkout, run)
     if need is not None and wish is None and (reason := _why_no_gpu(checkout, run)) is not None:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     if need is None:
@@ -69,6 +70,13 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
     return [need, _of_run(checkout, run)]
+
+
+@remembered
+def gpu_need(checkout: Checkout, run: Run | None) -> Finding | None:
+    """Return the finding that something of the checkout computes on a GPU, before anything speaks against it; None without one."""
+    wish = hosted_wish(checkout, run) if run is not None else rented_wish(checkout, None)
+    return _gpu_need(checkout, run, wish) or _of_a_document(checkout, run)
 
 
 def _of_run(checkout: Checkout, run: Run) -> Finding:

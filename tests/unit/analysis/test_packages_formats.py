@@ -266,3 +266,26 @@ def test_templates_place_for_a_version_is_no_version(checkout):
 def test_a_requirement_stands_on_the_first_line_that_names_it_by_itself(checkout: Build, text: str, line: int) -> None:
     (source,) = checkout({"setup.py": text}).sources
     assert placed(source, "torch>=2", "", is_library=True).evidence.line == line
+
+
+def test_a_project_with_an_extra_for_every_build_is_read(checkout: Build) -> None:
+    extras = "".join(f'cu{number} = ["torch=={number}.0.0", "xformers=={number}"]\n' for number in range(4000))
+    text = f'[project]\nname="mine"\ndependencies=["torch"]\n[project.optional-dependencies]\n{extras}'
+    assert 128 * 1024 < len(text) < 256 * 1024
+    assert found(checkout({"pyproject.toml": text})) == ["torch"]
+
+
+def test_a_key_of_thousands_of_parts_is_not_walked(checkout: Build) -> None:
+    text = '[project]\nname="mine"\ndependencies=["torch"]\n'
+    short, long = (text + "a." * parts + "b=1\n" for parts in (300, 60_000))
+    assert found(checkout({"pyproject.toml": short})) == ["torch"]
+    assert found(checkout({"pyproject.toml": long})) == []
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_ours"),
+    [("win_amd64", False), ("macosx_11_0_arm64", False), ("manylinux_2_24_x86_64", True), ("linux_x86_64", True)],
+)
+def test_wheels_for_other_systems_are_left_out(checkout: Build, tag: str, is_ours: bool) -> None:
+    wheel = f"https://example.org/wheels/bitsandbytes-0.39.1-py3-none-{tag}.whl"
+    assert found(checkout({"requirements.txt": f"torch\n{wheel}\n"})) == ["torch", *([wheel] if is_ours else [])]

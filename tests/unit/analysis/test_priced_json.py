@@ -19,11 +19,12 @@ BASE = {
     **TRAINING,
     "README.md": "# Tune\n\n```\npython train.py\n```\n",
     "train.py": TRAINING["train.py"].replace("0.5B", "7B").replace("batch_size=2", "batch_size=1"),
+    "requirements.txt": "torch\ntransformers\naccelerate\n",
 }
 HEAD = {
     **BASE,
     "train.py": BASE["train.py"].replace("batch_size=1", "batch_size=16"),
-    "requirements.txt": "torch\ntransformers\npeft\n",
+    "requirements.txt": "torch\ntransformers\naccelerate\npeft\n",
 }
 DOLLARS = re.compile(r"\d+(\.\d+)?")
 

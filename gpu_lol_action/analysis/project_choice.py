@@ -1,0 +1,93 @@
+"""Which project files count for a run: those beside what is started and above it, and those that readers are told to install."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.install_commands import InstallCommand
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.project_files import Project, is_development, read_project, read_setup_cfg
+from gpu_lol_action.analysis.setup_py import read_setup_py
+from gpu_lol_action.analysis.workspace_projects import members_of, workspace_projects
+
+Placed = tuple[Source, Project]
+"""A project with the file that says it."""
+
+
+def near_projects(checkout: Checkout, folders: Sequence[str], commands: Sequence[InstallCommand] = ()) -> list[Placed]:
+    """Return the project files beside what is started and above it, with those that commands install from the checkout.
+
+    Without any, those of the two upper levels count, unless a requirements file lies beside the run or above it: then they
+    are examples' and other people's.
+    """
+    every = [
+        (source, project)
+        for source in checkout.of(Form.TOML, Form.INI, Form.PYTHON, roles=(Role.PACKAGES,))
+        if (project := read_any_project(source)) is not None
+    ]
+    near = [item for item in every if item[0].folder in folders]
+    told = [item for item in _told(every, commands) if item not in near]
+    if any(asks(project) for _, project in near):
+        return near + told
+    if members := members_of(near, every):
+        return near + members
+    if told or _has_list(checkout, folders):
+        return near + told
+    upper = [item for item in every if item[0].depth <= 1 and item not in near]
+    return near + (upper or (workspace_projects(every) if not near else []))
+
+
+def asks(project: Project) -> bool:
+    """Whether a project names what it needs, extras aside."""
+    return bool(project.files) or any(not item.is_optional for item in project.declared)
+
+
+def read_any_project(source: Source) -> Project | None:
+    """Read a pyproject.toml, Pipfile, setup.cfg or setup.py as one kind of value; None for other files."""
+    if source.form is Form.TOML:
+        return read_project(source)
+    if source.name == "setup.cfg":
+        return read_setup_cfg(source)
+    if source.name != "setup.py":
+        return None
+    program = read_setup_py(source)
+    return Project(program.declared, program.files, program.name, program.python, is_installable=True)
+
+
+def joined(folder: str, reference: str) -> str:
+    """Return a reference relative to a folder; one that leaves the checkout gives a path that no file has."""
+    parts = [part for part in folder.split("/") if part]
+    for part in reference.split("/"):
+        if part == "..":
+            if not parts:
+                return ""
+            parts.pop()
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _told(every: Sequence[Placed], commands: Sequence[InstallCommand]) -> Iterator[Placed]:
+    """Yield the projects below the root that commands install (``pip install -e ./engine``)."""
+    places = {source.folder for source, _ in every if source.folder}
+    wanted: set[str] = set()
+    for command in commands if places else ():
+        beside = command.evidence.path.rpartition("/")[0]
+        # The folder that a `cd` leads to may be the clone itself, whose name the checkout does not tell.
+        bases = (joined(beside, command.folder), command.folder, beside, "")
+        for value in command.values("local"):
+            path = re.sub(r"\[[\w,.-]+\]$", "", value)
+            found = (place for base in bases if (place := joined(base, path)) in places)
+            wanted.update(itertools.islice(found, 1))
+    yield from (item for item in every if item[0].folder in wanted)
+
+
+def _has_list(checkout: Checkout, folders: Sequence[str]) -> bool:
+    """Whether a requirements file for the run lies in one of these folders."""
+    return any(
+        source.folder in folders and not is_development(source.name)
+        for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))
+    )

@@ -1,0 +1,171 @@
+"""Packages that nobody imports and a library asks for when it is too late.
+
+transformers' ``Trainer`` and ``device_map`` do not start without accelerate, nor does diffusers move weights to main memory; weights in
+8 and 4 bit and paged optimizers need bitsandbytes, tokenizers made of pieces sentencepiece. pip installs none of them with either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import Specifier
+from packaging.version import InvalidVersion, Version
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.dead_branches import dead_lines
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.analysis.python_defaults import Call
+from gpu_lol_action.analysis.settings import values_of
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+_TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "TrainingArguments", "Seq2SeqTrainingArguments"})
+_LIBRARIES = frozenset({"transformers", "diffusers"})
+_DOTTED = regex(r"\btransformers\.((?:Seq2Seq)?Train(?:er|ingArguments))\b")
+_OFFLOADS = ("enable_model_cpu_offload", "enable_sequential_cpu_offload")
+_OF_PIECES = regex(
+    r"\b((?:Llama|CodeLlama|T5|XLMRoberta|MBart|MBart50|Marian|Pegasus|Albert|Camembert|XLNet|BigBird|DebertaV2|M2M100|Nllb|Gemma)Tokenizer)"
+    r"\.from_pretrained\("
+)
+_NO_WEIGHTS = regex(r"onfig|okeniz|rocessor|xtractor")
+_TABLE = regex(r"device_map\s?=\s?\{")  # a table's text is not known, and neither is that of `None`
+_LOADERS = ("from_pretrained", "pipeline")
+_BRINGING = frozenset({"accelerate", "peft", "trl", "ms-swift", "llamafactory", "axolotl", "unsloth", "unsloth-zoo", "openrlhf", "verl",
+                       "autotrain-advanced"})  # fmt: skip
+_EXTRAS = frozenset({"torch", "accelerate", "deepspeed", "all", "train"})
+_BITS = frozenset({"load_in_8bit", "load_in_4bit"})
+_OPTIMIZERS = regex(r"8bit|paged_|bnb")
+_OPTIMIZER_KEYS = ("optim", "--optim")
+_FIRST = Version("4.30")
+"""The first transformers whose trainer is made of it."""
+
+
+def silent_packages(
+    checkout: Checkout, run: Run | None, requirements: Collection[str], own: Collection[str]
+) -> list[Finding]:
+    """Return what the run needs of these and nothing that is installed brings.
+
+    ``requirements`` are those found so far, as pip takes them, ``own`` the names of the checkout's own packages.
+    """
+    names = {*(package_name(text) for text in requirements), *own}
+    if run is None or run.script is None or not names & _LIBRARIES or _LIBRARIES & set(own):
+        return []
+    found: list[Finding | None] = []
+    if not _BRINGING & names and not any(_brings(text) for text in requirements):
+        is_old = any(_is_old(text) for text in requirements)
+        found.append(_first(checkout, run, "accelerate", _offloads if is_old else _accelerated))
+    if "bitsandbytes" not in names:
+        found.append(_quantized(checkout, run))
+    if "sentencepiece" not in names and not any(_brings(text, "sentencepiece") for text in requirements):
+        found.append(_first(checkout, run, "sentencepiece", _pieces))
+    return [item for item in found if item is not None]
+
+
+Uses = Callable[[Source], Iterator[tuple[str, int]]]
+
+
+def _first(checkout: Checkout, run: Run, package: str, uses: Uses) -> Finding | None:
+    """Return the first use, where no option that is off stands above it."""
+    for source in import_closure(checkout, run.script) if run.script is not None else ():
+        found = list(uses(source)) if source.code is not None else []
+        dead = dead_lines(source, values_of(checkout, run)) if found else ()
+        for name, line in found:
+            if not any(line in block for block in dead):
+                return _needed(package, name, Evidence(source.path, line))
+    return None
+
+
+def _needed(package: str, name: str, where: Evidence) -> Finding:
+    return Finding(
+        "dependencies.requirements", package, f"`{name}` needs it and no list names it", Confidence.HIGH, where
+    )
+
+
+def _quantized(checkout: Checkout, run: Run) -> Finding | None:
+    """Return that the command names an optimizer, or a loader bits, that bitsandbytes brings."""
+    optimizer = next((run.options[key] for key in _OPTIMIZER_KEYS if key in run.options), "")
+    if _OPTIMIZERS.search(optimizer):
+        return _needed("bitsandbytes", optimizer, run.evidence)
+    return _first(checkout, run, "bitsandbytes", _in_bits)
+
+
+def _in_bits(source: Source) -> Iterator[tuple[str, int]]:
+    for call in _calls(source, "load_in_", *_LOADERS, "BitsAndBytesConfig"):
+        if name := _bits(call):
+            yield name, call.line
+
+
+def _bits(call: Call) -> str:
+    return next((key for key, value in call.keywords if key in _BITS and value.text == "True"), "")
+
+
+def _calls(source: Source, word: str, *names: str) -> Sequence[Call]:
+    """Return calls of these names; no tree is built where the word stands nowhere."""
+    return source.code.calls_named(*names) if source.code is not None and source.mentions(word) else ()
+
+
+def _accelerated(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield what does not start without accelerate, with its line."""
+    yield from _offloads(source)
+    if source.code is None or not source.mentions("transformers"):
+        return
+    for item in source.code.imports if source.mentions("Train") else ():
+        taken = _TRAINERS & set(item.names) if item.module.split(".")[0] == "transformers" else frozenset[str]()
+        if taken and not item.is_optional:
+            yield min(taken), item.line
+    if source.mentions("Train") and "transformers" in source.code.imported():
+        yield from _said(source, _DOTTED)
+    for call in _calls(source, "device_map", *_LOADERS):
+        placed = call.keyword("device_map")
+        is_given = placed is not None and (placed.text or placed.is_open or _TABLE.search(source.text))
+        if is_given and not _NO_WEIGHTS.search(call.name):
+            yield "device_map", call.line
+
+
+def _offloads(source: Source) -> Iterator[tuple[str, int]]:
+    for call in _calls(source, "_cpu_offload", *_OFFLOADS):
+        yield call.last, call.line
+
+
+def _pieces(source: Source) -> Iterator[tuple[str, int]]:
+    if source.mentions("Tokenizer.from_pretrained"):
+        yield from _said(source, _OF_PIECES)
+
+
+def _said(source: Source, words: re.Pattern[str]) -> Iterator[tuple[str, int]]:
+    """Yield the first place in a program's text, with its line."""
+    said = words.search(source.text)
+    if said is not None and source.code is not None:
+        yield said[1], source.code.line_of_file(source.text.count("\n", 0, said.start()) + 1)
+
+
+def _brings(requirement: str, *extras: str) -> bool:
+    """Whether a requirement's extras bring the package: those that have accelerate, where none is named."""
+    read = _read(requirement) if package_name(requirement) in {"transformers", "sentence-transformers"} else None
+    return read is not None and bool((frozenset(extras) or _EXTRAS) & read.extras)
+
+
+def _is_old(requirement: str) -> bool:
+    """Whether a requirement is of transformers below the first that asks for accelerate."""
+    read = _read(requirement) if package_name(requirement) == "transformers" else None
+    return read is not None and any(_ends_before(each) for each in read.specifier)
+
+
+def _ends_before(bound: Specifier) -> bool:
+    try:
+        version = Version(bound.version.removesuffix(".*"))
+    except InvalidVersion:
+        return False
+    is_end = bound.operator in {"==", "===", "<", "<="} or (bound.operator == "~=" and len(version.release) > 2)
+    return is_end and (version < _FIRST or (version == _FIRST and bound.operator == "<"))
+
+
+def _read(requirement: str) -> Requirement | None:
+    try:
+        return Requirement(requirement)
+    except InvalidRequirement:
+        return None

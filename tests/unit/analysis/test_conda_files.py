@@ -1,0 +1,75 @@
+"""conda's environments: what of them pip has, and what was only on somebody's machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.conda_files import conda_requirement
+
+Build = Callable[[Mapping[str, str]], Checkout]
+
+RUN = "import torch\nloss.backward()\nif __name__ == '__main__': pass\n"
+
+
+def found(tree: Checkout) -> list[str]:
+    return [f.value for f in packages.detect(tree) if f.field == "dependencies.requirements"]
+
+
+def environment(*names: str) -> str:
+    return "dependencies:\n" + "".join(f"  - {name}\n" for name in names)
+
+
+EXPORT = environment(
+    "pytorch=2.0.1=py310_0", "numpy=1.24.3=py310_0", *(f"part{number}=1.2.{number}=h_0" for number in range(60))
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["m2w64-gmp=6.1.0", "ucrt=10.0.22621.0", "aws-c-auth=0.7.0", "mpfr=4.0.2", "attr=2.5.1", "pywin32=305", "glew=2.2.0",
+     "suitesparse=5.10", "mamba", "anaconda", "conda-build", "libsndfile=1.2", "git-lfs"],
+)  # fmt: skip
+def test_libraries_of_the_system_are_nobodys_packages(text: str) -> None:
+    assert conda_requirement(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "requirement"),
+    [("librosa=0.9.2", "librosa==0.9.2"), ("gitpython", "gitpython"), ("libcst", "libcst"), ("awscli", "awscli"), ("attrs", "attrs"),
+     ("python-xxhash=3.3.0=py39_0", "xxhash==3.3.0"), ("vcrpy", "vcrpy"), ("orchestra", "orchestra"), ("dgl-cuda10.2=0.6.1", "dgl==0.6.1")],
+)  # fmt: skip
+def test_packages_with_names_like_those_stay(text: str, requirement: str) -> None:
+    assert conda_requirement(text) == requirement
+
+
+def test_an_export_beside_a_list_only_tells_versions(checkout: Build) -> None:
+    files = {
+        "train.py": RUN.replace("torch", "torch, numpy", 1),
+        "requirements.txt": "torch\n",
+        "environment.yml": EXPORT,
+    }
+    assert found(checkout(files)) == ["torch", "numpy==1.24.3"]
+
+
+@pytest.mark.parametrize(
+    ("files", "counted"),
+    [
+        ({"environment.yml": EXPORT}, 62),  # all there is
+        (
+            {"requirements.txt": "torch\n", "environment.yml": environment("pytorch", "einops=0.6.1", "timm")},
+            3,
+        ),  # by hand
+    ],
+)
+def test_other_environments_are_installed(checkout: Build, files: Mapping[str, str], counted: int) -> None:
+    assert len(found(checkout({"train.py": RUN, **files}))) == counted
+
+
+def test_an_environment_further_down_is_another_programs_where_a_list_is_at_hand(checkout: Build) -> None:
+    files = {"train.py": RUN, "requirements.txt": "torch\n", "experiments/env.yml": environment("prophet")}
+    assert found(checkout(files)) == ["torch"]
+    assert found(checkout({**files, "requirements.txt": ""})) == ["prophet", "torch"]

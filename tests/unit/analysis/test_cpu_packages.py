@@ -1,0 +1,72 @@
+"""Packages that compute on a GPU, where nothing needs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.domain.spec import WorkloadType
+
+Build = Callable[[Mapping[str, str]], Checkout]
+
+PROJECT = (
+    '[build-system]\nrequires=["setuptools"]\n[project]\nname="judge"\ndependencies=["openai","tqdm","pandas","scipy"]\n'
+    '[project.optional-dependencies]\nlocal=["torch","vllm"]\napi=["boto3"]\n'
+)
+FILES = {
+    "pyproject.toml": PROJECT,
+    "scripts/rank.py": "from judge import ask\nif __name__ == '__main__':\n    ask.generate()\n",
+    "src/judge/__init__.py": "import openai\n",
+    "src/judge/ask.py": "import openai\nfrom .decoders import decoder\n",
+    "src/judge/decoders/__init__.py": (
+        "def decoder(name):\n    if name == 'local':\n        from .local import run\n    else:\n        from .bedrock import run\n    return run\n"
+    ),
+    "src/judge/decoders/local.py": "import torch\nfrom vllm import LLM\n",
+    "src/judge/decoders/bedrock.py": "import boto3\n",
+    **{f"src/judge/part{number}.py": "import openai\n" for number in range(12)},
+}
+
+
+def requirements(tree: Checkout) -> tuple[str, ...]:
+    return analyze(tree).proposed.dependencies.requirements
+
+
+def test_what_only_an_extra_brings_is_left_to_who_has_a_gpu(checkout: Build) -> None:
+    tree = checkout(FILES)
+    assert analyze(tree).proposed.meta.workload_type is WorkloadType.CPU_ONLY
+    assert requirements(tree) == ("openai", "tqdm", "pandas", "scipy", "boto3")
+
+
+def test_what_the_list_itself_names_stays(checkout: Build) -> None:
+    tree = checkout(
+        {**FILES, "scripts/Dockerfile": "FROM python\n", "pyproject.toml": PROJECT.replace('"scipy"', '"optax"')}
+    )
+    assert "optax" in requirements(tree)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {f"src/judge/part{number}.py": "import torch\n" for number in range(8)},  # a good part of it computes
+        {"pyproject.toml": PROJECT.replace('"scipy"', '"torch"')},  # everybody installs it
+    ],
+)
+def test_where_a_gpu_is_needed_nothing_is_left_out(checkout: Build, change: Mapping[str, str]) -> None:
+    assert {"torch", "vllm"} <= {item.partition("=")[0] for item in requirements(checkout({**FILES, **change}))}
+
+
+def test_a_program_that_stays_on_the_processor_keeps_what_it_imports(checkout: Build) -> None:
+    tree = checkout(
+        {"score.py": "import torch\nnet = torch.load('a.pt')\nif __name__ == '__main__':\n    print(net)\n"}
+    )
+    assert "torch" in requirements(tree)
+
+
+def test_what_an_extra_brings_that_a_reader_may_ask_for_is_left_out(checkout: Build) -> None:
+    readme = "# Judge\n## Installation\n```\npip install 'judge[local,api]'\n```\n"
+    program = "from judge import ask\nif __name__ == '__main__':\n    ask.answer()\n"
+    tree = checkout({**FILES, "README.md": readme, "scripts/rank.py": program})
+    assert requirements(tree) == ("openai", "tqdm", "pandas", "scipy", "boto3")

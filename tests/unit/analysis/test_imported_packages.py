@@ -1,0 +1,107 @@
+"""Which imports count: of what a command switches on, of what only a README shows, and not of what converts weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.checkout import Checkout
+
+Build = Callable[[Mapping[str, str]], Checkout]
+
+TRAINS = (
+    "import argparse\nimport torch\nparser = argparse.ArgumentParser()\nparser.add_argument('--use_8bit_adam', action='store_true')\n"
+    "args = parser.parse_args()\nif args.use_8bit_adam:\n    try:\n        import bitsandbytes as bnb\n    except ImportError:\n        raise\n"
+    "loss.backward()\n"
+)
+SHOWN = "```python\nimport torch\nfrom transformers import AutoModel\nnet = AutoModel.from_pretrained('org/net-7b')\nnet.generate()\n```\n"
+SERVES = "```bash\npython -m sglang.launch_server --model org/net-7b --tp 8\n```\n"
+
+
+def found(tree: Checkout) -> list[str]:
+    return [f.value for f in packages.detect(tree) if f.field == "dependencies.requirements"]
+
+
+@pytest.mark.parametrize(("options", "is_on"), [(" --use_8bit_adam", True), ("", False), (" --lr 1", False)])
+@pytest.mark.parametrize("list_", ["", "torch\n"])
+def test_what_an_option_switches_on_is_installed(checkout: Build, options: str, is_on: bool, list_: str) -> None:
+    files = {"README.md": f"```bash\npython train.py{options}\n```\n", "train.py": TRAINS}
+    tree = checkout({**files, "requirements.txt": list_} if list_ else files)
+    assert sorted(found(tree)) == (["bitsandbytes", "torch"] if is_on else ["torch"])
+
+
+def test_of_a_checkout_without_programs_the_readme_is_one(checkout: Build) -> None:
+    assert found(checkout({"README.md": f"# Net\n{SHOWN}\n{SERVES}"})) == ["torch", "transformers", "sglang"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            "README.md": SHOWN.replace("transformers import AutoModel", "vllm import LLM").replace("AutoModel", "LLM")
+            + SERVES
+        },
+        {"README.md": SHOWN + SERVES, "requirements.txt": "sglang\n"},  # a list says all
+    ],
+)
+def test_another_server_or_a_list_leaves_it_aside(checkout: Build, files: Mapping[str, str]) -> None:
+    assert found(checkout(files)) == ["sglang"]
+
+
+def test_a_checkout_with_programs_speaks_by_them(checkout: Build) -> None:
+    tree = checkout({"README.md": SHOWN + SERVES, "serve.py": "import fastapi\nif __name__ == '__main__': pass\n"})
+    assert "transformers" not in found(tree)
+
+
+def test_what_converts_weights_is_not_run(checkout: Build) -> None:
+    converts = "import torch\nimport tensorflow as tf\nif __name__ == '__main__': pass\n"
+    files = {
+        "run.py": "import torch\nfrom net import modeling\nloss.backward()\nif __name__ == '__main__': pass\n",
+        "net/__init__.py": "",
+        "net/modeling.py": "import numpy\n",
+        "net/convert_tf_checkpoint.py": converts,
+    }
+    assert found(checkout(files)) == ["numpy", "torch"]
+    (tree,) = [
+        checkout(
+            {**files, "run.py": files["run.py"].replace("import modeling", "import modeling, convert_tf_checkpoint")}
+        )
+    ]
+    assert "tensorflow" in found(tree)
+
+
+def test_a_modules_own_try_out_is_not_the_run(checkout: Build) -> None:
+    module = "import numpy\nif __name__ == '__main__':\n    import ipdb\n    ipdb.set_trace()\n"
+    program = "import torch\nfrom util import boxes\nloss.backward()\nif __name__ == '__main__':\n    import fire\n    fire.Fire()\n"
+    files = {"train.py": program, "util/__init__.py": "", "util/boxes.py": module, "requirements.txt": "torch\n"}
+    assert found(checkout(files)) == ["torch", "fire", "numpy"]
+
+
+def test_a_module_on_a_path_that_the_program_adds_is_no_package(checkout: Build) -> None:
+    program = "import _init_paths\nimport torch\nfrom datasets.factory import get\nloss.backward()\nif __name__ == '__main__': pass\n"
+    files = {"src/main.py": program, "src/_init_paths.py": "", "src/lib/datasets/factory.py": "import numpy\n"}
+    assert found(checkout(files)) == ["numpy", "torch"]
+    assert "datasets" in found(checkout({**files, "src/main.py": program.replace("datasets.factory", "datasets")}))
+
+
+def test_a_build_for_one_card_is_not_what_an_import_asks_for(checkout: Build) -> None:
+    wheel = "torch @ https://download.pytorch.org/whl/xpu/torch-2.6.0-cp311-cp311-linux_x86_64.whl"
+    text = f'[project]\nname="mine"\ndependencies=["rich"]\n[project.optional-dependencies]\nintel=["{wheel}"]\n'
+    program = "import torch\nloss.backward()\nif __name__ == '__main__': pass\n"
+    assert found(checkout({"train.py": program, "pyproject.toml": text})) == ["rich", "torch"]
+    text = text.replace("[project.optional", "[build-system]\nrequires=[]\n[project.optional").replace(
+        "intel=", 'base=["torch"]\nintel='
+    )
+    assert found(checkout({"pyproject.toml": text})) == ["rich", "torch"]
+
+
+@pytest.mark.parametrize(
+    ("list_", "is_added"), [("keras\n", True), ("tensorflow\n", False), ("tensorflow-gpu==2.4\n", False)]
+)
+def test_keras_brings_no_tensorflow(checkout: Build, list_: str, is_added: bool) -> None:
+    program = "import keras\nimport tensorflow as tf\nmodel.fit(x, y)\nif __name__ == '__main__': pass\n"
+    names = found(checkout({"train.py": program, "requirements.txt": list_}))
+    assert ("tensorflow" in names[1:]) is is_added
+    assert "keras" not in names[1:]
