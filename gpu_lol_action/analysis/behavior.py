@@ -41,6 +41,8 @@ _TRAINING_CALLS = frozenset({
     "optimize_parameters", "update_learning_rate", "_train",
     "zero_grad", "create_supervised_trainer", "pretrain_recipe", "finetune_recipe", "run_training",
 })  # fmt: skip
+# What trainers and engines of one's own call a part of their work (``trainer.train_rlhf(batch)``, ``engine.train_batch(rows)``).
+_PARTS_OF_TRAINING = ("train_batch", "train_epoch", "train_one_epoch", "train_rlhf", "train_unsupervised", "train_loop")
 _TRAINING_NAMES = frozenset({"deepspeed.initialize", "jax.grad", "nj.grad", "tune.run", "optax.apply_updates",
                              "fairseq_cli.train", "trlx.train", "tf.gradients"})  # fmt: skip
 _PLACES = frozenset({"model", "config", "config_params", "dist_init_required"})
@@ -52,7 +54,7 @@ _TRAINER = regex(
     r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config|LightningCLI)"
 )
 # The last words of all calls that may train, for a first look at a program's text.
-_TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "learn", "train", "training", "minimize",
+_TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "learn", "train", "training", "minimize", *_PARTS_OF_TRAINING,
                    *sorted(_TRAINING_CALLS), *sorted(name.rpartition(".")[2] for name in _TRAINING_NAMES),
                    *(f"{kind}Config" for kind in ("SFT", "DPO", "GRPO", "PPO", "ORPO", "KTO", "Reward", "RLOO")))  # fmt: skip
 _OPTIMIZER_WORDS = ("*Optimizer", "Adam", "AdamW", "Adamax", "Adam8bit", "AdamW8bit", "Adamw", "adam", "adamw", "SGD", "sgd", "RMSprop",
@@ -195,6 +197,8 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
         return call.last != "zero_grad" or call.owner != "zero_grad"  # an optimizer's wrapper only hands it on
     if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and "tensorflow" in imported):
         return True
+    if call.last in _PARTS_OF_TRAINING:
+        return bool(_TRAIN_OWNERS.search(call.name.rpartition(".")[0].lower().rpartition(".")[2]))
     if call.last == "training" and "tensorflow" in imported:  # the tutorials' `mnist.training(loss, learning_rate)`
         return len(call.arguments) > 1
     if call.last in {"fit", "learn", "train"} and call.name.count("."):
