@@ -91,7 +91,10 @@ def _of_rarer(node: ast.AST, depth: int) -> Value:
             return Value(f"{number:g}" if isinstance(number, float) else str(number))
         return _put_together(node, depth) if isinstance(node, ast.BinOp) else NOTHING
     if isinstance(node, ast.IfExp):
-        return _either(value_of(node.body, depth + 1), value_of(node.orelse, depth + 1))
+        first = value_of(node.body, depth + 1)
+        # `sys.argv[1] if len(sys.argv) > 1 else "gpt2"` names what is taken; `x.size(0) if x.ndim == 3 else 1` is a special case.
+        is_name = isinstance(node.orelse, ast.Constant) and isinstance(node.orelse.value, str)
+        return _either(first, value_of(node.orelse, depth + 1)) if is_name else first
     if isinstance(node, ast.JoinedStr):
         inner = [item.value if isinstance(item, ast.FormattedValue) else item for item in node.values]
         return _joined([value_of(item, depth + 1) for item in inner])

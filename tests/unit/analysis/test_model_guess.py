@@ -235,3 +235,11 @@ def test_a_choice_that_is_known_is_not_the_other_one(checkout: Build) -> None:
 
     assert model is not None
     assert model.name == "distilbert/distilbert-base-uncased"
+
+
+def test_the_other_branch_of_a_number_is_a_special_case(checkout: Build) -> None:
+    program = (
+        "import torch\n\ndef kernel(x):\n    batch_size = x.size(0) if x.ndim == 3 else 1\n    return batch_size\n\n"
+        "if __name__ == '__main__':\n    loss.cuda().backward()\n"
+    )
+    assert value_of_best(detect_all(checkout({"train.py": program})), "training.batch_size") is None
