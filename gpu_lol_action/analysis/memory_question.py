@@ -24,6 +24,7 @@ DEFAULT_TRAINING_LENGTH = 1024
 LEAST_BATCH_OF_TOKENS = 2048
 MOST_TOKENS_AT_ONCE = 65_536  # of a small model that is trained from scratch, on a card of 80 GB
 DEFAULT_INFERENCE_LENGTH = 2048
+LONGEST_READ = 8192  # of any encoder's published weights (ModernBERT, BGE-M3); a longer one is a server's bound
 LONGEST_REQUEST = 32_768  # that a server keeps room for, where the model's family is not known
 
 
@@ -59,6 +60,8 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         )  # how much a token of it takes is a guess, and of long contexts a wild one
     if model.kind in {"vision", "vision-text"}:
         length = default  # a number of tokens in code is a text's, not an image's
+    if model.kind in {"encoder", "embedding", "reranker"}:
+        length = min(length, LONGEST_READ)
     length = padded_length(findings, model, length) if trains else length
     sharding = _sharding(findings)
     checkpointing = value_of_best(findings, "training.gradient_checkpointing")

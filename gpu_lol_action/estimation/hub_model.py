@@ -12,7 +12,7 @@ from typing import Any
 
 from gpu_lol_action.domain.lookup import HubFields
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, rounded_b
 from gpu_lol_action.estimation.parameter_count import Shape, count_parameters
 
 # The Hub's own rule for ids (huggingface_hub, validate_repo_id), with an owner: a bare word may mean anything.
@@ -113,7 +113,7 @@ def read_model(name: str, info: HubFields, config: HubFields | None) -> HubModel
     facts = ModelFacts(
         name=name,
         kind=kind,
-        parameters_b=round(parameters / 1e9, 4),
+        parameters_b=rounded_b(parameters / 1e9),
         hidden_size=numbers["hidden"],
         layers=numbers["layers"],
         attention_heads=numbers["heads"],

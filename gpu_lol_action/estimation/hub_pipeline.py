@@ -11,7 +11,7 @@ from typing import Any
 
 from gpu_lol_action.domain.lookup import HubFields
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.model_facts import ModelFacts, rounded_b
 
 # Parts that a pipeline loads; a safety checker and what is converted for other engines are none.
 _PART = regex(r"(?:unet|transformer|prior|decoder|dit|vae|movq|vqgan|text_encoder|image_encoder)(?:_\d)?")
@@ -49,7 +49,7 @@ def read_pipeline(name: str, info: HubFields, files: HubFields) -> ModelFacts | 
         return None
     kind = "diffusion-video" if info.get("pipeline_tag") in _VIDEO else "diffusion-image"
     note = f"{', '.join(sorted(parts))}: counted from the sizes of their files"
-    return ModelFacts(name, kind, round(total / _BYTES_PER_PARAMETER / 1e9, 4), source="hub", note=note)
+    return ModelFacts(name, kind, rounded_b(total / _BYTES_PER_PARAMETER / 1e9), source="hub", note=note)
 
 
 def _weights(entry: Any) -> tuple[tuple[str, str, bool], int] | None:

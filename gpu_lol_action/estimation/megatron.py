@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.model_facts import ModelFacts, rounded_b
 from gpu_lol_action.estimation.vram_question import VramQuestion
 
 MEGATRON = "megatron"
@@ -48,8 +48,8 @@ def model_of_flags(flags: Flags) -> ModelFacts:
     whole = (flags.layers * (attention + expert * experts) + embeddings) / 1e9
     active = (flags.layers * (attention + expert * used) + embeddings) / 1e9
     return ModelFacts(
-        "own transformer", "llm", round(whole, 4), hidden, flags.layers, flags.heads, flags.kv_heads or flags.heads,
-        flags.vocabulary, "shape", active_parameters_b=round(active, 4) if experts > 1 else 0.0, feed_forward=inner,
+        "own transformer", "llm", rounded_b(whole), hidden, flags.layers, flags.heads, flags.kv_heads or flags.heads,
+        flags.vocabulary, "shape", active_parameters_b=rounded_b(active) if experts > 1 else 0.0, feed_forward=inner,
     )  # fmt: skip
 
 

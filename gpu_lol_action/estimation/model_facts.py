@@ -143,7 +143,12 @@ def _of_pipeline(name: str) -> ModelFacts | None:
 def shape_model(name: str, *, layers: int, hidden_size: int, vocabulary: int, heads: int = 0) -> ModelFacts:
     """Return a transformer of that shape: 12 x layers x hidden² and the vocabulary (GPT-2 small: 12 x 768, 124 M)."""
     parameters = (12 * layers * hidden_size**2 + vocabulary * hidden_size) / 1e9
-    return ModelFacts(name, "llm", round(parameters, 4), hidden_size, layers, heads, heads, vocabulary, "shape")
+    return ModelFacts(name, "llm", rounded_b(parameters), hidden_size, layers, heads, heads, vocabulary, "shape")
+
+
+def rounded_b(parameters_b: float) -> float:
+    """Return billions of parameters with four places; those of a few thousand, which these would make none, to one parameter."""
+    return round(parameters_b, 4) or round(parameters_b, 9)
 
 
 @functools.cache

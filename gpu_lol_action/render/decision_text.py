@@ -72,7 +72,8 @@ def _because(analysis: Analysis) -> str:
     weights = next((term for term in analysis.breakdown.terms if term.name == "weights"), None)
     method = analysis.breakdown.method
     parts = [_METHODS.get(method, visible(method, 40)), visible(weights.basis, 120) if weights else ""]
-    return f"{started}: {', '.join(part for part in parts if part)}"
+    told = ", ".join(part for part in parts if part)
+    return f"{started}: {told}" if told else started
 
 
 def _chosen(analysis: Analysis) -> str:

@@ -236,3 +236,24 @@ def test_a_shape_is_of_one_class(checkout: Build) -> None:
     analysis = analyze(checkout({"train.py": program, "model.py": model}))
     assert value(analysis, "model.hidden_size") == "1024"
     assert value(analysis, "model.layers") == "16"
+
+
+def test_a_network_of_a_few_thousand_parameters_is_answered(checkout: Build) -> None:
+    program = (
+        "import torch\nfrom lab import Block\n\ndef test_block():\n    config = {'vocab_size': 257, 'emb_dim': 32, 'n_heads': 4, 'n_layers': 2}\n"
+        "    Block(config).cuda().generate()\n\nif __name__ == '__main__':\n    test_block()\n"
+    )
+    answer = analyze(checkout({"demo.py": program, "requirements.txt": "torch\n"}))
+
+    assert answer.breakdown is not None
+    assert 0 < answer.breakdown.expected_gib < 2
+
+
+def test_no_encoder_reads_a_million_tokens(checkout: Build) -> None:
+    program = (
+        "from sentence_transformers import CrossEncoder\n"
+        "model = CrossEncoder('BAAI/bge-reranker-large', max_length=1_000_001)\nmodel.cuda().predict([('a', 'b')] * 32, batch_size=32)\n"
+    )
+    answer = analyze(checkout({"serve.py": program, "requirements.txt": "sentence-transformers\n"}))
+
+    assert (answer.spec.hardware.vram_required_gb or 0) <= 24

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_lol_action.estimation.model_facts import find_model, shape_model
+from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion, estimate_vram
 
 
 @pytest.mark.parametrize(
@@ -67,3 +68,17 @@ def test_shape_model_counts_gpt2() -> None:
 def test_find_model_answers_any_text(text: str) -> None:
     found = find_model(text)
     assert found is None or found.parameters_b > 0
+
+
+def test_a_model_of_some_thousand_parameters_has_some() -> None:
+    tiny = shape_model("tiny", layers=2, hidden_size=32, vocabulary=257)
+
+    assert tiny.parameters_b == pytest.approx((12 * 2 * 32**2 + 257 * 32) / 1e9)
+    assert shape_model("small", layers=12, hidden_size=768, vocabulary=50257).parameters_b == 0.1235
+
+
+def test_a_tiny_model_on_frozen_and_divided_weights_is_estimated() -> None:
+    tiny = shape_model("tiny", layers=2, hidden_size=32, vocabulary=257)
+    question = VramQuestion(tiny, Method.INFERENCE, gpu_count=2, sharding=Sharding.FSDP)
+
+    assert 0 < estimate_vram(question).expected_gib < 2

@@ -122,6 +122,14 @@ def test_without_a_model_the_reason_stands_where_the_model_would() -> None:
     assert "no model was recognized; 12 GiB is the default" in " ".join(text_of(found).split())
 
 
+def test_a_run_of_which_nothing_more_is_told_ends_its_sentence() -> None:
+    found = analysis()
+    assert found.breakdown is not None
+    terms = tuple(term for term in found.breakdown.terms if term.name != "weights")
+    found = replace(found, breakdown=replace(found.breakdown, terms=terms, method="inference"))
+    assert text_of(found).split("\n")[1].strip() == "training with python train.py (README.md:12)"
+
+
 def test_comparison_with_a_base_is_one_line() -> None:
     text = text_of(analysis(), base_sha="a1b9e02", base_analysis=analysis(1024), base_ladder=SMALL_LADDER,
                    change=change_of(analysis(1024), analysis()))  # fmt: skip
