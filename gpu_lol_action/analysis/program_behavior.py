@@ -54,6 +54,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.TRAINS
     if own is Behavior.NEITHER and hands_on(checkout, script):
         return Behavior.TRAINS
+    if uses_gpu and TRAINING_TARGET.match(script.name) and _calls_training(script):
+        return Behavior.TRAINS  # wherever the function that it calls may lie
     # Asked only as far as the answer needs it: each may have to be parsed.
     options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
     learns = script.code.has_main and script.code.calls_named("learn")

@@ -20,7 +20,7 @@ from gpu_lol_action.domain.patterns import regex
 
 _SHOWS = regex(
     r"\b(?:quick|demos?|get(?:ting)? started|us(?:e|ing|age)|try|play|inference|infer|web ?ui|gradio|app|generat\w*|how to (?:use|run)|"
-    r"run(?:ning)?\b(?! train)|command[- ]line|cli|pre-?trained|predict\w*|animat\w*|image|video|audio|speech|text)\b"
+    r"run(?:ning)?\b(?! train)|command[- ]line|cli|pre-?trained|weights|checkpoints|model zoo|predict\w*|animat\w*|image|video|audio|speech|text)\b"
     r"|快速|推理|演示|使用",
     re.IGNORECASE,
 )
@@ -31,6 +31,8 @@ _NOT_THE_OPENING = regex(
 )
 
 _PUBLISHED = regex(r"[\"'][\w.-]{2,60}/[\w.-]{2,90}[\"']")
+_WEIGHTS = regex(r"[\"'][\w./-]{2,120}\.(?:pth?|ckpt|safetensors|onnx|gguf)[\"']")
+_FOR_INFERENCE = regex(r"(?:(?<=/)|^)infer(?:ence)?/")
 _DEMO = regex(r"demo|infer", re.IGNORECASE)
 _TUNES = regex(r"fine-?_?tun", re.IGNORECASE)
 
@@ -66,7 +68,9 @@ def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str |
     ]
     lines = [run.command.said.line for run in trained if run.command is not None]
     levels = [level_of(run.script.path) for run in trained if run.script is not None]
-    if not lines or min(lines) < said.line or any(level < level_of(first.script.path) for level in levels):
+    # As a folder `train` makes nothing less important, none of this name does.
+    own = level_of(_FOR_INFERENCE.sub("", first.script.path))
+    if not lines or min(lines) < said.line or any(level < own for level in levels):
         return None
     return said.path
 
@@ -117,8 +121,7 @@ def _shown_use(runs: Iterable[Run]) -> Run | None:
     shown = next((run for run in runs if run.command is None and is_shown(run.script)), None)
     if shown is None or shown.script is None or shown.behavior is not Behavior.INFERS:
         return None
-    text = shown.script.text
-    return shown if "from_pretrained(" in text and _PUBLISHED.search(text) else None
+    return shown if _PUBLISHED.search(shown.script.text) or _WEIGHTS.search(shown.script.text) else None
 
 
 def _is_demo_beside_tuning(first: Run, told: Iterable[Run]) -> bool:

@@ -17,6 +17,7 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_BLOCKS = 12
 _FENCE = regex(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
+_TO_FILL_IN = regex(r"(?<=[(\[,=\s])<[A-Za-z][\w .-]{0,60}>(?=[)\],\s]|$)")
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
 
@@ -31,8 +32,8 @@ def shown_program(checkout: Checkout) -> Source | None:
     before: list[range] = []
     for block in _python_blocks(lines)[:MAX_BLOCKS]:
         # What a block imports, a later one uses.
-        kept = [index for each in (*before, block) for index in each]
-        text = "\n".join(_bare(line) if index in set(kept) else "" for index, line in enumerate(lines))
+        inset = {index: _inset(lines[each.start - 1]) for each in (*before, block) for index in each}
+        text = "\n".join(_bare(line, inset[index]) if index in inset else "" for index, line in enumerate(lines))
         code = read_python(text)
         program = Source(readme.path, Form.PYTHON, Role.WORKLOAD, text, code, readme.effort)
         if shown_behavior(checkout, program)[0] is not Behavior.NEITHER:
@@ -75,5 +76,12 @@ def _python_blocks(lines: list[str]) -> list[range]:
     return blocks
 
 
-def _bare(line: str) -> str:
-    return line.removeprefix(">>> ").removeprefix("... ")
+def _inset(fence: str) -> int:
+    """Return how many blanks a fence stands from the margin: so do the lines of a block in an item of a list."""
+    return len(fence) - len(fence.lstrip(" "))
+
+
+def _bare(line: str, inset: int) -> str:
+    """Return a line of code without the list's indent and a prompt, places to fill in as names (``set_image(<your_image>)``)."""
+    own = line[min(inset, _inset(line)) :].removeprefix(">>> ").removeprefix("... ")
+    return _TO_FILL_IN.sub("to_fill_in", own) if "<" in own else own

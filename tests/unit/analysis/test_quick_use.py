@@ -28,6 +28,9 @@ def readme(*chapters: tuple[str, str]) -> str:
         # The section has the model's name, the chapter above it says what is done.
         ("## Quick start\n### Small\n```\npython infer.py\n```\n## Training\n### Small\n```\npython train.py\n```\n", "python infer.py"),
         ("## Training\n### Demo\n```\npython infer.py\n```\n### Large\n```\npython train.py\n```\n", "python train.py"),
+        (readme(("Model Weights", "infer.py"), ("Training", "train.py")), "python infer.py"),
+        # A folder for it makes inference no less important than one for training.
+        (readme(("Usage", "inference/chat.py"), ("Training", "train/train.py")), "python chat.py"),
         # Training is shown first: that is what most readers come for.
         (readme(("Training", "train.py"), ("Inference", "infer.py")), "python train.py"),
         # A step of a way that ends in training, what may be left out, and what is only looked at.
@@ -39,7 +42,8 @@ def readme(*chapters: tuple[str, str]) -> str:
     ],
 )  # fmt: skip
 def test_the_opening_of_the_readme_decides(checkout: Build, text: str, shown: str) -> None:
-    tree = checkout({"README.md": text, "train.py": TRAIN, "infer.py": INFER, "samples/webcam.py": INFER})
+    tree = checkout({"README.md": text, "train.py": TRAIN, "infer.py": INFER, "samples/webcam.py": INFER,
+                     "inference/chat.py": INFER, "train/train.py": TRAIN})  # fmt: skip
     run = primary_run(tree)
     assert run is not None
     assert run.shown == shown

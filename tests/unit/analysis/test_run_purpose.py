@@ -207,3 +207,18 @@ def test_what_runs_a_pretrained_network_trains_none(checkout: Build, name: str, 
     program = "from net import load\nif __name__ == '__main__':\n    load('weights')\n"
     net = NET.replace("torch.load(path", "Net().load_state_dict(path").replace(", map_location='cuda')", ")")
     assert behavior(checkout({name: program, "net.py": net})) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "expected"),
+    [
+        ("train.py", "train(config, loader, model)", Behavior.TRAINS),
+        ("train.py", "train()", Behavior.INFERS),
+        ("show.py", "train(config, loader, model)", Behavior.INFERS),
+    ],
+)
+def test_a_training_program_calls_what_lies_where_nobody_sees_it(
+    checkout: Build, name: str, call: str, expected: Behavior
+) -> None:
+    program = f"import torch\nfrom core.function import train\n\nif __name__ == '__main__':\n    model.load_state_dict(s)\n    {call}\n"
+    assert behavior(checkout({name: program})) is expected

@@ -138,3 +138,38 @@ def test_a_library_is_what_its_readme_shows_of_it(checkout: Build, files: Mappin
 
 def test_a_package_that_computes_nothing_on_a_gpu_is_no_run(checkout: Build) -> None:
     assert primary_run(checkout({"README.md": FORECASTS, "src/foo/__init__.py": "class Pipeline:\n    pass\n"})) is None
+
+
+BUILT = (
+    "import torch\nfrom foo import build, Predictor\n\nweights = './checkpoints/foo_large.pt'\npredictor = Predictor(build(weights))\n"
+    "with torch.inference_mode():\n    predictor.set_image(<your_image>)\n    masks = predictor.predict(<input prompts>, top=3)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("readme", "line"),
+    [
+        (f"# Foo\n```python\n{BUILT}```\n", 8),
+        # A block in an item of a list stands as far from the margin as its fence.
+        ("# Foo\n1. Run it:\n   ```python\n" + "".join(f"   {each}\n" for each in BUILT.split("\n")[:-1]) + "   ```\n", 9),
+    ],
+)  # fmt: skip
+def test_places_to_fill_in_and_indents_hide_no_program(checkout: Build, readme: str, line: int) -> None:
+    files = {
+        "README.md": readme,
+        "foo/__init__.py": "import torch\n",
+        "training/README.md": "```\npython training/train.py\n```\n",
+    }
+    run = primary_run(checkout({**files, "training/train.py": TRAINS}))
+
+    assert run is not None
+    assert (run.behavior, str(run.evidence)) == (Behavior.INFERS, f"README.md:{line}")
+
+
+def test_comparisons_are_no_places_to_fill_in(checkout: Build) -> None:
+    readme = "# Foo\n```python\nimport torch\nif a <b and c> d:\n    net = torch.hub.load('a/b', 'net')\n    net.cuda().generate(x)\n```\n"
+    run = primary_run(checkout({"README.md": readme}))
+
+    assert run is not None
+    assert run.script is not None
+    assert "a <b and c> d" in run.script.text
