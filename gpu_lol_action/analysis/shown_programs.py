@@ -17,7 +17,7 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_BLOCKS = 12
 _FENCE = regex(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
-_TO_FILL_IN = regex(r"(?<=[(\[,=\s])<[A-Za-z][\w .-]{0,60}>(?=[)\],\s]|$)")
+_TO_FILL_IN = regex(r"([(\[,=] ?)<[A-Za-z][\w .-]{0,60}>(?=[)\],\s]|$)")
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
 
@@ -84,4 +84,4 @@ def _inset(fence: str) -> int:
 def _bare(line: str, inset: int) -> str:
     """Return a line of code without the list's indent and a prompt, places to fill in as names (``set_image(<your_image>)``)."""
     own = line[min(inset, _inset(line)) :].removeprefix(">>> ").removeprefix("... ")
-    return _TO_FILL_IN.sub("to_fill_in", own) if "<" in own else own
+    return _TO_FILL_IN.sub(r"\1to_fill_in", own) if "<" in own else own

@@ -122,17 +122,16 @@ def _imports_none(checkout: Checkout) -> bool:
 def _only_embeds(checkout: Checkout) -> bool:
     """Whether the one GPU library is for sentences' embeddings, beside a client of a hosted model."""
     names = {package_name(item.requirement) for item in declared_packages(checkout) if not item.is_optional}
-    imported = {
-        module
+    listed = names & GPU_PACKAGES
+    # What is imported and in no list is one of several ways to go, for those who install it. To look into every program takes
+    # longest, and is asked last.
+    if listed - EMBEDDERS or not (names & CLIENT_PACKAGES or has_client(checkout)):
+        return False
+    return bool(listed) or not any(
+        source.code.imported() & GPU_MODULES - EMBEDDERS
         for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
         if source.code is not None
-        for module in source.code.imported() & GPU_MODULES
-    }
-    listed = names & GPU_PACKAGES
-    # What is imported and in no list is one of several ways to go, for those who install it.
-    if (listed or imported) - EMBEDDERS:
-        return False
-    return bool(names & CLIENT_PACKAGES) or has_client(checkout)
+    )
 
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
