@@ -87,7 +87,7 @@ def test_a_module_on_a_path_that_the_program_adds_is_no_package(checkout: Build)
 
 
 def test_a_build_for_one_card_is_not_what_an_import_asks_for(checkout: Build) -> None:
-    wheel = "torch @ https://download.pytorch.org/whl/xpu/torch-2.6.0-cp311-cp311-linux_x86_64.whl"
+    wheel = "torch @ https://wheels.example.org/xpu/torch-2.6.0-cp311-cp311-linux_x86_64.whl"
     text = f'[project]\nname="mine"\ndependencies=["rich"]\n[project.optional-dependencies]\nintel=["{wheel}"]\n'
     program = "import torch\nloss.backward()\nif __name__ == '__main__': pass\n"
     assert found(checkout({"train.py": program, "pyproject.toml": text})) == ["rich", "torch"]
