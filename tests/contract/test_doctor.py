@@ -71,8 +71,9 @@ def found(diagnoses: tuple[Diagnosis, ...], subject: str) -> list[Diagnosis]:
     return [one for one in diagnoses if one.subject == subject]
 
 
-def swept(place: Place, ago: timedelta = timedelta(hours=1)) -> None:
-    RecordLedger(GitRefStore(place.forge().client)).note_sweep(place.clock.now() - ago)
+def swept(place: Place, ago: timedelta = timedelta(hours=1), *, at: datetime | None = None) -> None:
+    """A sweep so long before the stand-in's own time, or before `at`: a terminal goes by the machine's clock."""
+    RecordLedger(GitRefStore(place.forge().client)).note_sweep((at or place.clock.now()) - ago)
 
 
 # --- in a job -----------------------------------------------------------------------------------------------------
@@ -290,7 +291,7 @@ def checkout(tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> P
 def test_terminal_reports_text_json_and_markdown(
     checkout: Path, place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    swept(place)
+    swept(place, at=now())
     capsys.readouterr()
     assert cli.main(["doctor"]) == 0
     assert "Records can be written below refs/gpu-lol/" in capsys.readouterr().out
@@ -327,7 +328,7 @@ def test_label_of_which_no_workflow_is_told_is_found(
     checkout: Path, place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place.hub.commit({POLICY_PATH: "smoke: {label: gpu-smoke}\n"})
-    swept(place)
+    swept(place, at=now())
     path = checkout / ".github" / "workflows" / "gpu-lol-bot.yml"
     capsys.readouterr()
     assert cli.main(["doctor"]) == 2
