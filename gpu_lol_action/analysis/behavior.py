@@ -81,7 +81,7 @@ _INFERENCE_CALLS = frozenset({
 })  # fmt: skip
 _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
 _LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "from_single_file", "restore_checkpoint",
-          "SamPredictor")  # fmt: skip
+          "SamPredictor", "YOLO", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "WhisperModel")  # fmt: skip
 
 _BOOSTING = frozenset({"xgboost", "lightgbm", "catboost"})
 _BOOSTS = ("fit", "train", "cv", "cross_val_score", "cross_validate", "cross_val_predict", "fit_predict", "update")

@@ -39,6 +39,10 @@ from gpu_lol_action.domain.patterns import regex
 
 _BARE = regex(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
+MOST_IMPORTS = (
+    8  # of a program's file that merely assigns; OpenMMLab's configurations, which only call, import every class
+)
+_MAKES = regex(r"^(?:def|class|for|while) ", re.MULTILINE)
 MAX_PLACES = 4  # variables in the name of a configuration
 _WORDS = regex(r"[^-_.]+")
 
@@ -191,8 +195,11 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
 def _without_ending(checkout: Checkout, command: LaunchCommand) -> list[str]:
     """Return the configurations that a command names as modules are named, without their ending (``train.py configs/small``)."""
     bare = [word.removeprefix("./") for word in (*command.words[1:], *command.options.values())[:20]]
-    bare = [word for word in bare if re.fullmatch(r"(?:[\w-]+/)+[\w.-]+", word) and checkout.find(word) is None]
-    return [word + end for word in bare for end in (".py", ".yaml", ".yml", ".json") if checkout.find(word + end)]
+    paths = [word for word in bare if re.fullmatch(r"(?:[\w-]+/)+[\w.-]+", word) and checkout.find(word) is None]
+    found = [word + end for word in paths for end in (".py", ".yaml", ".yml", ".json") if checkout.find(word + end)]
+    # Tools that bring configurations know each by its name, wherever it lies (`xtuner train internlm_7b_qlora_alpaca_e3`).
+    names = [word for word in bare if command.is_tool and re.fullmatch(r"\w{1,100}", word) and word.count("_") > 1]
+    return [*found, *(word + ".py" for word in names if checkout.find_named(word + ".py"))]
 
 
 def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:
@@ -230,7 +237,9 @@ def _config(checkout: Checkout, name: str, word: str) -> Source | None:
     source = checkout.find_named(name.partition(":")[0])
     if source is None or source.code is None:
         return source
-    return source if not source.code.has_main and len(source.code.imports) <= 8 else None
+    if source.code.has_main or (len(source.code.imports) > MOST_IMPORTS and _MAKES.search(source.text)):
+        return None
+    return source
 
 
 __all__ = ["Run", "configured_runs", "detect", "documented_runs", "import_closure", "is_started", "local_imports", "looked_up",

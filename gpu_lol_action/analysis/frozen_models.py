@@ -29,11 +29,28 @@ _FROZEN = regex(
 _ALL_BUT_PARTS = regex(
     r"(?<![\w.])(\w{0,20}model)\.requires_grad_\(False\)(?:[^\n]{0,200}\n){1,12}?\s*\1\.[\w.]{1,60}\.requires_grad_\(True\)"
 )
+# LLaVA's word for training the projection alone, and those of models whose towers are switched one by one.
+_SWITCHES = ("freeze_llm", "freeze_lm", "freeze_language_model", "freeze_llama", "tune_mm_mlp_adapter")
 _WHOLE = ".requires_grad_(False)"
 _IF = regex(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
 _OTHERWISE = regex(r"(?:elif\b.*|else\s*):")
 _OTHER_BLOCK = regex(r"(?:for|while|with|try|def|class|async)\b")
 _TOLD_BY_HELPERS = regex(r"(?:^|[/_])(?:tests?|vision|image|clip|vae|reward|critic|ref)(?:[/_.]|$)")
+
+
+def frozen_by_switch(run: Run, scope: Scope) -> Finding | None:
+    """Return that the command or the configuration freezes the language model (``--freeze_llm True``, ``tune_mm_mlp_adapter: true``).
+
+    What a program starts with is no word of who starts it: there its own code is asked.
+    """
+    own = run.script.path if run.script is not None else ""
+    for word in _SWITCHES:
+        switch = look_up(scope, (word,))
+        is_said = switch is not None and switch.confidence is Confidence.HIGH and switch.evidence.path != own
+        if switch is not None and is_said and is_on(switch):
+            why = f"`{word}` is on: the language model is frozen, and layers beside it are trained"
+            return Finding("training.method", "lora", why, Confidence.HIGH, switch.evidence)
+    return None
 
 
 def frozen_language_model(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

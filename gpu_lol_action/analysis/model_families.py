@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gpu_lol_action.analysis import serving_engine
+from gpu_lol_action.analysis import named_elsewhere, serving_engine
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
@@ -103,6 +103,7 @@ _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name
 _FOR_ANY = regex(r"(?:^|\.)AutoModel")
 _CHATS = "THUDM/chatglm-6b"
 _ANSWERS = ("chat", "stream_chat")
+_DETECTOR = "Ultralytics/YOLOv8"
 _CLASS = regex(r"^class\s+(\w{1,80})\(([\w.,= \t]{1,200})\)\s*:", re.MULTILINE)
 MAX_PRESETS = 100
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
@@ -127,8 +128,10 @@ def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
         preset = _preset(checkout)
         why = f"`{run.command.tool}` serves a language model that nothing names"
         return [preset or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)]
-    if run is None or run.script is None:
+    if run is None:
         return []
+    if run.script is None:
+        return [found] if (found := named_elsewhere.detect(checkout, run)) is not None else []
     closure = import_closure(checkout, run.script)
     own = _family(f"/{run.script.path}")
     # The classes of Stable Diffusion are all generations'.
@@ -143,8 +146,9 @@ def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
                 return [made]
         if (made := _derived(closure, words)) is not None:
             return [made]
-    if (chats := next((found for source in closure if (found := _chats(source)) is not None), None)) is not None:
-        return [chats]
+    for told in (_chats, _detects):
+        if (found := next((found for source in closure if (found := told(source)) is not None), None)) is not None:
+            return [found]
     for source in closure[:12]:
         if (model := _family(f"/{source.path}")) is not None:
             why = f"the file's name says the family of {model}"
@@ -152,7 +156,7 @@ def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
     if serving_engine.detect(checkout, run):
         why = "it serves a language model that nothing names"
         return [_preset(checkout) or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)]
-    return []
+    return [found] if (found := named_elsewhere.detect(checkout, run)) is not None else []
 
 
 def _preset(checkout: Checkout) -> Finding | None:
@@ -195,6 +199,17 @@ def _chats(source: Source) -> Finding | None:
         ):
             why = "`AutoModel` loads a model with code of its own that answers by `chat`, as chatglm-6b does"
             return Finding("model.family", _CHATS, why, Confidence.LOW, Evidence(source.path, call.line))
+    return None
+
+
+@remembered
+def _detects(source: Source) -> Finding | None:
+    """Return ultralytics' usual detector where its weights are its user's (``YOLO(args.weights)``): the largest of its sizes."""
+    if source.code is None or not source.mentions("ultralytics") or "ultralytics" not in source.code.imported():
+        return None
+    for call in source.code.calls_named("YOLO"):
+        why = f"`{call.name[:60]}` is of the family of {_DETECTOR}"
+        return Finding("model.family", _DETECTOR, why, Confidence.LOW, Evidence(source.path, call.line))
     return None
 
 

@@ -15,12 +15,13 @@ _STARTS = regex(
     r"^(?:[A-Za-z_][\w, ]{0,60}= ?)?(?:[\w.()]{1,60}\.)?(?:parse_args|parse_known_args|parse_args_into_dataclasses)\("
     r"|^(?:main|(?:fire\.)?Fire|(?:tf\.)?app\.run|(?:asyncio|uvicorn|typer)\.run|[A-Za-z_][\w.()=]{0,80}\.launch)\("
     r"|^for (?:epoch|step|iter|iteration)s?(?:, ?\w{1,30})? in "
-    r"|^[A-Za-z_]\w{0,40} ?= ?(?:[\w.]{1,80}\.)?(?:from_pretrained|load_model|LLM)\(",
+    r"|^[A-Za-z_]\w{0,40} ?= ?(?:[\w.]{1,80}\.)?"
+    r"(?:from_pretrained|load_model|LLM|SentenceTransformer|CrossEncoder|SparseEncoder|YOLO|WhisperModel)\(",
     re.MULTILINE,
 )
 # Of which one stands in every such line: to look at each line of a large tree takes longer.
 _WORDS = ("parse_args", "parse_known_args", "from_pretrained(", "launch(", "main(", "Fire(", ".run(", "for epoch", "for step", "for iter",
-          "load_model(", "LLM(")  # fmt: skip
+          "load_model(", "LLM(", "SentenceTransformer(", "Encoder(", "YOLO(", "WhisperModel(")  # fmt: skip
 
 
 @remembered

@@ -7,7 +7,7 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.frozen_models import frozen_language_model
+from gpu_lol_action.analysis.frozen_models import frozen_by_switch, frozen_language_model
 from gpu_lol_action.analysis.frozen_weights import frozen_but_adapters
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
@@ -128,6 +128,8 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         switch = four
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
+    if (frozen := frozen_by_switch(run, scope)) is not None:
+        return frozen
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
     words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     if re.search(r"lora", words, re.IGNORECASE):

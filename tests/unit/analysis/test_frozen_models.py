@@ -71,3 +71,21 @@ def test_the_whole_model_but_some_parts(checkout: Build) -> None:
     )
     assert method(checkout, f"\n{whole}") == "lora"
     assert method(checkout, "\ndef build(model):\n    model.requires_grad_(False)\n") == "full"
+
+
+@pytest.mark.parametrize(
+    ("option", "method"),
+    [
+        ("--tune_mm_mlp_adapter True", "lora"),
+        ("--freeze_llm True", "lora"),
+        ("--freeze_llm False", "full"),
+        ("--freeze_backbone True", "full"),
+    ],
+)
+def test_a_switch_of_the_command_freezes_the_language_model(checkout: Build, option: str, method: str) -> None:
+    train = (
+        "import torch\nfrom transformers import AutoModelForCausalLM, Trainer\n"
+        "if __name__ == '__main__':\n    model = AutoModelForCausalLM.from_pretrained('facebook/opt-6.7b').cuda()\n    Trainer(model).train()\n"
+    )
+    files = {"README.md": f"```\npython train.py {option} --num_train_epochs 1\n```\n", "train.py": train}
+    assert [f.value for f in analyze(checkout(files)).findings if f.field == "training.method"][:1] == [method]

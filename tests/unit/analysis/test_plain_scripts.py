@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import is_started
 from gpu_lol_action.analysis.runs import all_runs, primary_run
+from gpu_lol_action.domain.spec import WorkloadType
 
 Build = Callable[[Mapping[str, str]], Checkout]
 TRAIN = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
@@ -97,3 +99,32 @@ def test_what_an_image_starts_says_what_is_served(checkout: Build) -> None:
     run = primary_run(checkout(files))
     assert run is not None
     assert run.evidence.path == "train.sh"
+
+
+@pytest.mark.parametrize(
+    ("text", "model"),
+    [
+        ("from sentence_transformers import SentenceTransformer\nmodel = SentenceTransformer('all-MiniLM-L6-v2')\nprint(model.encode(['a']))\n", "all-MiniLM-L6-v2"),
+        ("from ultralytics import YOLO\nmodel = YOLO('yolov8n.pt')\nprint(model('a.png'))\n", "yolov8n.pt"),
+    ],
+)  # fmt: skip
+def test_a_script_that_makes_its_model_by_a_class_infers(checkout: Build, text: str, model: str) -> None:
+    tree = checkout({"README.md": "# Example\n", "example.py": text})
+    run = primary_run(tree)
+    assert run is not None
+    assert (run.evidence.path, run.behavior) == ("example.py", Behavior.INFERS)
+    assert model in [f.value for f in analyze(tree).findings if f.field == "model.id"]
+
+
+def test_weights_that_the_user_gives_a_detector_are_its_usual_ones(checkout: Build) -> None:
+    text = (
+        "import argparse\nfrom ultralytics import YOLO\nclass Counter:\n    def __init__(self, path):\n        self.model = YOLO(path)\n"
+        "    def frame(self, picture):\n        return self.model(picture)[0]\n"
+        "if __name__ == '__main__':\n    parser = argparse.ArgumentParser()\n    parser.add_argument('--weights', required=True)\n"
+        "    Counter(parser.parse_args().weights).frame(x)\n"
+    )
+    result = analyze(checkout({"count.py": text}))
+    assert result.spec.meta.workload_type is WorkloadType.INFERENCE
+    assert [f.value for f in result.findings if f.field == "model.family"] == ["Ultralytics/YOLOv8"]
+    own = text.replace("from ultralytics import YOLO", "import torch\nfrom net import YOLO")
+    assert not [f for f in analyze(checkout({"count.py": own})).findings if f.field == "model.family"]
