@@ -120,43 +120,43 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 
 def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
-    if (
-        run is not None
-        and run.command is not None
-        and (run.command.tool in _SERVERS or run.command.target.startswith(_SERVERS))
-    ):
-        preset = _preset(checkout)
-        why = f"`{run.command.tool}` serves a language model that nothing names"
-        return [preset or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)]
     if run is None:
         return []
-    if run.script is None:
-        return [found] if (found := named_elsewhere.detect(checkout, run)) is not None else []
-    closure = import_closure(checkout, run.script)
-    own = _family(f"/{run.script.path}")
+    if run.command is not None and (run.command.tool in _SERVERS or run.command.target.startswith(_SERVERS)):
+        why = f"`{run.command.tool}` serves a language model that nothing names"
+        return [_preset(checkout) or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)]
+    found = _of_code(checkout, run.script) if run.script is not None else None
+    if found is None and run.script is not None and serving_engine.detect(checkout, run):
+        why = "it serves a language model that nothing names"
+        found = _preset(checkout) or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)
+    found = found or named_elsewhere.detect(checkout, run)
+    return [found] if found is not None else []
+
+
+def _of_code(checkout: Checkout, script: Source) -> Finding | None:
+    """Return what the program's name, its classes and its modules' names say."""
+    closure = import_closure(checkout, script)
+    own = _family(f"/{script.path}")
     # The classes of Stable Diffusion are all generations'.
     if own is not None and find_pipeline(own) is not None and own != _GENERIC:
         why = f"the program's name says the family of {own}"
-        return [Finding("model.family", own, why, Confidence.LOW, Evidence(run.script.path))]
+        return Finding("model.family", own, why, Confidence.LOW, Evidence(script.path))
     # What encodes the prompt is a part, and of another family.
-    closure = tuple(sorted(closure, key=lambda source: source is not run.script and is_helper_place(source.path)))
+    closure = tuple(sorted(closure, key=lambda source: source is not script and is_helper_place(source.path)))
     for words in (_WORDS, _ENCODER_WORDS):
         for source in closure:
             if (made := _made(source, words)) is not None:
-                return [made]
+                return made
         if (made := _derived(closure, words)) is not None:
-            return [made]
+            return made
     for told in (_chats, _detects):
         if (found := next((found for source in closure if (found := told(source)) is not None), None)) is not None:
-            return [found]
+            return found
     for source in closure[:12]:
         if (model := _family(f"/{source.path}")) is not None:
             why = f"the file's name says the family of {model}"
-            return [Finding("model.family", model, why, Confidence.LOW, Evidence(source.path))]
-    if serving_engine.detect(checkout, run):
-        why = "it serves a language model that nothing names"
-        return [_preset(checkout) or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)]
-    return [found] if (found := named_elsewhere.detect(checkout, run)) is not None else []
+            return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path))
+    return None
 
 
 def _preset(checkout: Checkout) -> Finding | None:

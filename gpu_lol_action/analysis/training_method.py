@@ -128,14 +128,22 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         switch = four
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
-    if (frozen := frozen_by_switch(run, scope)) is not None:
-        return frozen
+    return frozen_by_switch(run, scope) or _named(run) or _configured(checkout, run, scope)
+
+
+def _named(run: Run) -> Finding | None:
+    """Return that the command or the program's name says LoRA."""
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
     words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     if re.search(r"lora", words, re.IGNORECASE):
         return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.command is None and run.script is not None and _NAMED.search(run.script.name):
         return Finding("training.method", "lora", "the program's name says LoRA", Confidence.MEDIUM, run.evidence)
+    return None
+
+
+def _configured(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return what a tool's configuration says without a switch; of a program of the checkout, what its code does."""
     if run.configs and run.script is None:
         if _LEFT_EMPTY.search(run.configs[0].text):
             return None  # axolotl's word for adapters stands there and names none: their rank is left over

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.tables import table_rows
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
+from gpu_lol_action.estimation.tuned_names import known_part
 
 # What quantizers, trainers and mirrors add to a model's name without changing its size.
 _SUFFIXES = regex(
@@ -27,6 +28,8 @@ _EXPERTS = regex(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
 _SHAPE_NAME = regex(r"[\w.-]{0,60}L-(\d{1,2})_H-(\d{2,4})(?:_A-(\d{1,3}))?[\w.-]{0,40}")
 _ACTIVE = regex(r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE)  # what a mixture uses per token: 30B-A3B
 MOST_WORDS = 12
+# What is tuned by many and comes in named sizes.
+_TUNED_KINDS = frozenset({"encoder", "embedding", "reranker", "seq2seq", "audio", "asr", "vision"})
 # Experts share attention and embeddings: Mixtral 8x7B holds 46.7 B, 8x22B 140.6 B, 0.80 to 0.83 of the product.
 _EXPERT_SHARE = 0.83
 _FAMILIES = regex(r"llama|qwen|mistral|mixtral|gemma|phi|gpt|opt|falcon|bloom|pythia|vicuna|glm|yi|deepseek|mpt|olmo|"
@@ -90,6 +93,7 @@ def find_model(name: str) -> ModelFacts | None:
         or _of_folder(name)
         or _counted(name)
         or _of_pipeline(name)
+        or _tuned(name)
         or _from_name(name)
     )
 
@@ -197,6 +201,26 @@ def _version_of(name: str) -> ModelFacts | None:
             rest = "-".join(words[count:])
             return None if _says_size(rest) else replace(known, name=name.strip(), note=f"a version of {known.name}")
     return None
+
+
+def _tuned(name: str) -> ModelFacts | None:
+    """Return the known encoder, or its like, that an id of the Hub is a fine-tuned version of (``deepset/roberta-base-squad2``)."""
+    if name.count("/") != 1 or name.startswith((".", "/", "~")) or _says_size(name):
+        return None
+    part = known_part(name, _tunable_names())
+    return replace(_tunable()[part], name=name.strip(), note=f"a version of {_tunable()[part].name}") if part else None
+
+
+@functools.cache
+def _tunable_names() -> frozenset[str]:
+    return frozenset(_tunable())
+
+
+@functools.cache
+def _tunable() -> Mapping[str, ModelFacts]:
+    """Return what is tuned under its own name, by that name without its owner; the first row of the file wins."""
+    rows = reversed(_table().items())
+    return {key.rpartition("/")[2].replace("_", "-"): facts for key, facts in rows if facts.kind in _TUNED_KINDS}
 
 
 def _says_size(text: str) -> bool:
