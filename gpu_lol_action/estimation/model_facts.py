@@ -219,7 +219,7 @@ def _tunable_names() -> frozenset[str]:
 @functools.cache
 def _tunable() -> Mapping[str, ModelFacts]:
     """Return what is tuned under its own name, by that name without its owner; the first row of the file wins."""
-    rows = reversed(_table().items())
+    rows = tuple(_table().items())[::-1]
     return {key.rpartition("/")[2].replace("_", "-"): facts for key, facts in rows if facts.kind in _TUNED_KINDS}
 
 
