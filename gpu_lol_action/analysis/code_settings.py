@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.hosted_calls import MODEL_WORDS, asks_elsewhere, is_request, lines_near_addresses
 from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.analysis.python_defaults import Call, Default, Given
 from gpu_lol_action.analysis.python_names import Names
@@ -44,6 +45,8 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     on_cpu = {d.owner for d in code.defaults if d.is_parameter and d.name == "device" and d.text == "cpu"}
     starts = [d for d in code.defaults if not (d.is_parameter and d.name in _NUMBERS and d.owner in on_cpu)]
     plain = [_default(source, item, item.text) for item in starts if not item.is_option]
+    if asks_elsewhere(source) and (near := lines_near_addresses(code)):
+        plain = [s for s in plain if s.key not in MODEL_WORDS or s.evidence.line not in near]
     return (*typed, *options, *plain, *other)
 
 
@@ -51,10 +54,13 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
     found: list[Setting] = []
     parameters = {(item.owner, item.name) for item in code.defaults if item.is_parameter}
     judging = _loaders_beside_training(code)
+    is_client = asks_elsewhere(source)
     for call in code.calls:
         if call.last in _OVER_DATA:
             continue  # `dataset.map(f, batched=True, batch_size=1000)` hands rows to a function
         for key, value in call.keywords:
+            if is_client and key in MODEL_WORDS and is_request(call):
+                continue
             text = code.resolve(value, call.owner) if key != "batch_size" or call.line not in judging else None
             if key in _NUMBERS and _is_on_cpu(code, call):
                 continue  # how wide numbers are in main memory

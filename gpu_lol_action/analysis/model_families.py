@@ -62,7 +62,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"mixtral", "mistralai/Mixtral-8x7B-v0.1"),
     (r"mistral", "mistralai/Mistral-7B-v0.1"),
     (r"llava|minigpt|visual_?instruct", "llava-hf/llava-1.5-7b-hf"),
-    (r"vicuna|alpaca(?!_?(?:paper|trad|api|data|\d)|$)|llama", "meta-llama/Llama-2-7b-hf"),
+    (r"vicuna|alpaca(?!_?(?:paper|trad|api|data|\d)|$)|llama(?!_?(?:parse|index|cloud|hub|stack))", "meta-llama/Llama-2-7b-hf"),
     (r"chat_?glm", "THUDM/chatglm-6b"),
     (r"baichuan", "baichuan-inc/Baichuan2-7B-Base"),
     (r"qwen", "Qwen/Qwen2.5-7B"),
@@ -91,6 +91,7 @@ _ENCODERS: tuple[tuple[str, str], ...] = (
     (r"xlnet_?(?:model|for|lm_?head|pre_?trained)", "xlnet/xlnet-base-cased"),
     (r"distil_?bert_?(?:model|for|pre_?trained)", "distilbert/distilbert-base-uncased"),
     (r"(?<![a-z])bert_?(?:model|for[a-z_]|pre_?trained)", "google-bert/bert-base-uncased"),
+    (r"sentence_?transformer|cross_?encoder|sparse_?encoder", "sentence-transformers/all-mpnet-base-v2"),
     (r"for_?sequence_?classification|for_?token_?classification|for_?masked_?lm|for_?question_?answering",
      "google-bert/bert-base-uncased"),
 )  # fmt: skip

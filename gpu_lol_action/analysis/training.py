@@ -30,6 +30,9 @@ _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_se
 # The positions that a network has: what its texts are cut to, where nothing says shorter.
 _HOLDS = ("max_sequence_length",)
 _ANY_TEXT = ("max_len", "maxlen")  # of any text that a function cuts, or of a table of positions
+_SAMPLE = "max_length"
+_LEAVES_OUT = regex(r"(?:^|\.)(?:\w{1,20}_)?filter(?:s|ing|_conf|_config|_args)?\.")
+MOST_ANSWERS = 64  # that anybody has a language model write at a time without saying so
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
 _READS = regex(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
 # Where a batch is counted in tokens, it is that of a whole step, over all cards.
@@ -94,7 +97,11 @@ def _batch(run: Run, scope: Scope) -> Finding | None:
 def _is_of_a_helper(scope: Scope) -> bool:
     """Whether the batch is some imported module's: of lists that it works through, or of what it could hold, not of what the run answers."""
     found = look_up_number(scope, _BATCH, 1, 4096)
-    return found is not None and found.confidence is not Confidence.HIGH and found.evidence.path.endswith(".py")
+    if found is None or not found.evidence.path.endswith(".py"):
+        return False
+    # What a class starts with and cuts its list of questions by (`def __init__(self, data, batch_size=512)`).
+    is_of_a_list = found.setting.is_parameter and (as_number(found.text) or 0) > MOST_ANSWERS
+    return found.confidence is not Confidence.HIGH or is_of_a_list
 
 
 def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -112,12 +119,15 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
 def _is_something_else(checkout: Checkout, scope: Scope, name: str) -> bool:
     """Whether a word that mostly means a sample's tokens stands for something else in a module that the run itself does not speak through.
 
+    `max_length` in a filter's section is what longer samples are left out by, of speech in milliseconds or frames;
     `block_size` is how much a module reads at a time that reads files; `max_len` the length of any text, or of what a
     function of the program itself is made for (``def __init__(self, width, max_len=5000)``).
     """
-    if name not in {_BLOCK, *_ANY_TEXT}:
+    if name not in {_BLOCK, _SAMPLE, *_ANY_TEXT}:
         return False
     found = look_up_number(scope, (name,), 16, 2_000_000)
+    if name == _SAMPLE:
+        return found is not None and _LEAVES_OUT.search(found.setting.path) is not None
     if found is None or found.confidence is Confidence.HIGH:
         return found is not None and name == "max_len" and (found.setting.is_parameter or bool(found.setting.owner))
     source = checkout.find(found.evidence.path)

@@ -77,3 +77,24 @@ def test_variables_of_scripts_stand_for_one_that_is_not_here(checkout: Build, li
         "generate.sh": f"set -x\n{line}python other.py --data x\n",
     }
     assert families(checkout(files)) == ([(found, "generate.sh", 2)] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("scripts/run_sft_Yi_6b.sh", "Yi-6b"),
+        ("llama2-13b/run.sh", "llama2-13b"),
+        ("scripts/run_all_6b.sh", None),
+        ("scripts/part-2b.sh", None),
+        ("scripts/run.sh", None),
+    ],
+)
+def test_the_scripts_path_says_family_and_size(checkout: Build, script: str, found: str | None) -> None:
+    command = "deepspeed main.py --model_name_or_path /base_model --per_device_train_batch_size 1 --max_seq_len 512\n"
+    program = (
+        "import argparse, torch\nfrom transformers import AutoModel\nif __name__ == '__main__':\n    p = argparse.ArgumentParser()\n"
+        "    p.add_argument('--model_name_or_path', required=True)\n    args = p.parse_args()\n"
+        "    model = AutoModel.from_pretrained(args.model_name_or_path)\n    loss.backward()\n"
+    )
+    tree = checkout({script: command, "main.py": program})
+    assert [value for value, _, _ in families(tree)] == ([found] if found else [])

@@ -1,0 +1,39 @@
+"""Models that a program only names to somebody's service: none of them lies on the machine.
+
+A request names its model beside its messages (``client.chat.completions.create(model=..., messages=...)``), a client's
+configuration beside the service's address or key (``{"model": ..., "base_url": ...}``). A service on the machine itself is
+another matter: there the model does lie on it.
+"""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.python_code import PythonCode
+from gpu_lol_action.analysis.python_defaults import Call
+from gpu_lol_action.domain.patterns import regex
+
+MODEL_WORDS = frozenset({"model", "model_name", "model_id"})
+_ADDRESSES = frozenset({"base_url", "api_base", "api_type", "api_key", "api_version", "azure_endpoint"})
+_REQUEST = regex(r"(?:completions?|responses|embeddings)\.(?:create|parse|stream)$|(?:^|\.)a?completion$")
+_HERE = ("localhost", "127.0.0.1")
+NEAR = 8
+"""Lines between a model's name and the address of its service in one dictionary."""
+
+
+@remembered
+def asks_elsewhere(source: Source) -> bool:
+    """Whether a program may ask a service, and names none on the machine itself: a look at its text."""
+    is_client = any(source.mentions(word) for word in ("completion", "responses", "embeddings", *sorted(_ADDRESSES)))
+    return is_client and not any(source.mentions(word) for word in _HERE)
+
+
+def is_request(call: Call) -> bool:
+    """Whether a call names its model to a service: it is one's request, or it is given the service's address or key."""
+    return _REQUEST.search(call.name) is not None or any(key in _ADDRESSES for key, _ in call.keywords)
+
+
+def lines_near_addresses(code: PythonCode) -> frozenset[int]:
+    """Return the lines around entries that say a service's address: a model's name there is one of the service."""
+    said = {item.line for item in code.defaults if item.name in _ADDRESSES}
+    return frozenset(line for start in said for line in range(start - NEAR, start + NEAR + 1))

@@ -1,0 +1,61 @@
+"""Models that a program only names to somebody's service are none of the machine's; those of a service on the machine are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+
+Build = Callable[[Mapping[str, str]], Checkout]
+
+LARGE = "meta-llama/Meta-Llama-3.1-405B-Instruct"
+REQUEST = (
+    "from openai import OpenAI\nclient = OpenAI(api_key=KEY, base_url='{address}')\n"
+    "def ask(text):\n    return client.chat.completions.create(model='" + LARGE + "', messages=[text])\n"
+)
+EMBEDS = "import torch\nfrom transformers import AutoModel\nfrom ask import ask\nmodel = AutoModel.from_pretrained('BAAI/bge-m3').cuda()\nask(model(x))\n"
+
+
+def models(checkout: Checkout) -> set[str]:
+    return {f.value for f in analyze(checkout).findings if f.field == "model.id"}
+
+
+@pytest.mark.parametrize(
+    ("address", "is_here"), [("https://api.deepinfra.com/v1/openai", False), ("http://localhost:8000/v1", True)]
+)
+def test_a_request_names_a_model_of_the_service(checkout: Build, address: str, is_here: bool) -> None:
+    tree = checkout({"run.py": EMBEDS, "ask.py": REQUEST.format(address=address)})
+    assert "BAAI/bge-m3" in models(tree)
+    assert (LARGE in models(tree)) is is_here
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        'config = LLMConfig({"model": "Qwen/Qwen2.5-Coder-32B-Instruct", "api_type": "openai", "base_url": "https://router.example/v1"})\n',
+        'llm = ChatOpenAI(model="Qwen/Qwen2.5-Coder-32B-Instruct", api_key=KEY)\n',
+        'text = litellm.completion(model="Qwen/Qwen2.5-Coder-32B-Instruct", messages=[x])\n',
+    ],
+)
+def test_a_client_is_configured_with_one(checkout: Build, config: str) -> None:
+    tree = checkout({"run.py": EMBEDS.replace("from ask import ask\n", config)})
+    assert models(tree) == {"BAAI/bge-m3"}
+
+
+def test_a_trainer_beside_a_client_keeps_its_model(checkout: Build) -> None:
+    text = (
+        "import torch\nimport argparse\nfrom transformers import AutoModelForCausalLM\njudge = OpenAI(api_key=KEY)\n"
+        "if __name__ == '__main__':\n    p = argparse.ArgumentParser()\n    p.add_argument('--model_name', default='Qwen/Qwen2.5-7B')\n"
+        "    args = p.parse_args()\n    model = AutoModelForCausalLM.from_pretrained(args.model_name).cuda()\n    loss.backward()\n"
+    )
+    assert models(checkout({"train.py": text})) == {"Qwen/Qwen2.5-7B"}
+
+
+@pytest.mark.parametrize("name", ["LlamaParse", "LlamaIndexReader", "LlamaCloudIndex"])
+def test_what_llamaindex_sells_is_no_llama(checkout: Build, name: str) -> None:
+    text = f"import torch\nparser = {name}(result_type='markdown')\nmodel = torch.load('x.pt').cuda()\nmodel.generate(parser)\n"
+    tree = checkout({"run.py": text + "if __name__ == '__main__':\n    main()\n"})
+    assert not [f for f in analyze(tree).findings if f.field == "model.family"]
