@@ -66,6 +66,11 @@ _TELLING = (
     regex(rf"\bGPUs?\s+(?:with|having)\s+(?:at\s+least|a\s+minimum\s+of)\s+{_SIZE}\b", re.IGNORECASE),
     # "Reserved memory: 22.5 GB", as torch.cuda.max_memory_reserved() is printed
     regex(rf"\b(?:reserved|allocated)\s+memory\b[^.|\n]{{0,12}}?\b{_SIZE}\b", re.IGNORECASE),
+    # "35GiB VRAM per GPU", "24 GB of GPU memory for each card"
+    regex(
+        rf"\b{_SIZE}\s+(?:of\s+)?(?:VRAM|GPU[- ]memory|memory)\s+(?:per|for\s+each|on\s+each)\s+(?:GPU|card)\b",
+        re.IGNORECASE,
+    ),
     # "about 20GB of RAM on a single GPU", "35GB of RAM per GPU"
     regex(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
     _COMPARED,

@@ -19,7 +19,7 @@ _CELL = regex(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,40}
 _SMALL_CELL = regex(r"^\W{0,6}(\d{4,6})\s?Mi?B\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _RANGE = regex(r"^\W{0,6}(\d{1,3})\s?(?:-|–|~|to)\s?(\d{1,3})\s?(?:GB|GiB|G)\b(?!/s)", re.IGNORECASE)
 _NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
-_RULE = regex(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_RULE = regex(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _CARDS_HEADER = regex(
     r"(?:(?:pre-?)?train(?:ing|ed)?\s+|fine-?tun(?:e|ing)\s+|inference\s+|recommended\s+)?"
     r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name|config(?:uration)?)s?)?(?:\s*(?:and|&|/|×|x)\s*(?:count|number|quantity))?|hardware|accelerators?|graphics cards?)",
@@ -99,10 +99,15 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
     whole = not any(says) and bool(
         _MEMORY_HEADER.search(heading) or re.search(r"hardware|requirement", heading, re.IGNORECASE)
     )
+    # The first head may be the table's name: what is in its columns is said by all heads behind it.
+    is_titled = says[:1] == [True] and not any(says[1:]) and _size(cells[0], header[0]) is None
+    whole = whole or is_titled
     named = " ".join(cell for cell in cells if cell and not _CELL.match(cell))[:80]
     for index, cell in enumerate(cells[: len(header)]):
         column = header[index]
-        if not (says[index] or (whole and (_USED_HEADER.search(column) or not _OTHER_HEADER.search(column)))):
+        if (is_titled and not index) or not (
+            says[index] or (whole and (_USED_HEADER.search(column) or not _OTHER_HEADER.search(column)))
+        ):
             continue
         size = _size(cell, column)
         if size is not None and 1 <= size <= 2000:

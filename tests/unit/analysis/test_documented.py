@@ -56,6 +56,9 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("runs on a single A100 80G GPU", []),
         ("INT4 量化级别下最低只需 6GB 显存", [(6, False)]),
         ("- GPU Memory >= 6G", [(6, True)]),
+        ("- 35GiB VRAM per GPU w minimal context length", [(35, False)]),
+        ("56 GB of GPU memory for each card", [(56, False)]),
+        ("8 GB of data per GPU", []),
     ],
 )
 def test_amount_that_a_sentence_asks_for(line, expected):
@@ -151,6 +154,22 @@ def test_columns_and_whole_tables_of_memory_are_read(checkout):
     tree = checkout({"README.md": readme, "train.py": TRAIN})
     values = [(value, line) for _, value, line in found(tree, "memory_gb")]
     assert values == [("2", 5), ("10", 6), ("16", 12), ("32", 12), ("20", 16)]
+
+
+def test_first_head_may_name_the_table_and_rules_may_be_short(checkout):
+    table = (
+        "# Net\n\n| GPU Memory | FP32 | FP16 |\n|:-:|:-:|:-:|\n| Inference | 4.8GB | 3.5GB |\n| Training | 38.2GB (A100) | 28.5GB |\n\n"
+        "| Memory | Speed |\n|-|-|\n| 12 GB | 20 GB/s |\n"
+    )
+    tree = checkout({"README.md": table})
+    said = [(f.field, f.value, f.evidence.line) for f in documented.detect(tree, None) if f.field.endswith("memory_gb")]
+    assert said == [
+        ("documented.inference.memory_gb", "4.8", 5),
+        ("documented.inference.memory_gb", "3.5", 5),
+        ("documented.training.memory_gb", "38.2", 6),
+        ("documented.training.memory_gb", "28.5", 6),
+        ("documented.memory_gb", "12", 10),
+    ]
 
 
 def test_columns_of_cards_are_read_for_what_their_heads_name(checkout):
