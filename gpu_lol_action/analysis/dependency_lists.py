@@ -23,9 +23,12 @@ from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.script_metadata import script_packages
+from gpu_lol_action.domain.patterns import regex
 
 _BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",
                    "gpu", "cuda", "full", "all", "pip", "torch", "min", "minimal"})  # fmt: skip
+
+_EXTRA = regex(r"extra[-_]requirements\.txt")
 MAX_FILES = 40
 
 
@@ -39,6 +42,8 @@ class Lists:
     projects: tuple[tuple[Source, Project], ...]
     pins: tuple[Declared, ...] = ()
     """Every required line as it was met, so that two that contradict each other are both seen."""
+    below: frozenset[str] = frozenset()
+    """Names of projects further down in the checkout that nothing installs from their folders."""
 
 
 @functools.lru_cache(maxsize=4)
@@ -77,12 +82,13 @@ def lists_of(checkout: Checkout) -> Lists:
     python = chosen_python(checkout)
     wanted = [
         item
-        for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects)
+        for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects, folders)
         if applies(item.requirement, python)
     ]
     required = [item for item in wanted if not item.is_optional]
     told = [item for command in commands for item in command.declared if applies(item.requirement, python)]
-    return Lists(unique(wanted), tuple(options), commands, projects, (*required, *told))
+    below = _below(options, projects, folders)
+    return Lists(unique(wanted), tuple(options), commands, projects, (*required, *told), below)
 
 
 def near_folders(run: Run | None) -> tuple[str, ...]:
@@ -114,7 +120,9 @@ def _chosen(
     projects = near_projects(checkout, folders)
     main = [source for source in files if not is_development(_stem(source)) and not is_lower_bounds(source, projects)]
     levels = [[s for s in main if s.folder in {folder, f"{folder}/requirements".lstrip("/")}] for folder in folders]
-    levels = [level for level in levels if level]
+    # What a recipe needs beyond its library's own list (`extra_requirements.txt` beside the program).
+    extra = [s for s in files if s.folder == folders[0] and (s.folder or not levels[0]) and _EXTRA.fullmatch(s.name)]
+    levels = [level for level in ([*extra, *levels[0]], *levels[1:]) if level]
     is_told = any(project.is_installable and asks(project) for _, project in projects)
     # Lists further down, where the project at hand has its own, are those of examples and of other programs; so are those of
     # folders for examples where it needs nothing.
@@ -244,9 +252,15 @@ def _own_lines(commands: Sequence[InstallCommand], projects: Sequence[tuple[Sour
 
 
 def _with_extras(
-    found: Sequence[Declared], options: Sequence[Option], projects: Sequence[tuple[Source, Project]]
+    found: Sequence[Declared],
+    options: Sequence[Option],
+    projects: Sequence[tuple[Source, Project]],
+    folders: Sequence[str],
 ) -> list[Declared]:
-    """Return dependencies with the extras required that an installation of the project itself asks for."""
+    """Return dependencies with the extras required that an installation of the project itself asks for.
+
+    The project itself is none of its own; one further down that a list names is installed by that name, for nothing else does.
+    """
     names = {project.name for _, project in projects if project.name}
     wanted = {extra for option in options if option.kind == "local" for extra in extras_of(option.value)}
     for _ in range(4):  # extras name other extras of their own project: `all = ["mine[gpu,train]"]`
@@ -257,7 +271,21 @@ def _with_extras(
         ]
         wanted |= {extra for item in inner for extra in extras_of(item.requirement)}
     asked = [replace(item, is_optional=False) if item.is_optional and item.group in wanted else item for item in found]
-    return [item for item in asked if package_name(item.requirement) not in names]
+    below = _below(options, projects, folders)
+    files = {source.path for source, _ in projects}
+    return [
+        item
+        for item in asked
+        if (name := package_name(item.requirement)) not in names or (name in below and item.evidence.path not in files)
+    ]
+
+
+def _below(
+    options: Sequence[Option], projects: Sequence[tuple[Source, Project]], folders: Sequence[str]
+) -> frozenset[str]:
+    """Return the names of projects further down that nothing installs from their folders."""
+    local = {joined("", re.sub(r"\[[\w,.-]+\]$", "", option.value)) for option in options if option.kind == "local"}
+    return frozenset(p.name for source, p in projects if source.folder not in {*folders, *local} and p.name)
 
 
 def extras_of(text: str) -> list[str]:

@@ -46,6 +46,8 @@ _TELLING = (
     _SIZED,
     # "2x 16GB GPUs", "4 × 32 GB GPU"
     regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
+    # "requires 8 x GPU 32GB"
+    regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?GPUs?\s+(?:with\s+|of\s+)?{_SIZE}\b", re.IGNORECASE),
     # "GPU memory: ≥3×80GB (4×80GB recommended)", "VRAM: 2x24 GB"
     regex(rf"\b(?:VRAM|GPU[- ]memory|显存)\b[^.\n\d]{{0,20}}?\d{{1,2}}\s?[x×*]\s?{_SIZE}\b", re.IGNORECASE),
     # "within the memory budget of 16GB and 1 GPU card"

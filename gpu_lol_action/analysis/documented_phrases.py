@@ -29,7 +29,7 @@ _BARE = regex(rf"(?:(?<![\w.])(\d{{2,3}})\s?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}\b(?
 NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
 """A card's name right before something else."""
 _GPUS = regex(
-    rf"(?<![\w.])(?<![a-z]-)((?:{_NUMBER})(?:{_UP_TO}(?:{_NUMBER}))?)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?(?:\s+(?:(?-i:[A-Z])\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    rf"(?<![\w.])(?<![a-z]-)((?:{_NUMBER})(?:{_UP_TO}(?:{_NUMBER}))?)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?(?:\s?[x×]\s?|\s+(?:(?-i:[A-Z])\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
 _NODES = regex(

@@ -30,7 +30,7 @@ _ALL_BUT_PARTS = regex(
     r"(?<![\w.])(\w{0,20}model)\.requires_grad_\(False\)(?:[^\n]{0,200}\n){1,12}?\s*\1\.[\w.]{1,60}\.requires_grad_\(True\)"
 )
 # LLaVA's word for training the projection alone, and those of models whose towers are switched one by one.
-_SWITCHES = ("freeze_llm", "freeze_lm", "freeze_language_model", "freeze_llama", "tune_mm_mlp_adapter")
+_SWITCH = regex(r"freeze_(?:llm|lm|language_model|llama)|tune_(?:\w{1,20}_)?mlp_adapter")
 _WHOLE = ".requires_grad_(False)"
 _IF = regex(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
 _OTHERWISE = regex(r"(?:elif\b.*|else\s*):")
@@ -44,10 +44,10 @@ def frozen_by_switch(run: Run, scope: Scope) -> Finding | None:
     What a program starts with is no word of who starts it: there its own code is asked.
     """
     own = run.script.path if run.script is not None else ""
-    for word in _SWITCHES:
+    said = (setting for _, settings in scope.tiers[:2] for setting in settings if _SWITCH.fullmatch(setting.key))
+    for word in dict.fromkeys(setting.key for setting in said):
         switch = look_up(scope, (word,))
-        is_said = switch is not None and switch.confidence is Confidence.HIGH and switch.evidence.path != own
-        if switch is not None and is_said and is_on(switch):
+        if switch is not None and is_on(switch) and switch.evidence.path != own:
             why = f"`{word}` is on: the language model is frozen, and layers beside it are trained"
             return Finding("training.method", "lora", why, Confidence.HIGH, switch.evidence)
     return None

@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.console_scripts import console_scripts
@@ -45,7 +46,9 @@ MAX_SCRIPT = 64 * 1024  # characters
 MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
-_ASKS_FOR_HELP = frozenset({"--help", "-h", "--version"})  # then it prints and ends
+_ASKS_FOR_HELP = frozenset(
+    {"--help", "-h", "--version"}
+)  # then it prints and ends, where no value stands behind (`--version v1`)
 _OWN_FOLDER = regex(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
 _ASKED_FOR = regex(
@@ -159,7 +162,7 @@ def parse_command(
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
-    if not words or _ASKS_FOR_HELP & set(words):
+    if not words or any(word in _ASKS_FOR_HELP and after.startswith("-") for word, after in pairwise([*words, "-"])):
         return None
     asked, words = wrapped(words) or (None, words)
     module = scripts.get(words[0]) if len(words) > 1 else None

@@ -29,9 +29,10 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
-                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf"})  # fmt: skip
+                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf", "parlai"})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"})}  # fmt: skip
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}),
+          "parlai": frozenset({"train_model", "tm", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})

@@ -64,7 +64,7 @@ def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
 def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     """Return the declared packages with those of installation commands that count."""
     lists = lists_of(checkout)
-    own = own_names(checkout)
+    own = own_names(checkout) - lists.below
     told = [
         item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
     ]

@@ -77,6 +77,8 @@ def is_beside(run: Run) -> bool:
     is_own_package = "." not in target and run.script is not None and run.script.name == "__main__.py"
     if (_BESIDE.search(named) or _SIDE_SERVICE.search(named)) and not is_own_package:
         return True
+    if _BEFORE_WORKERS.search(target) and command.source.mentions("model_worker"):
+        return True
     if not command.evidence.path.lower().endswith((".md", ".rst", "makefile")) and _BESIDE.search(
         _stem(command.evidence.path)
     ):
@@ -102,6 +104,10 @@ _SIDE_SERVICE = regex(
     r"(?:^|[_.-])(?:retriev\w{1,4}|search|sandbox|rag|embedding|judge|verifier)_?(?:serv(?:er|e|ice|ing)|api|launch)(?=$|[_.-])"
     r"|(?:^|[_.-])(?:build_?)?index(?:er|_builder)?(?=$|[_.-])",
     re.IGNORECASE,
+)
+# What stands before the workers that hold the model, in services after FastChat's: it hands on questions.
+_BEFORE_WORKERS = regex(
+    r"(?:^|[./])(?:controller|gradio_web_server\w{0,20}|register_worker|openai_api_server|test_message)(?:\.py)?$"
 )
 _SERVER = regex(r"serv(?:er|e|ice)|worker|api", re.IGNORECASE)
 

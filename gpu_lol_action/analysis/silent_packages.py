@@ -1,7 +1,8 @@
 """Packages that nobody imports and a library asks for when it is too late.
 
-transformers' ``Trainer`` and ``device_map`` do not start without accelerate, nor does diffusers move weights to main memory; weights in
-8 and 4 bit and paged optimizers need bitsandbytes, tokenizers made of pieces sentencepiece. pip installs none of them with either.
+transformers' ``Trainer`` and ``device_map`` do not start without accelerate, nor does diffusers move weights to main memory; diffusers'
+pipelines encode their prompts with transformers; weights in 8 and 4 bit and paged optimizers need bitsandbytes, tokenizers made of
+pieces sentencepiece. pip installs none of them with either.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from gpu_lol_action.domain.patterns import regex
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "TrainingArguments", "Seq2SeqTrainingArguments"})
 _LIBRARIES = frozenset({"transformers", "diffusers"})
 _DOTTED = regex(r"\btransformers\.((?:Seq2Seq)?Train(?:er|ingArguments))\b")
+_UNPROMPTED = regex(r"^(?:DDPM|DDIM|PNDM|ScoreSdeVe|Karras|ConsistencyModel|DiT|Unconditional|LDMSuper|Dance|Repaint)")
 _OFFLOADS = ("enable_model_cpu_offload", "enable_sequential_cpu_offload")
 _OF_PIECES = regex(
     r"\b((?:Llama|CodeLlama|T5|XLMRoberta|MBart|MBart50|Marian|Pegasus|Albert|Camembert|XLNet|BigBird|DebertaV2|M2M100|Nllb|Gemma)Tokenizer)"
@@ -60,6 +62,8 @@ def silent_packages(
         found.append(_first(checkout, run, "accelerate", _offloads if is_old else _accelerated))
     if "bitsandbytes" not in names:
         found.append(_quantized(checkout, run))
+    if "transformers" not in names:
+        found.append(_first(checkout, run, "transformers", _pipelines))
     if "sentencepiece" not in names and not any(_brings(text, "sentencepiece") for text in requirements):
         found.append(_first(checkout, run, "sentencepiece", _pieces))
     return [item for item in found if item is not None]
@@ -129,6 +133,16 @@ def _accelerated(source: Source) -> Iterator[tuple[str, int]]:
 def _offloads(source: Source) -> Iterator[tuple[str, int]]:
     for call in _calls(source, "_cpu_offload", *_OFFLOADS):
         yield call.last, call.line
+
+
+def _pipelines(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield pipelines of diffusers that are loaded: the encoders of their prompts are transformers'."""
+    if source.code is None or "diffusers" not in source.code.imported():
+        return
+    for call in _calls(source, "Pipeline", "from_pretrained", "from_single_file"):
+        owner = call.name.rpartition(".")[0].rpartition(".")[2]
+        if owner.endswith("Pipeline") and not _UNPROMPTED.search(owner):
+            yield owner, call.line
 
 
 def _pieces(source: Source) -> Iterator[tuple[str, int]]:

@@ -50,7 +50,8 @@ class _Stage:
 
 def state_terms(question: VramQuestion) -> list[MemoryTerm]:
     """Return weights, gradients and optimizer of a pipeline, part by part; none for a model that is no pipeline."""
-    if question.runtime == "openai-whisper" and not question.method.trains:
+    # Who hears with it for a language model loads that one otherwise.
+    if question.runtime == "openai-whisper" and question.model.kind == "asr" and not question.method.trains:
         return [_whisper_term(question)]
     pipeline = pipeline_of(question)
     if pipeline is None:

@@ -59,6 +59,7 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("- 35GiB VRAM per GPU w minimal context length", [(35, False)]),
         ("56 GB of GPU memory for each card", [(56, False)]),
         ("8 GB of data per GPU", []),
+        ("(requires 8 x GPU 32GB., If you don't have this, reduce the batch size )", [(32, True)]),
     ],
 )
 def test_amount_that_a_sentence_asks_for(line, expected):

@@ -77,6 +77,7 @@ def test_the_whole_model_but_some_parts(checkout: Build) -> None:
     ("option", "method"),
     [
         ("--tune_mm_mlp_adapter True", "lora"),
+        ("--version v1 --tune_graph_mlp_adapter True", "lora"),
         ("--freeze_llm True", "lora"),
         ("--freeze_llm False", "full"),
         ("--freeze_backbone True", "full"),

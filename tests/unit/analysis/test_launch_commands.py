@@ -25,6 +25,7 @@ def parsed(text: str) -> LaunchCommand:
         ("python train.py", "python", "train.py", None),
         ("python3 -u src/train.py --lr 1e-4", "python", "src/train.py", None),
         ("torchrun --standalone --nproc_per_node=8 train.py", "torchrun", "train.py", 8),
+        ("torchrun --nproc_per_node=4 train.py --version v1 --bf16 True", "torchrun", "train.py", 4),
         ("torchrun --nproc-per-node 4 --nnodes 2 train.py", "torchrun", "train.py", 4),
         ("python -m torch.distributed.launch --nproc_per_node 2 train.py", "torchrun", "train.py", 2),
         ("python -m paddle.distributed.launch --gpus=0,1,2,3 train.py --amp", "fleetrun", "train.py", 4),
@@ -135,3 +136,8 @@ def test_commands_are_read_from_fences_and_scripts_with_variables(tmp_path: Path
 def test_any_line_is_answered(text: str) -> None:
     found = parse_command(text, {"X": "y"}, SOURCE, 1)
     assert found is None or found.target
+
+
+@pytest.mark.parametrize("text", ["python train.py --help", "python train.py --version", "python train.py -h --lr 1"])
+def test_who_asks_for_help_starts_nothing(text: str) -> None:
+    assert parse_command(text, {}, SOURCE, 1) is None

@@ -145,3 +145,18 @@ def test_moving_weights_to_main_memory_needs_accelerate(checkout: Build, options
         "requirements.txt": "torch\ndiffusers\n",
     }
     assert ("accelerate" in found(checkout(files))) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("line", "is_needed"),
+    [
+        ("pipe = DiffusionPipeline.from_pretrained('o/net')", True),
+        ("pipe = diffusers.StableDiffusionXLPipeline.from_pretrained('o/net')", True),
+        ("pipe = DDPMPipeline.from_pretrained('o/net')", False),
+        ("model = UNet2DModel.from_pretrained('o/net')", False),
+    ],
+)
+def test_pipelines_encode_their_prompts_with_transformers(checkout: Build, line: str, is_needed: bool) -> None:
+    text = f"import diffusers\nfrom diffusers import DiffusionPipeline, DDPMPipeline, UNet2DModel\n{line}\npipe.to('cuda')\n"
+    found = packages.detect(checkout({"README.md": "```\npython draw.py\n```\n", "draw.py": text}))
+    assert ("transformers" in [f.value for f in found if f.field == "dependencies.requirements"]) is is_needed
