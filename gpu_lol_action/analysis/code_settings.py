@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from gpu_lol_action.analysis.asked_models import without_asked
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.effort import remembered
@@ -44,7 +45,7 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     on_cpu = {d.owner for d in code.defaults if d.is_parameter and d.name == "device" and d.text == "cpu"}
     starts = [d for d in code.defaults if not (d.is_parameter and d.name in _NUMBERS and d.owner in on_cpu)]
     plain = [_default(source, item, item.text) for item in starts if not item.is_option]
-    return (*typed, *options, *plain, *other)
+    return without_asked((*typed, *options, *plain, *other))
 
 
 def _arguments(source: Source, code: PythonCode) -> list[Setting]:
