@@ -84,13 +84,26 @@ def _json(source: Source) -> Iterator[Setting]:
     except RecursionError:
         source.effort.failures.setdefault(source.path, TOO_DEEP)
         return
+    yield from _of_object(document, source.text, source.path, 1)
+
+
+def json_settings(text: str, path: str, first: int) -> tuple[Setting, ...]:
+    """Return the settings of a JSON object that stands in another file, from that line on; none where it is broken."""
+    try:
+        document = json.loads(text[:MAX_CONFIG_BYTES], parse_int=_whole)
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(_bounded(_of_object(document, text, path, first)))
+
+
+def _of_object(document: object, text: str, path: str, first: int) -> Iterator[Setting]:
     if not isinstance(document, dict):
         return
     lines: dict[str, int] = {}
-    for number, line in enumerate(source.text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), first):
         for name in _QUOTED.findall(line):
             lines.setdefault(fold_key(name), number)
-    yield from _flat(document, lambda path: lines.get(path.rpartition(".")[2], 0), source)
+    yield from _flat(document, lambda key: lines.get(key.rpartition(".")[2], 0), path)
 
 
 def _toml(source: Source) -> Iterator[Setting]:
@@ -105,10 +118,10 @@ def _toml(source: Source) -> Iterator[Setting]:
             table = fold_key(found[1])
         elif (found := _KEY.match(line)) is not None:
             lines.setdefault(f"{table}.{fold_key(found[1])}".lstrip("."), number)
-    yield from _flat(document, lambda path: lines.get(path, 0), source)
+    yield from _flat(document, lambda path: lines.get(path, 0), source.path)
 
 
-def _flat(document: dict[str, Any], line_of: Callable[[str], int], source: Source) -> Iterator[Setting]:
+def _flat(document: dict[str, Any], line_of: Callable[[str], int], file: str) -> Iterator[Setting]:
     """Yield a document's values by their dotted paths, shallow ones first; lists of plain values as one."""
     pending: deque[tuple[str, Any]] = deque([("", document)])
     while pending:
@@ -118,7 +131,7 @@ def _flat(document: dict[str, Any], line_of: Callable[[str], int], source: Sourc
             path = f"{prefix}.{fold_key(key)}" if prefix else fold_key(key)
             if isinstance(value, dict) and path.count(".") < 6:
                 pending.append((path, value))
-            where = Evidence(source.path, line_of(path))
+            where = Evidence(file, line_of(path))
             if isinstance(value, list) and path.count(".") < 6:
                 pending.extend((path, item) for item in value[:20] if isinstance(item, dict))
             if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:  # a hexadecimal one may be any long

@@ -10,12 +10,12 @@ from gpu_lol_action.analysis.documented_phrases import NAMED_BEFORE
 from gpu_lol_action.domain.patterns import regex
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
-_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory|memory|GPU|HBM|显存)"
+_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|video memory|memory|GPU|HBM|显存)"
 # What tells an amount only beside a word such as "needs" or "about".
 _PLAIN = (
     regex(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
     regex(
-        rf"\b(?:VRAM|GPU[- ]memory|GPU\s+RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
+        rf"\b(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
         re.IGNORECASE,
     ),
     regex(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
@@ -24,7 +24,7 @@ _PLAIN = (
 # "consumer GPUs (24GB+)", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each", "a GPU with 24GB or more"
 _SIZED = regex(
     rf"\bGPUs?\s?(?:\(|(?:with|having)\s+(?:at\s+least\s+)?)\s?[~≥>]?\s?{_SIZE}\+?"
-    r"(?:\s+(?:of\s+)?(?:VRAM|memory|mem|D?RAM|HBM)\b|\s+or\s+more\b|\s+each\b|\s?\))",
+    r"(?:\s+(?:of\s+)?(?:dedicated\s+)?(?:VRAM|memory|mem|D?RAM|HBM)\b|\s+or\s+more\b|\s+each\b|\s?\))",
     re.IGNORECASE,
 )
 # "9 GB of GPU memory, compared to 27 GB without offloading"
@@ -44,6 +44,19 @@ _TELLING = (
         re.IGNORECASE,
     ),
     _SIZED,
+    # "4 GPUs, each with 80GB of VRAM", "2 GPUs each having at least 24 GB"
+    regex(
+        rf"\bGPUs?\b[^.;\n]{{0,20}}?\beach\s+(?:with|has|have|having|of)\s+(?:(?:at\s+least|about|around)\s+)?[~≥>]?\s?{_SIZE}\b",
+        re.IGNORECASE,
+    ),
+    # "80GB*8 GPUs are required"
+    regex(rf"(?<![\w.]){_SIZE}\s?[x×*]\s?\d{{1,2}}\s+GPUs?\b", re.IGNORECASE),
+    # "35GiB VRAM per GPU", "Single GPU @ 48GB VRAM"
+    regex(
+        rf"(?<![\w.]){_SIZE}\s+(?:of\s+)?(?:VRAM|GPU[- ]memory|memory)\s+(?:per|for\s+each|on\s+each)\s+(?:GPU|card)\b",
+        re.IGNORECASE,
+    ),
+    regex(rf"\bGPUs?\s?@\s?{_SIZE}\b", re.IGNORECASE),
     # "2x 16GB GPUs", "4 × 32 GB GPU"
     regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
     # "requires 8 x GPU 32GB"
@@ -66,11 +79,9 @@ _TELLING = (
     _WITH_CARD,
     # "a GPU with at least 10 GB (RTX 2080 Ti or better)"
     regex(rf"\bGPUs?\s+(?:with|having)\s+(?:at\s+least|a\s+minimum\s+of)\s+{_SIZE}\b", re.IGNORECASE),
-    # "Reserved memory: 22.5 GB", as torch.cuda.max_memory_reserved() is printed
-    regex(rf"\b(?:reserved|allocated)\s+memory\b[^.|\n]{{0,12}}?\b{_SIZE}\b", re.IGNORECASE),
-    # "35GiB VRAM per GPU", "24 GB of GPU memory for each card"
+    # "Reserved memory: 22.5 GB", "Max memory allocated: 11 GB", as torch.cuda's figures are printed
     regex(
-        rf"\b{_SIZE}\s+(?:of\s+)?(?:VRAM|GPU[- ]memory|memory)\s+(?:per|for\s+each|on\s+each)\s+(?:GPU|card)\b",
+        rf"\b(?:(?:reserved|allocated)\s+memory|memory\s+(?:reserved|allocated))\b[^.|\n]{{0,12}}?\b{_SIZE}\b",
         re.IGNORECASE,
     ),
     # "about 20GB of RAM on a single GPU", "35GB of RAM per GPU"
@@ -78,18 +89,24 @@ _TELLING = (
     _COMPARED,
 )
 _OF_CARDS = (_SIZED, _WITH_CARD)
-_ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|uses?|used|using|usage|only|consum\w*|takes?|"
-                   r"occup\w*|fits?|less than|as little as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+_ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
+                   r"occup\w*|fits?|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
                    r"|[~≥>]|需要|至少|约|占用|只需|仅需", re.IGNORECASE)  # fmt: skip
 _DEMANDS = regex(
-    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少", re.IGNORECASE
+    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少",
+    re.IGNORECASE,
+)
+# Right behind an amount: "each with 60GB, is recommended".
+_IS_ASKED = regex(
+    r",?\s+(?:of\s+\w{1,10}\s+)?(?:is|are|in\s+the)\s+(?:strongly\s+|highly\s+)?(?:required|recommended|needed)\b",
+    re.IGNORECASE,
 )
 _ITEM = regex(r"\s*[-*•]\s")
 _REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?)\b", re.IGNORECASE)
 # A question of a FAQ: its answer need not say what the amount is of.
 _ASKED = regex(r"\bhow much\s+(?:GPU|VRAM|video|graphics)\b", re.IGNORECASE)
 _MAIN_MEMORY = regex(
-    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU RAM)|\bsav(?:e|es|ed|ing)\b"
+    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU[ -]RAM)|\bsav(?:e|es|ed|ing)\b"
     r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
     re.IGNORECASE,
 )
@@ -97,7 +114,7 @@ _MAIN_MEMORY = regex(
 _OF_THE_MACHINE = regex(r"(?<!-)\b(?:CPU|system|host|main|disk)\b", re.IGNORECASE)
 _COMPARED_WORDS = regex(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
 _CARD_MEMORY = regex(
-    r"VRAM|GPU[- ]memory|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|\bGPUs?\s+(?:with|having)\b|显存",
+    r"VRAM|GPU[- ](?:mem|RAM)|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|\bGPUs?\s+(?:with|having)\b|显存",
     re.IGNORECASE,
 )
 _ANY_SIZE = regex(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)
@@ -140,7 +157,8 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
         for match in pattern.finditer(line):
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
-            asks = is_listed or is_answer or pattern in _TELLING or bool(_ASKS.search(around))
+            is_asked = _IS_ASKED.match(line, match.end()) is not None
+            asks = is_listed or is_answer or is_asked or pattern in _TELLING or bool(_ASKS.search(around))
             if pattern in _PLAIN and _OF_THE_MACHINE.search(line[match.start(1) : match.end()][:40]):
                 continue
             # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
@@ -150,7 +168,7 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
                 continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
             if asks and 1 <= size <= 400 and size not in seen:
                 seen.add(size)
-                is_demanded = (is_listed or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
+                is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
                 yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
 
 

@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.listed_cards import (
     listed_in_text,
 )
 from gpu_lol_action.analysis.model_parallel import cut_over, machines_for, whole_layout
+from gpu_lol_action.analysis.mpi_workers import are_on_cores
 from gpu_lol_action.analysis.noted_counts import noted_count, remarked_count
 from gpu_lol_action.analysis.parallel_layout import called_layout, laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
@@ -75,7 +76,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         found.append(Finding("hardware.num_nodes", str(command.nodes), why, Confidence.HIGH, run.evidence))
     if with_engines := cards_of(checkout, run):
         return [*with_engines, *found]
-    if command is not None and command.processes is not None:
+    is_on_cores = command is not None and command.tool == "mpirun" and are_on_cores(_sources(checkout, run))
+    if command is not None and command.processes is not None and not is_on_cores:
         count = command.processes
         why = f"`{run.shown}` starts {count} {'process' if count == 1 else 'processes'} per machine"
         # Accelerate gives each process a whole model where nothing is trained: samples are divided, weights are not.

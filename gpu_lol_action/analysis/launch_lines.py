@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.launch_texts import with_kept_texts
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
 from gpu_lol_action.analysis.shell_arithmetic import computed
+from gpu_lol_action.analysis.shell_branches import with_taken_branches
 from gpu_lol_action.analysis.texts import is_fence, without_comment, without_remarks
 from gpu_lol_action.domain.patterns import regex
 
@@ -88,7 +89,7 @@ def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterato
     elif is_makefile(source):
         raw = _of_makefile(source)
     else:
-        raw = with_kept_texts((number, line, "") for number, line in _numbered(source))
+        raw = with_kept_texts(with_taken_branches(_numbered(source), given))
     yield from _joined(raw, given)
 
 
@@ -241,9 +242,8 @@ def _exec_form(text: str) -> str:
         return text
     if not isinstance(words, list):
         return text
-    if words[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(words) == 3:
-        return str(words[2])
-    return " ".join(str(word) for word in words)
+    is_shell = words[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(words) == 3
+    return str(words[2]) if is_shell else " ".join(str(word) for word in words)
 
 
 def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:

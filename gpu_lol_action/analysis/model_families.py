@@ -6,6 +6,7 @@ The family's usual size is then a better guess than none, and is said to be one.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -107,6 +108,8 @@ _ANSWERS = ("chat", "stream_chat")
 _DETECTOR = "Ultralytics/YOLOv8"
 _CLASS = regex(r"^class\s+(\w{1,80})\(([\w.,= \t]{1,200})\)\s*:", re.MULTILINE)
 MAX_PRESETS = 100
+LEAST_FAMILIES = 3  # from which on one of them can be the exception
+FAR_LARGER = 3
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
     {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
@@ -177,15 +180,27 @@ def _preset(checkout: Checkout) -> Finding | None:
 
 @remembered
 def _made(source: Source, words: _Words) -> Finding | None:
-    """Return the family of the first model that a program makes, by its class."""
+    """Return the family of the first model that a program makes, by its class: of one that takes many families, none far larger than most."""
+    made: list[Finding] = []
     for call in source.code.calls if source.code else ():
         owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
         if _FOR_ANY.search(owner) and any(_names_one(text) for text in loaded_texts(call, source)):
             continue  # a class for any model says nothing where the call names one
         if owner and not _NOT_MODELS.search(owner) and (model := _family(owner, words)) is not None:
             why = f"`{call.name[:60]}` is of the family of {model}"
-            return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line))
-    return None
+            made.append(Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line)))
+    return next((each for each in made if _size(each) <= FAR_LARGER * _usual_size(made)), None)
+
+
+def _size(made: Finding) -> float:
+    facts = find_model(made.value)
+    return facts.parameters_b if facts is not None else 0.0
+
+
+def _usual_size(made: Sequence[Finding]) -> float:
+    """Return the middle size, in billions of parameters, of the families that a program takes; infinite where they are too few to tell."""
+    sizes = sorted({each.value: _size(each) for each in made}.values())
+    return sizes[len(sizes) // 2] if len(sizes) >= LEAST_FAMILIES else math.inf
 
 
 @remembered

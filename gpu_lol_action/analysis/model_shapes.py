@@ -42,6 +42,8 @@ _SHAPES = {
 }
 
 
+# Beside layers in one call, a vocabulary: ``PaLM(num_tokens=256, dim=512, depth=8)``; elsewhere a number of words in a text.
+_BESIDE = {"model.vocabulary": ("num_tokens",)}
 _GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_scatter"})
 
 
@@ -116,8 +118,10 @@ def _dimensions(scope: Scope) -> Iterator[Finding]:
     keys, low, high = _SHAPES["model.layers"]
     layers = look_up_number(scope, keys, low, high)
     beside = _section_of(scope, layers.setting) if layers is not None else None
+    is_called = layers is not None and "." in layers.setting.path
     for field, (keys, low, high) in _SHAPES.items():
-        near = look_up_number(beside, keys, low, high) if beside is not None else None
+        close = (*keys, *_BESIDE.get(field, ())) if is_called else keys
+        near = look_up_number(beside, close, low, high) if beside is not None else None
         number = near or look_up_number(scope, keys, low, high)
         if number is not None and field == "model.hidden_size" and _is_another(layers, number):
             continue

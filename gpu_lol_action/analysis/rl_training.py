@@ -39,6 +39,10 @@ def _verls(said: Said, run: Run, kept: list[Finding]) -> list[Finding]:
     stale = {"training.offload"}
     more: list[Finding] = []
     batch = next((finding for finding in kept if finding.field == "training.batch_size"), None)
+    if (together := _of_all_cards(said, run)) is not None:
+        batch = together[0]
+        stale |= {"training.batch_size", "training.batch_spread"}
+        more += together[1:] if said.is_on("actor_rollout_ref_model_use_remove_padding") else together
     if batch is not None and said.is_on("actor_rollout_ref_model_use_remove_padding"):
         # Answers end where they end: of a batch without padding the half of its longest is taken.
         half = max(1, -(-int(batch.value) // 2))
@@ -56,6 +60,18 @@ def _verls(said: Said, run: Run, kept: list[Finding]) -> list[Finding]:
         why = "`offload_policy` keeps weights and optimizer in main memory"
         more.append(Finding("training.offload", "parameters", why, Confidence.HIGH, run.evidence))
     return [*(finding for finding in kept if finding.field not in stale), *(f for f in more if f.value)]
+
+
+def _of_all_cards(said: Said, run: Run) -> list[Finding] | None:
+    """Return the samples of a pass where they are said as verl's first releases do: for all cards together (``ppo_micro_batch_size``)."""
+    if as_number(said.text(f"{_ACTOR}ppo_micro_batch_size_per_gpu")) is not None:
+        return None
+    number = as_number(said.text(f"{_ACTOR}ppo_micro_batch_size"))
+    if not number:
+        return None
+    why = f"`ppo_micro_batch_size` is {number}, for all cards together"
+    values = (("training.batch_size", str(number)), ("training.batch_spread", "all"))
+    return [Finding(field, value, why, Confidence.HIGH, run.evidence) for field, value in values]
 
 
 def _tokens(run: Run, tokens: str) -> Finding:

@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.dead_branches import option_values, reached
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.run_words import words_of
+from gpu_lol_action.analysis.written_configs import written_settings
 from gpu_lol_action.domain.finding import Confidence, Evidence
 from gpu_lol_action.domain.patterns import regex
 
@@ -86,7 +87,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         for source in run_configs(checkout, run)
         for setting in (code_settings(source) if source.code is not None else read_settings(source))
     )
-    configs = _filled(configs, options)
+    configs = _filled((*configs, *written_settings(checkout, run)), options)
     closure = import_closure(checkout, run.script) if run.script else ()
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))

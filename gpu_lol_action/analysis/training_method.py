@@ -6,12 +6,13 @@ import re
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.dead_branches import dead_lines
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.frozen_models import frozen_by_switch, frozen_language_model
 from gpu_lol_action.analysis.frozen_weights import frozen_but_adapters
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
-from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number
+from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number, values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -20,6 +21,9 @@ _ADAPTERS = (
     "use_peft",
     "use_lora",
     "use_peft_lora",
+    "apply_lora",
+    "with_lora",
+    "train_lora",
     "lora",
     "lora_enable",
     "enable_lora",
@@ -49,6 +53,7 @@ _LOADS = ("from_pretrained", "create_model", "get_model", "SentenceTransformer",
 _HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
 MAX_LINES_ABOVE = 3
 _NAMED = regex(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
+_NAMED_FOUR = regex(r"(?:^|[^A-Za-z])q_?lora(?:$|[^A-Za-z])", re.IGNORECASE)
 _BITS = ("quantization_bit", "load_in_kbits", "quant_bits")
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _HQQ = regex(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
@@ -128,17 +133,19 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         switch = four
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
-    return frozen_by_switch(run, scope) or _named(run) or _configured(checkout, run, scope)
+    return frozen_by_switch(run, scope) or _named(run, scope) or _configured(checkout, run, scope)
 
 
-def _named(run: Run) -> Finding | None:
+def _named(run: Run, scope: Scope) -> Finding | None:
     """Return that the command or the program's name says LoRA."""
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
     words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     if re.search(r"lora", words, re.IGNORECASE):
-        return Finding("training.method", "lora", "the command names LoRA", Confidence.MEDIUM, run.evidence)
+        method = _named_method(scope, words)
+        return Finding("training.method", method, "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.command is None and run.script is not None and _NAMED.search(run.script.name):
-        return Finding("training.method", "lora", "the program's name says LoRA", Confidence.MEDIUM, run.evidence)
+        method = _named_method(scope, run.script.name)
+        return Finding("training.method", method, "the program's name says LoRA", Confidence.MEDIUM, run.evidence)
     return None
 
 
@@ -163,6 +170,12 @@ def _configured(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     return _in_code(checkout, run, scope)
 
 
+def _named_method(scope: Scope, words: str) -> str:
+    """Return which adapters a name means: QLoRA's lie on 4-bit weights, unless a switch says that these are not."""
+    four = four_bit_switch(scope)
+    return "qlora" if _NAMED_FOUR.search(words) and (four is None or is_on(four)) else "lora"
+
+
 def _in_code(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return that the program's own code trains few of the weights: what it freezes, a prefix, adapters that it puts on."""
     frozen = frozen_but_adapters(checkout, run) or frozen_language_model(checkout, run, scope)
@@ -178,9 +191,23 @@ def _in_code(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     where = called_at(checkout, run, *_PUTS_ON)
     if where is not None and _is_handed_on(checkout, run, where):
         where = called_at(checkout, run, "LoraConfig")
+    where = where or _goes_on_with_adapters(checkout, run)
     if where is None:
         return None
     return Finding("training.method", "lora", "adapters are put on the model", Confidence.HIGH, where)
+
+
+def _goes_on_with_adapters(checkout: Checkout, run: Run) -> Evidence | None:
+    """Return where the program loads adapters that lie beside the weights to train them (``PeftModel.from_pretrained(…, is_trainable=True)``)."""
+    script = run.script
+    if script is None or script.code is None or not script.mentions("is_trainable"):
+        return None
+    dead = dead_lines(script, values_of(checkout, run))
+    for call in script.code.calls_named("from_pretrained"):
+        value = call.keyword("is_trainable") if call.name.startswith("Peft") else None
+        if value is not None and value.text == "True" and not any(call.line in block for block in dead):
+            return Evidence(script.path, call.line)
+    return None
 
 
 def _is_handed_on(checkout: Checkout, run: Run, where: Evidence) -> bool:

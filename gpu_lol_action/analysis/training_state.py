@@ -8,13 +8,12 @@ from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.analysis.trl_defaults import switched_on_by_trl
 from gpu_lol_action.domain.finding import Confidence, Finding
-from gpu_lol_action.domain.patterns import regex
 
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
                   "enable_activation_checkpointing", "gradient_checkpointing_enable", "enable_gradient_checkpointing")  # fmt: skip
 # Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
-_SWIFT = regex(r"(?:^|/)swift/cli/(?:sft|pt|rlhf)\.py$")  # ms-swift started by its file, under a launcher
+_CHECKPOINTING_PROGRAMS = ("swift/cli/", "swift.cli.")  # what these tools start, started by a launcher
 
 
 def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -33,8 +32,9 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
     tool = run.command.tool if run.command is not None else ""
     kind = look_up(scope, ("finetuning_type",))
     is_of_xtuner = run.script is None and any(s.code is not None and s.mentions("xtuner") for s in run.configs[:1])
-    is_swift = run.command is not None and _SWIFT.search(run.command.target) is not None
-    if tool in _CHECKPOINTING_TOOLS or kind is not None or is_of_xtuner or is_swift:
+    target = run.command.target if run.command is not None else ""
+    is_of_tool = tool in _CHECKPOINTING_TOOLS or target.startswith(_CHECKPOINTING_PROGRAMS)
+    if is_of_tool or kind is not None or is_of_xtuner:
         where = kind.evidence if kind is not None else run.evidence
         return Finding(
             "training.gradient_checkpointing", "on", "the trainer switches it on by itself", Confidence.MEDIUM, where

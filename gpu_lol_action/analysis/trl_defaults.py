@@ -1,6 +1,8 @@
 """What TRL's configurations start with: since 0.21 they checkpoint activations, which transformers' own arguments do not.
 
-Only where the release that runs is known: by its pin or lower bound, or by `SFTConfig(max_length=...)`, the word of recent ones.
+Only where the release that runs is known: by its pin or lower bound, or by the words of recent ones: `SFTConfig(max_length=...)`,
+and `from_pretrained(dtype=...)` of the transformers beside it, which was `torch_dtype` before. A program makes a configuration by a
+call, by a class of its own that is one, or by handing the class to a parser of options.
 """
 
 from __future__ import annotations
@@ -24,6 +26,13 @@ _CONFIGS = (
     "ORPOConfig",
     "CPOConfig",
 )
+_NAMES = "|".join(name.removesuffix("Config") for name in _CONFIGS)
+_TAKEN = (
+    regex(
+        rf"(?:TrlParser|HfArgumentParser)\(\s{{0,40}}(?:dataclass_types\s?=\s?)?[(\[]?[^()\[\]]{{0,200}}?\b(?:{_NAMES})Config\b"
+    ),
+    regex(rf"\bclass\s+\w{{1,60}}\(\s{{0,20}}(?:trl\.)?(?:{_NAMES})Config\b"),
+)
 _RELEASE = regex(r"(?<![\w-])trl(?:\[[\w, -]{0,40}\])?\s{0,5}(==|~=|<=|<|>=)\s{0,5}v?(\d)\.(\d{1,3})")
 
 
@@ -34,12 +43,21 @@ def switched_on_by_trl(checkout: Checkout, run: Run) -> Evidence | None:
         return None
     dead = dead_lines(script, values_of(checkout, run))
     calls = [c for c in script.code.calls_named(*_CONFIGS) if not any(c.line in block for block in dead)]
-    if not calls:
+    lines = [call.line for call in calls] or _taken_at(script.text)
+    if not lines:
         return None
     is_recent = _is_recent(checkout, script.text)
     if is_recent is None:
-        is_recent = any(call.last == "SFTConfig" and call.keyword("max_length") is not None for call in calls)
-    return Evidence(script.path, calls[0].line) if is_recent else None
+        is_recent = any(call.last == "SFTConfig" and call.keyword("max_length") is not None for call in calls) or any(
+            call.keyword("dtype") is not None for call in script.code.calls_named("from_pretrained")
+        )
+    return Evidence(script.path, lines[0]) if is_recent else None
+
+
+def _taken_at(text: str) -> list[int]:
+    """Return the lines on which a program takes one of the classes without calling it."""
+    found = (pattern.search(text) for pattern in _TAKEN)
+    return sorted(text.count("\n", 0, each.end()) + 1 for each in found if each is not None)
 
 
 def _is_recent(checkout: Checkout, text: str) -> bool | None:

@@ -492,6 +492,41 @@ def test_memory_that_a_program_printed_is_a_statement():
     (phrase,) = memory_phrases("- `Reserved memory: 22.5078 GB`")
     assert (round(phrase.size_gb, 1), phrase.is_demanded) == (22.5, False)
 
+    (phrase,) = memory_phrases("Max memory allocated: 11.47 GB")
+    assert (phrase.size_gb, phrase.is_demanded) == (11.47, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "is_demanded"),
+    [
+        ("A node with 4 GPUs, each has GPU mem larger than 60GB, is recommended.", 60, True),
+        ("The script is set for an 8-GPU system, each with 80GB of VRAM.", 80, False),
+        ("You'll need 8 GPUs each with 48 GB", 48, True),
+        ("**For inference, 80GB*8 GPUs are required.**", 80, True),
+        ("- Single GPU @ 48GB VRAM", 48, False),
+        ("- 35GiB VRAM per GPU with a short context", 35, False),
+        ("- GPU with 8GB of dedicated VRAM", 8, False),
+        ("The large one requires 4 GB GPU-RAM", 4, True),
+        ("You can run it with just **11GB** GPU memory!", 11, False),
+        ("It runs on a GPU with as few as 12GB VRAM", 12, False),
+    ],
+)
+def test_amount_of_each_card_in_further_words(text, size, is_demanded):
+    (phrase,) = memory_phrases(text)
+    assert (phrase.size_gb, phrase.is_demanded) == (size, is_demanded)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "24GB of memory per GPU isn't quite right",
+        "It is just that, 2GB memory",
+        "Each of 4 GPUs reads 80GB of the data set",
+    ],
+)
+def test_amount_beside_such_words_is_none_of_a_card(text):
+    assert not list(memory_phrases(text))
+
 
 def test_entry_of_news_speaks_for_another_model(checkout):
     text = "# Net\n* **`Feb 1, 2025`:** We release the large one, trained on H200x4 GPUs.\n- [2024/05/06] needs 48 GB of VRAM\n"

@@ -220,6 +220,41 @@ def test_adapters_that_an_option_leaves_off_are_none(checkout: Build, said: str,
     assert value_of_best(findings, "training.method") == method
 
 
+@pytest.mark.parametrize(
+    ("how", "said", "method"),
+    [
+        (", is_trainable=True", " --with_adapters True", "lora"),
+        (", is_trainable=True", "", "full"),
+        ("", " --with_adapters True", "full"),
+    ],
+)
+def test_adapters_that_lie_beside_the_weights_may_be_trained_on(
+    checkout: Build, how: str, said: str, method: str
+) -> None:
+    wrapped = f"if args.with_adapters:\n    model = PeftModel.from_pretrained(model, 'x', subfolder='init'{how})"
+    program = SFT.format(wrapped=wrapped).replace("lora_rank: int = 8", "with_adapters: bool = False")
+    program = program.replace("import LoraConfig, get_peft_model", "import PeftModel")
+    findings = analyze(checkout({"sft.py": program, "run.sh": f"python sft.py --bf16{said}\n"})).findings
+    assert value_of_best(findings, "training.method") == method
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "method"),
+    [("train_qlora", "", "qlora"), ("train_lora", "", "lora"), ("train_qlora", " --load_in_4bit False", "lora")],
+)
+def test_a_program_named_for_qlora_lays_weights_at_four_bit(checkout: Build, name: str, said: str, method: str) -> None:
+    program = SFT.format(wrapped="").replace("lora_rank: int = 8", "path: str = 'x'")
+    findings = analyze(checkout({f"{name}.py": program, "run.sh": f"python {name}.py --bf16{said}\n"})).findings
+    assert value_of_best(findings, "training.method") == method
+
+
+@pytest.mark.parametrize(("target", "state"), [("swift/cli/sft.py", "on"), ("sft/cli/main.py", None)])
+def test_a_tools_own_program_has_the_tools_defaults(checkout: Build, target: str, state: str | None) -> None:
+    start = f"deepspeed {target} --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora\n"
+    findings = analyze(checkout({"train.sh": start})).findings
+    assert value_of_best(findings, "training.gradient_checkpointing") == state
+
+
 def test_a_remark_that_ends_with_a_backslash_swallows_no_command(checkout: Build) -> None:
     script = "# python train.py \\\ntorchrun --nproc_per_node 8 train.py \\\n  --lr 1\n"
     run = primary_run(checkout({"train.sh": script, "train.py": TRAIN}))

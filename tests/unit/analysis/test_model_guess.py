@@ -38,6 +38,33 @@ def test_class_tells_the_family(checkout, code, family):
     assert values(checkout({"main.py": code + "\n"}), "model.family") == ([family] if family else [])
 
 
+LADDER = (
+    "from transformers import Trainer\nfrom ours import {names}\nif 'mixtral' in path:\n    m = LlavaMixtralForCausalLM.from_pretrained(path)\n"
+    "elif 'mistral' in path:\n    m = LlavaMistralForCausalLM.from_pretrained(path)\n"
+)
+ROUNDED = "elif 'qwen' in path:\n    m = LlavaQwenForCausalLM.from_pretrained(path)\nelse:\n    m = LlavaLlamaForCausalLM.from_pretrained(path)\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "family"), [(ROUNDED, "mistralai/Mistral-7B-v0.1"), ("", "mistralai/Mixtral-8x7B-v0.1")]
+)
+def test_of_many_families_the_exception_is_not_the_usual_one(checkout: Build, more: str, family: str) -> None:
+    program = f"{LADDER.format(names='x')}{more}Trainer(model=m).train()\n"
+    assert values(checkout({"train.py": program}), "model.family") == [family]
+
+
+@pytest.mark.parametrize(
+    ("program", "vocabulary"),
+    [
+        ("model = PaLM(num_tokens = 256, dim = 512, depth = 8)", ["256"]),
+        ("depth = 8\ndim = 512\nnum_tokens = 256\nmodel = PaLM(dim, depth)", []),
+    ],
+)
+def test_tokens_beside_layers_are_a_vocabulary(checkout: Build, program: str, vocabulary: list[str]) -> None:
+    text = f"import torch\nfrom palm import PaLM\n{program}\nmodel(x).backward()\noptimizer.step()\n"
+    assert values(checkout({"train.py": text}), "model.vocabulary") == vocabulary
+
+
 def test_a_class_for_any_language_model_says_no_size_where_options_name_one(checkout):
     loads = "from transformers import AutoModelForCausalLM\ndef load(name):\n    return AutoModelForCausalLM.from_pretrained(name)\n"
     train = (

@@ -220,3 +220,18 @@ for batch in batches:
 """
     found = analyze(checkout({"actor.py": code, "train.py": train}))
     assert said(found, "training.method") == "full"
+
+
+@pytest.mark.parametrize(
+    ("words", "batch"),
+    [
+        ("ppo_micro_batch_size_per_gpu=4", {"training.batch_size": "4"}),
+        ("ppo_micro_batch_size=16", {"training.batch_size": "16", "training.batch_spread": "all"}),
+        ("ppo_mini_batch_size=256", {"training.batch_size": "1024"}),
+    ],
+)
+def test_first_releases_of_verl_say_a_pass_for_all_cards(checkout: Build, words: str, batch: dict[str, str]) -> None:
+    script = VERL.replace("ppo_micro_batch_size_per_gpu=4", words).format(more="")
+    analysis = analyze(checkout({"run.sh": script}))
+    found = {field: said(analysis, field) for field in ("training.batch_size", "training.batch_spread")}
+    assert {field: value for field, value in found.items() if value is not None} == batch

@@ -172,6 +172,35 @@ def test_mpi_starts_workers_on_cores_as_well(checkout: Build, processes: int, co
     assert analysis.spec.hardware.gpu_count == count
 
 
+@pytest.mark.parametrize(
+    ("more", "count"),
+    [
+        ("from mpi4py import MPI\n", 1),
+        ("from mpi4py import MPI\ntorch.cuda.set_device(MPI.COMM_WORLD.Get_rank())\n", 8),
+        ("import horovod.torch as hvd\n", 8),
+    ],
+)
+def test_ranks_of_mpi_that_take_no_card_are_no_cards(checkout: Build, more: str, count: int) -> None:
+    train = f"{NET}\n{more}if __name__ == '__main__':\n    loss.backward()\n"
+    readme = "# x\n\n```\nmpirun -np 8 python run.py\n```\n"
+    analysis = analyze(checkout({"run.py": train, "README.md": readme}))
+    assert analysis.spec.hardware.gpu_count == count
+
+
+def test_a_module_called_as_in_the_larger_tree_is_this_folders(checkout: Build) -> None:
+    train = f"from lab.net import parts\nfrom lab.net.more import x\n{NET}\nif __name__ == '__main__':\n    loss.backward()\n"
+    files = {"parts.py": "", "more.py": "x = 1\n", "train.py": train, "api_server.py": "serve = 1\n"}
+    inside = primary_run(checkout({**files, "README.md": "```\npython -m lab.net.train --lr 1\n```\n"}))
+    assert inside is not None
+    assert inside.script is not None
+    assert inside.script.path == "train.py"
+    outside = primary_run(
+        checkout({**files, "README.md": "```\npython -m vllm.entrypoints.api_server --model x\n```\n"})
+    )
+    assert outside is not None
+    assert outside.script is None or outside.script.path != "api_server.py"
+
+
 def test_a_servers_name_in_a_sentence_is_no_command(checkout: Build) -> None:
     text = "# x\n\nWe use `vllm serve` here.\n\n```\nvllm serve Qwen/Qwen2.5-7B-Instruct\n```\n"
     run = primary_run(checkout({"README.md": text}))

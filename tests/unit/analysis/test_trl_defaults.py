@@ -45,6 +45,30 @@ def test_recent_trl_checkpoints_by_itself(checkout: Build, config: str, asked: s
     assert checkpointing(files) == state
 
 
+LOADED = "model = AutoModelForCausalLM.from_pretrained(a.name, {word}=torch.bfloat16)\n"
+DERIVED = "from trl import SFTConfig, SFTTrainer\nclass Ours(SFTConfig):\n    rank: int = 8\na = HfArgumentParser(Ours).parse_args_into_dataclasses()[0]\n"
+PARSED = "from trl import SFTConfig, SFTTrainer, TrlParser\na, b = TrlParser((ScriptArguments, SFTConfig)).parse_args_and_config()\n"
+OTHER = "from trl import SFTTrainer\na = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()[0]\n"
+
+
+@pytest.mark.parametrize(
+    ("taken", "word", "asked", "state"),
+    [
+        (DERIVED, "dtype", "trl", "on"),
+        (PARSED, "dtype", "trl", "on"),
+        (PARSED, "torch_dtype", "trl==0.24.0", "on"),
+        (PARSED, "torch_dtype", "trl", None),
+        (PARSED, "dtype", "trl==0.12.1", None),
+        (OTHER, "dtype", "trl", None),
+    ],
+)
+def test_configuration_of_trl_is_taken_without_a_call(
+    checkout: Build, taken: str, word: str, asked: str, state: str | None
+) -> None:
+    program = f"{taken}{LOADED.format(word=word)}SFTTrainer(model=model, args=a, train_dataset=data).train()\n"
+    assert checkpointing(checkout({"train.py": program, "requirements.txt": f"torch\n{asked}\n"})) == state
+
+
 def test_a_layer_that_is_wrapped_is_computed_again(checkout: Build) -> None:
     program = "import torch\nfrom model import Net\nnet = Net().cuda()\n{wrap}\nloss = net(x)\nloss.backward()\noptimizer.step()\n"
     wrapped = program.replace("{wrap}", "net.block = checkpoint_wrapper(net.block)")
