@@ -62,6 +62,8 @@ _MAY_START = regex(
     )
     + r")\b"
 )
+# Where the reader's clone of another project lies is left open, and not which program of it a launcher starts.
+_IN_A_CLONE = regex(r"/?path/to/[\w.-]{1,60}(?:/\w[\w-]{0,60}){1,6}/[A-Za-z][\w-]{0,60}\.py")
 _PLACEHOLDER = regex(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w+\}?$|\{\{")
 
 
@@ -241,7 +243,8 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:
-        return None if _PLACEHOLDER.search(script) else script
+        is_clone = tool in COUNT_FLAGS and _IN_A_CLONE.fullmatch(script) is not None
+        return None if _PLACEHOLDER.search(script) and not is_clone else script
     module = options.get("m") or options.get("module")
     if tool in COUNT_FLAGS and module and _MODULE.fullmatch(module):
         return module

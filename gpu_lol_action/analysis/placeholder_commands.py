@@ -13,6 +13,10 @@ from gpu_lol_action.domain.patterns import regex
 _CONFIGS = regex(r"(?:^|/)conf(?:ig)?s?/")
 _OF_THE_READER = regex(r"(?:^|[/_.<{-])(?:your|my|path[_/-]to|xxx+)(?=[/_.>}-])", re.IGNORECASE)
 
+# A step beside the work, by the name of its program.
+STEP = regex(r"[/_\d](?:convert|merge|export|download|prepare|preprocess|split|extract|plot|visuali[sz]e)(?:[_.]|er\b)", re.IGNORECASE)  # fmt: skip
+MAX_STEPS = 12
+
 
 def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     """Whether a command starts a file that is not here, though programs are: a placeholder, or another project's."""
@@ -21,7 +25,11 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     if any(checkout.find_named(name) is not None for name in command.configs) or is_fetched(command):
         return False
     # Configurations written in Python are no programs.
-    return any(s.code and s.code.imports and not _CONFIGS.search(s.path) for s in checkout.of(Form.PYTHON))
+    programs = [s for s in checkout.of(Form.PYTHON) if s.code and s.code.imports and not _CONFIGS.search(s.path)]
+    if 0 < len(programs) <= MAX_STEPS and all(STEP.search(f"/{s.name}") for s in programs):
+        # Where all that is here prepares a training or goes on with its result, the training is the larger tree's.
+        return not (command.is_launcher and TRAINING_TARGET.search(f"/{command.target}"))
+    return bool(programs)
 
 
 def is_fetched(command: LaunchCommand) -> bool:

@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGE
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.handed_on import (
     hands_on,
+    is_idle_by_name,
     is_page_that_trains,
     is_trial,
     learns_elsewhere,
@@ -19,7 +20,7 @@ from gpu_lol_action.analysis.handed_on import (
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.services import service_of
-from gpu_lol_action.analysis.texts import may_give
+from gpu_lol_action.analysis.told_by_use import has_options, uses_a_model
 from gpu_lol_action.domain.patterns import regex
 
 # Options that only a program that trains has.
@@ -42,10 +43,10 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS or is_trial(script) or (uses_gpu and learns_elsewhere(script)):
-        return Behavior.TRAINS
+        return Behavior.INFERS if is_idle_by_name(script) else Behavior.TRAINS
     if is_page_that_trains(closure):
         return Behavior.TRAINS
-    if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
+    if uses_gpu and SERVING_TARGET.search(_started_name(script)) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     if trains_what_it_serves(script, own):
@@ -71,7 +72,13 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         _of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
     ):
         return Behavior.INFERS
-    return own
+    return Behavior.INFERS if own is Behavior.NEITHER and uses_a_model(script, uses_gpu=uses_gpu) else own
+
+
+def _started_name(script: Source) -> str:
+    """Return what a program is called by who starts it: a package's main module by the package's name."""
+    is_package = script.name == "__main__.py" and "/" in script.path
+    return f"{script.folder.rpartition('/')[2]}.py" if is_package else script.name
 
 
 @remembered
@@ -96,10 +103,8 @@ def _calls_training(script: Source) -> bool:
 
 @remembered
 def _has_training_options(script: Source) -> bool:
-    """Whether a program has an option of one that trains; not parsed where no such name stands in its text."""
-    if script.code is None or not any(may_give(script.content, name) for name in sorted(_TRAINING_OPTIONS)):
-        return False
-    return any(default.is_option and default.name in _TRAINING_OPTIONS for default in script.code.defaults)
+    """Whether a program has an option of one that trains."""
+    return has_options(script, _TRAINING_OPTIONS)
 
 
 @remembered
