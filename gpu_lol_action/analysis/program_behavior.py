@@ -26,6 +26,8 @@ from gpu_lol_action.domain.patterns import regex
 # Options that only a program that trains has.
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
+# A package's command (`lab_cli`) may do anything.
+_SERVING_PACKAGE = regex(r"(?:^|_)(?:evals?|infer|inference|demo|predict|chat|serve|server|generation|tts)(?:_|$)")
 _OF_OPTIONS = regex(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 MOST_OF_A_PAGE = 12  # modules that are looked at for one
 _LEARNER = regex(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
@@ -46,7 +48,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.INFERS if is_idle_by_name(script) else Behavior.TRAINS
     if is_page_that_trains(closure):
         return Behavior.TRAINS
-    if uses_gpu and SERVING_TARGET.search(_started_name(script)) and not _has_training_options(script):
+    if uses_gpu and _serves_by_name(script) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     if trains_what_it_serves(script, own):
@@ -75,10 +77,11 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     return Behavior.INFERS if own is Behavior.NEITHER and uses_a_model(script, uses_gpu=uses_gpu) else own
 
 
-def _started_name(script: Source) -> str:
-    """Return what a program is called by who starts it: a package's main module by the package's name."""
-    is_package = script.name == "__main__.py" and "/" in script.path
-    return f"{script.folder.rpartition('/')[2]}.py" if is_package else script.name
+def _serves_by_name(script: Source) -> bool:
+    """Whether a program is called by what a trained model is used for; a package's main module by its package's name."""
+    if script.name == "__main__.py":
+        return _SERVING_PACKAGE.search(script.folder.rpartition("/")[2]) is not None
+    return SERVING_TARGET.search(script.name) is not None
 
 
 @remembered

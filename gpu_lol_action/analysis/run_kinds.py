@@ -84,7 +84,7 @@ def is_beside(run: Run) -> bool:
         _stem(command.evidence.path)
     ):
         return True
-    if run.behavior is Behavior.TRAINS or _INFERS.search(_stem(target)):
+    if run.behavior is Behavior.TRAINS or is_own_package or _INFERS.search(_stem(target)):
         return False  # papers' code has what others use it for under "Testing"
     return bool(_BESIDE_SECTION.search(command.section) and not _RUN_SECTION.search(command.section))
 

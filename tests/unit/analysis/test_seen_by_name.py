@@ -36,6 +36,7 @@ def behavior(checkout: Build, path: str, files: Mapping[str, str]) -> Behavior:
         # What a package's main module does is said by the package's name.
         ("some_eval/__main__.py", USES, Behavior.INFERS),
         ("some_lab/__main__.py", USES, Behavior.TRAINS),
+        ("some_cli/__main__.py", USES, Behavior.TRAINS),
         # A trainer only holds the network where nothing tells it to train.
         ("infer.py", BUILDS, Behavior.INFERS),
         ("start.py", BUILDS, Behavior.TRAINS),
@@ -186,3 +187,11 @@ def test_a_launcher_starts_a_program_of_a_clone_whose_place_is_left_open(
         "train.sh": f"torchrun --nproc_per_node 8 {target} --lr 1\n",
     }
     assert (primary_run(checkout(files)) is not None) is is_started
+
+
+def test_a_package_that_evaluates_does_its_work_in_a_section_on_evaluation(checkout: Build) -> None:
+    text = "## Multi-GPU Evaluation\n\n```\naccelerate launch -m some_eval --model a\n```\n"
+    files = {"README.md": text, "some_eval/__main__.py": USES, "workers.py": WORKERS, "scripts/cost.py": USES}
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert (run.shown, run.behavior) == ("accelerate some_eval", Behavior.INFERS)
