@@ -109,6 +109,8 @@ def by_words(command: LaunchCommand) -> Behavior:
         return Behavior.INFERS
     if "serve" in words or "chat" in words:
         return Behavior.INFERS
+    if command.source.form is Form.SHELL and SERVING_TARGET.search(command.source.name):
+        return Behavior.INFERS  # the script around it says what for
     return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import STEP
 from gpu_lol_action.domain.patterns import regex
 
 _ON_A_CARD = regex(
-    r"\.cuda\(|[\"']cuda\b|\bcuda\.is_available|\b(?:jax|tf)\.(?:config\.)?\w{0,30}devices\(|\bgpus?\b",
+    r"\.cuda\(|[\"']cuda\b|\bcuda\.is_available|\b(?:jax|tf)\.(?:config\.)?\w{0,30}devices\(|\bgpus?(?![a-z])",
     re.IGNORECASE,
 )
 MAX_PROGRAMS = 12
@@ -34,6 +36,15 @@ def computing_runs(checkout: Checkout) -> tuple[Run, ...]:
         if asked.get(run.script):
             found.append(replace(run, behavior=Behavior.INFERS))
     return tuple(found)
+
+
+@remembered
+def only_prepares(checkout: Checkout) -> bool:
+    """Whether all programs that import a library for a card are steps beside a work that is elsewhere, and none names a card."""
+    users = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if top_level_gpu_import(s) is not None]
+    if not users or not all(STEP.search(f"/{source.name}") for source in users):
+        return False
+    return not any(_ON_A_CARD.search(source.text) for source in users)
 
 
 def _computes(checkout: Checkout, script: Source) -> bool:

@@ -29,11 +29,13 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
-                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf"})  # fmt: skip
+                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf", "parlai",
+                   "lerobot-train", "metaseq-train", "nequip-train", "trtllm-serve", "mistral-chat"})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"})}  # fmt: skip
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}),
+          "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
-SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
+SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
 WEB_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "fastapi", "flask", "waitress-serve"})
 

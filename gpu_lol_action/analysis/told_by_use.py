@@ -39,6 +39,8 @@ def _writes(script: Source) -> bool:
 @remembered
 def _places_on_a_card(script: Source) -> bool:
     """Whether a program has a library that nobody knows compute on a card (``run_inference(device="cuda:0")``); trees are no networks."""
-    if script.code is None or not script.mentions("cuda") or script.code.imported() & BOOSTING:
+    if script.code is None or not script.mentions("cuda") or not script.code.imports:
+        return False
+    if script.code.imported() & BOOSTING:
         return False
     return _ON_A_CARD.search(script.text) is not None

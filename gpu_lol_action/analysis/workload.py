@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.behavior import (
     top_level_gpu_import,
 )
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.computing_runs import only_prepares
 from gpu_lol_action.analysis.cpu_bound import (
     CLIENT_PACKAGES,
     EMBEDDERS,
@@ -98,6 +99,8 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "most of the programs ask models that companies host, and hardly any computes something itself"
     if (run is None or run.behavior is Behavior.INFERS) and not _is_served(run) and _only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
+    if run is None and only_prepares(checkout):
+        return "what imports it only prepares or converts, and names no card"
     if run is None and _imports_none(checkout):
         return "no program imports it, nor starts anything that would"
     # Of a program that is not here nobody can say that it stays on the CPU.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.program_behavior import program_behavior
@@ -195,3 +196,57 @@ def test_a_package_that_evaluates_does_its_work_in_a_section_on_evaluation(check
     run = primary_run(checkout(files))
     assert run is not None
     assert (run.shown, run.behavior) == ("accelerate some_eval", Behavior.INFERS)
+
+
+PREPARES = f"import detectron2\nimport torch\nfrom lab.data import catalog\ndef main():\n    torch.save(catalog, 'x')\n{MAIN}"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"prepare_panoptic.py": PREPARES, "convert_weights.py": PREPARES}, "cpu-only"),
+        ({"prepare_panoptic.py": PREPARES, "nets.py": "import detectron2\n"}, "interactive"),
+        ({"prepare_panoptic.py": PREPARES.replace("'x'", "'x').cuda('cuda:0'")}, "interactive"),
+    ],
+)
+def test_a_folder_of_preparations_that_name_no_card_needs_none(
+    checkout: Build, files: dict[str, str], expected: str
+) -> None:
+    assert analyze(checkout(files)).spec.meta.workload_type.value == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "shown", "behavior_wanted"),
+    [
+        ("parlai train_model -t blended -m transformer/generator", "parlai train_model", Behavior.TRAINS),
+        ("parlai interactive -mf zoo:blender/model", "parlai interactive", Behavior.INFERS),
+        ("trtllm-serve meta/llama --port 8000", "trtllm-serve meta/llama", Behavior.INFERS),
+        ("lerobot-train --policy.path=x --steps=5 --output_dir=y", "lerobot-train", Behavior.TRAINS),
+        ("parlai display_data -t blended", None, None),
+    ],
+)
+def test_commands_of_libraries_train_or_infer(
+    checkout: Build, line: str, shown: str | None, behavior_wanted: Behavior | None
+) -> None:
+    run = primary_run(checkout({"README.md": f"```\n{line}\n```\n", "agents.py": "import torch\n"}))
+    assert (run.command.target if run is not None and run.command else None) == shown
+    assert (run.behavior if run is not None else None) is behavior_wanted
+
+
+@pytest.mark.parametrize(("script", "expected"), [("prompt_gen.sh", Behavior.INFERS), ("run.sh", Behavior.TRAINS)])
+def test_the_script_around_a_launcher_says_what_its_unknown_program_does(
+    checkout: Build, script: str, expected: Behavior
+) -> None:
+    run = primary_run(checkout({script: "python -m torch.distributed.launch --nproc_per_node 8 tasks/main.py --a\n"}))
+    assert run is not None
+    assert run.behavior is expected
+
+
+def test_a_training_of_the_larger_tree_counts_where_the_programs_here_compute_nothing(checkout: Build) -> None:
+    files = {
+        "run.sh": "torchrun --nproc_per_node 2 lab/bin/train.py --config a\n",
+        "local/extract_meta.py": "import json\n",
+    }
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert run.shown == "torchrun train.py"
