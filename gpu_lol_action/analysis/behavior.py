@@ -23,7 +23,7 @@ GPU_MODULES = frozenset({
     "torchmetrics", "autokeras", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
     "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
     "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
-    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers", "chainer", "chainermn", "chainerrl",
+    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "megengine", "oneflow", "jittor", "tensorrt_llm", "fairseq2", "funasr", "llmcompressor", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers", "chainer", "chainermn", "chainerrl",
 })  # fmt: skip
 _GPU_WORDS = GPU_MODULES | {name.partition(".")[0] for name in BROUGHT}
 """Words of which one stands in the line that imports a GPU library, or what brings one."""

@@ -30,7 +30,7 @@ COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
                    "ns-train", "megatron", "oumi", "unsloth", "openrlhf", "parlai",
-                   "lerobot-train", "metaseq-train", "nequip-train", "trtllm-serve", "mistral-chat"})  # fmt: skip
+                   "lerobot-train", "metaseq-train", "nequip-train", "trtllm-serve", "mistral-chat", "lm_eval", "lm-eval"})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
@@ -250,6 +250,8 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
     module = options.get("m") or options.get("module")
     if tool in COUNT_FLAGS and module and _MODULE.fullmatch(module):
         return module
+    if tool in COUNT_FLAGS and (inner := next((place for place in places if place in TOOLS), None)):
+        return inner  # `torchrun $(which fairseq-train)`
     if tool == "tune":
         return f"tune {places[0]}" if places else None
     if tool in WEB_SERVERS:

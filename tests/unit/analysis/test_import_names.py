@@ -63,3 +63,17 @@ def test_a_known_library_is_no_outer_name_for_modules_that_are_called_alike(chec
 
 def test_a_package_is_found_under_another_name_than_its_module(checkout: Build) -> None:
     assert required(checkout({"main.py": "import mii\nimport rouge_chinese\n"})) == ["deepspeed-mii", "rouge-chinese"]
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({"main.py": "from agents import Agent, Runner\n"}, ["openai-agents"]),
+        ({"main.py": "from agents import Walker\n"}, []),
+        ({"main.py": "from agents import Agent\n", "agents/__init__.py": "class Agent: pass\n"}, []),
+    ],
+)
+def test_a_common_word_is_a_package_by_what_is_taken_from_it(
+    checkout: Build, files: dict[str, str], wanted: list[str]
+) -> None:
+    assert required(checkout(files)) == wanted

@@ -198,7 +198,9 @@ def test_a_package_that_evaluates_does_its_work_in_a_section_on_evaluation(check
     assert (run.shown, run.behavior) == ("accelerate some_eval", Behavior.INFERS)
 
 
-PREPARES = f"import detectron2\nimport torch\nfrom lab.data import catalog\ndef main():\n    torch.save(catalog, 'x')\n{MAIN}"
+PREPARES = (
+    f"import detectron2\nimport torch\nfrom lab.data import catalog\ndef main():\n    torch.save(catalog, 'x')\n{MAIN}"
+)
 
 
 @pytest.mark.parametrize(
@@ -250,3 +252,41 @@ def test_a_training_of_the_larger_tree_counts_where_the_programs_here_compute_no
     run = primary_run(checkout(files))
     assert run is not None
     assert run.shown == "torchrun train.py"
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("$(which fairseq-train) --user-dir ./lab --arch a --lr 1", "torchrun fairseq-train"),
+        ("`which fairseq-train` data --user-dir ./lab --arch a --lr 1", "torchrun fairseq-train"),
+        ("$(which nobody) --user-dir ./lab --arch a --lr 1", None),
+    ],
+)
+def test_a_launcher_starts_a_tool_where_the_shell_finds_it(checkout: Build, words: str, shown: str | None) -> None:
+    files = {
+        "train.sh": f"python -m torch.distributed.launch --nproc_per_node=$N {words}\n",
+        "nets.py": "import torch\n",
+    }
+    run = primary_run(checkout(files))
+    assert (run.shown if run is not None else None) == shown
+
+
+def test_an_evaluation_harness_is_the_run_where_nothing_else_is(checkout: Build) -> None:
+    line = "lm_eval --model vllm --model_args pretrained=meta-llama/Llama-3.1-8B --tasks gsm8k --batch_size 4"
+    run = primary_run(checkout({"README.md": f"```\n{line}\n```\n", "prepare.py": "import json\n"}))
+    assert run is not None
+    assert (run.shown, run.behavior) == ("lm_eval", Behavior.INFERS)
+    files = {
+        "README.md": f"```\n{line}\npython train.py --lr 1\n```\n",
+        "train.py": f"import torch\n{MAIN}loss.backward()\n",
+    }
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert run.shown == "python train.py"
+
+
+def test_a_notebook_that_writes_with_a_function_of_its_own_infers(checkout: Build) -> None:
+    cell = '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "generate_text_basic_stream(net)\\n"]}], "metadata": {}, "nbformat": 4}'
+    run = primary_run(checkout({"standalone.ipynb": cell}))
+    assert run is not None
+    assert run.behavior is Behavior.INFERS
