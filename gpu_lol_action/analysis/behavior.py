@@ -23,7 +23,7 @@ GPU_MODULES = frozenset({
     "torchmetrics", "autokeras", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
     "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
     "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
-    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers", "chainer", "chainermn", "chainerrl",
+    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "megengine", "oneflow", "jittor", "tensorrt_llm", "fairseq2", "funasr", "llmcompressor", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers", "chainer", "chainermn", "chainerrl",
 })  # fmt: skip
 _GPU_WORDS = GPU_MODULES | {name.partition(".")[0] for name in BROUGHT}
 """Words of which one stands in the line that imports a GPU library, or what brings one."""
@@ -73,7 +73,7 @@ _TRAIN_OWNERS = regex(
     r"(?<!sentencepiece)(?<!bpe)(?<!wordpiece)(?<!unigram)(?<!wordlevel)trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$"
 )
 # How long agents learn, as libraries of reinforcement learning call it.
-_LEARNS_FOR = ("total_timesteps", "num_learning_iterations", "total_steps", "num_env_steps")
+_LEARNS_FOR = ("total_timesteps", "max_timesteps", "num_learning_iterations", "total_steps", "num_env_steps")
 _INFERENCE_CALLS = frozenset({
     "generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict", "text_completion",
     "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
@@ -85,7 +85,7 @@ _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
 _LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "from_single_file", "restore_checkpoint",
           "SamPredictor", "YOLO", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "WhisperModel")  # fmt: skip
 
-_BOOSTING = frozenset({"xgboost", "lightgbm", "catboost"})
+BOOSTING = frozenset({"xgboost", "lightgbm", "catboost"})
 _BOOSTS = ("fit", "train", "cv", "cross_val_score", "cross_validate", "cross_val_predict", "fit_predict", "update")
 _ON_GPU = regex(r"(?:device|device_type|task_type)=(?:cuda|gpu)(?::\d+)?|(?:tree_method|predictor)=gpu_\w+")
 
@@ -268,7 +268,7 @@ _OF_LINEAR_MODELS = frozenset({"impl", "classification", "regression", "ranking"
 
 def boosting_on_gpu(code: PythonCode) -> tuple[str, int] | None:
     """Return the setting that puts XGBoost, LightGBM or CatBoost on a GPU, with its line; by default they stay on the CPU."""
-    if not code.imported() & _BOOSTING:
+    if not code.imported() & BOOSTING:
         return None
     settings = [(default.name, default.text, default.line) for default in code.defaults]
     settings += [(key, value.text, call.line) for call in code.calls for key, value in call.keywords if value.text]

@@ -26,7 +26,7 @@ _TRAINING_MODE = regex(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w
 _SERVING_MODE = regex(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
 _JUDGES = regex(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 SERVING_TARGET = regex(
-    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|predict|chat|serve|server|app|gradio|webui|web|cli|api"
+    r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|generation|predict|chat|serve|server|app|gradio|webui|web|cli|api"
     r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
 
@@ -48,6 +48,11 @@ _NAMES_STEP = regex(
     r"(?:^|[._])(?:lr|learning_rate|batch_size|max_len|max_epochs|total_epochs|train_iters|config|config_path|train_set)$|batch_size"
 )
 
+_TRAINING_OPTION = regex(
+    r"(?:^|\.)(?:lr|learning_rate|base_lr|(?:per_device_)?train_batch_size|num_train_epochs|total_epochs|max_train_steps|warmup_steps"
+    r"|gradient_accumulation_steps|ppo_mini_batch_size)$"
+)
+
 
 def only_judges(command: LaunchCommand) -> bool:
     """Whether a command tells its program to do nothing but measure what was trained (``main.py --mode eval``)."""
@@ -65,6 +70,11 @@ def by_verb(command: LaunchCommand) -> Behavior | None:
     if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
         return Behavior.TRAINS
     return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
+
+
+def is_told_to_train(command: LaunchCommand) -> bool:
+    """Whether a command gives its program what only a training takes (``trainer.optim.lr=1e-6``), and does not ask it for something else."""
+    return any(_TRAINING_OPTION.search(key) for key in command.options) and by_verb(command) is not Behavior.INFERS
 
 
 def by_name(command: LaunchCommand) -> Behavior:
@@ -99,6 +109,8 @@ def by_words(command: LaunchCommand) -> Behavior:
         return Behavior.INFERS
     if "serve" in words or "chat" in words:
         return Behavior.INFERS
+    if command.source.form is Form.SHELL and SERVING_TARGET.search(command.source.name):
+        return Behavior.INFERS  # the script around it says what for
     return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
 
 

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.command_verbs import (
     by_verb,
     by_words,
     is_named_for_training,
+    is_told_to_train,
 )
 from gpu_lol_action.analysis.console_scripts import console_programs
 from gpu_lol_action.analysis.effort import remembered
@@ -170,6 +171,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if script is not None and script.code is not None:
         behavior = program_behavior(checkout, script)
         behavior = behavior if behavior is Behavior.NEITHER else by_verb(command) or behavior
+        if behavior is Behavior.INFERS and is_told_to_train(command):
+            behavior = Behavior.TRAINS  # what takes the steps lies in a library that is not here
         # A page in a browser shows a model, whatever the modules that it imports could do.
         is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
         behavior = Behavior.INFERS if is_page else behavior

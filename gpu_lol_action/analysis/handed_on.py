@@ -22,6 +22,9 @@ _TRIAL = regex(
     r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter)\b", re.MULTILINE
 )
 _DERIVED = regex(r"class \w{1,80}\(\s?(\w{0,80}Trainer\w{0,80})\s?[,)]")
+_NAMED_IDLE = regex(
+    r"^(?:infer(?:ence)?|predict|generate|sample|convert|export)(?:[_.-])|[_-](?:infer(?:ence)?|predict|convert|export)\.py$"
+)
 _DEEP = ("torch", "tensorflow", "jax")
 
 
@@ -73,6 +76,18 @@ def is_trial(script: Source) -> bool:
     """Whether a program defines what Determined's own loop trains: it is started by that loop, and shows none."""
     code = script.code
     return code is not None and "determined" in code.imported() and _TRIAL.search(script.text) is not None
+
+
+def is_idle_by_name(script: Source) -> bool:
+    """Whether a program that is named for running a model, or for converting one, takes no step: it only builds what could train.
+
+    A trainer holds the network and its weights (``FluxTrainer(config)`` in ``infer.py``); DeepSpeed's engine reads and writes them.
+    """
+    if script.code is None or not _NAMED_IDLE.search(script.name) or TRAINING_TARGET.search(f"/{script.name}"):
+        return False
+    return not script.code.calls_named(
+        "backward", "fit", "train", "learn", "*step", "minimize", "apply_gradients", "*train"
+    )
 
 
 def only_derives_trainers(checkout: Checkout, source: Source) -> bool:

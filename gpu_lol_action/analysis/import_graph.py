@@ -214,6 +214,7 @@ def module_source(checkout: Checkout, module: str) -> Source | None:
         return None
     # A checkout may be a folder of the package.
     tails = [path.split("/", cut)[-1] for cut in range(1, path.count("/") + 1)]
-    inner = without_outer(checkout, module)  # of its last word alone only where its own modules are called so
-    own = checkout.find(f"{inner}.py") if inner and "." not in inner else None
-    return next((s for tail in tails if tail.count("/") and (s := checkout.find(f"{tail}.py"))), own)
+    found = next((s for tail in tails if tail.count("/") and (s := checkout.find(f"{tail}.py"))), None)
+    # Its programs may call the folder itself by all words but the last (``baselines.ppo1.run_atari``).
+    inner = without_outer(checkout, module) if found is None else None
+    return checkout.find(f"{inner.replace('.', '/')}.py") if inner else found

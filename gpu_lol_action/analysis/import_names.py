@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from gpu_lol_action.domain.tables import table_rows
@@ -18,6 +18,8 @@ _STANDARD = sys.stdlib_module_names | {
 # Comes with every image or with the tool that runs the code, or is part of another distribution.
 _NEVER_INSTALLED = frozenset({"pkg_resources", "setuptools", "IPython", "ipykernel", "triton", "_typeshed", "__future__", "pip",
                               "google.colab", "wheel"})  # fmt: skip
+
+MAX_TAKEN = 12  # names of one import that are looked up
 
 
 @functools.lru_cache(maxsize=1)
@@ -53,3 +55,11 @@ def is_known(module: str) -> bool:
     words = module.split(".")
     names = package_names()
     return is_standard(module) or any(".".join(words[:length]) in names for length in range(1, min(3, len(words)) + 1))
+
+
+def modules_meant(module: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the modules that an import means: of a namespace that nobody owns those that are taken from it (``from google import genai``)."""
+    if is_known(module) or module.startswith("."):
+        return (module,)
+    taken = tuple(f"{module}.{name}" for name in names[:MAX_TAKEN] if f"{module}.{name}" in package_names())
+    return taken or (module,)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
-from gpu_lol_action.analysis.import_names import is_known, is_standard, package_of
+from gpu_lol_action.analysis.import_names import is_known, is_standard, modules_meant, package_of
 from gpu_lol_action.analysis.install_sources import SERVERS
 from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.package_files import Declared, package_name
@@ -133,7 +134,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
             may_be_lazy = source is script or (source in closure and not has_list)
             is_on = any(item.line in block for block in on)
             if not item.is_optional or is_on or (item.is_lazy and may_be_lazy):
-                yield source, item
+                meant = modules_meant(item.module, item.names)
+                yield from ((source, item if each == item.module else replace(item, module=each)) for each in meant)
 
 
 def _own_test(source: Source) -> int:

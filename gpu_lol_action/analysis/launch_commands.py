@@ -51,10 +51,10 @@ _ASKS_FOR_HELP = frozenset(
 )  # then it prints and ends, where no value stands behind (`--version v1`)
 _OWN_FOLDER = regex(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
-_ASKED_FOR = regex(
-    r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)"
-)  # `HF_TOKEN=$(cat …) vllm serve`: blanks that part no words
+_ASKED_FOR = regex(r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)")  # `HF_TOKEN=$(cat …) vllm serve`: blanks part no words
 _ECHOED = regex(r"\$\(\s*echo\s+[\"']?(\$\{?\w{1,60}\}?)[\"']?\s*\)")
+# Where a program lies: `torchrun $(which fairseq-train)`.
+_FOUND = regex(r"[`\"]?\$?[(`]\s*which\s+([\w.-]{1,60})\s*[)`]\"?")
 _PER_NODE = regex(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
 _DATA = regex(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
@@ -157,6 +157,7 @@ def parse_command(
     if _TESTS.match(text):
         return None  # whether a file is there
     own_folder = _OWN_FOLDER.sub(source.folder or ".", text)
+    own_folder = _FOUND.sub(r"\1", own_folder) if "which" in own_folder else own_folder
     put = substitute(_ECHOED.sub(r"\1", _ASKED_FOR.sub(r"\1", own_folder)), variables)
     own, runner, words = without_runners(put_entry_points(split_words(put)))
     if (inner := inner_text(words)) is not None:

@@ -29,12 +29,13 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
                    "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
-                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf", "parlai"})  # fmt: skip
+                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf", "parlai",
+                   "lerobot-train", "metaseq-train", "nequip-train", "trtllm-serve", "mistral-chat", "lm_eval", "lm-eval"})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}),
-          "parlai": frozenset({"train_model", "tm", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web"})}  # fmt: skip
+          "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
-SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
+SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
 WEB_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "fastapi", "flask", "waitress-serve"})
 
@@ -63,6 +64,8 @@ _MAY_START = regex(
     )
     + r")\b"
 )
+# Where the reader's clone of another project lies is left open, and not which program of it a launcher starts.
+_IN_A_CLONE = regex(r"/?path/to/[\w.-]{1,60}(?:/\w[\w-]{0,60}){1,6}/[A-Za-z][\w-]{0,60}\.py")
 _PLACEHOLDER = regex(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w+\}?$|\{\{")
 
 
@@ -242,10 +245,13 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:
-        return None if _PLACEHOLDER.search(script) else script
+        is_clone = tool in COUNT_FLAGS and _IN_A_CLONE.fullmatch(script) is not None
+        return None if _PLACEHOLDER.search(script) and not is_clone else script
     module = options.get("m") or options.get("module")
     if tool in COUNT_FLAGS and module and _MODULE.fullmatch(module):
         return module
+    if tool in COUNT_FLAGS and (inner := next((place for place in places if place in TOOLS), None)):
+        return inner  # `torchrun $(which fairseq-train)`
     if tool == "tune":
         return f"tune {places[0]}" if places else None
     if tool in WEB_SERVERS:

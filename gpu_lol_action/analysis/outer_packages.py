@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.import_names import is_known
+from gpu_lol_action.analysis.import_names import is_known, is_standard
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Import
 
@@ -41,7 +41,12 @@ def outer_packages(checkout: Checkout) -> tuple[tuple[str, ...], ...]:
 
 
 def _is_own(prefix: tuple[str, ...], found: int, asked: int) -> bool:
-    """Whether a name leads here often enough; one of several words may do so once, where it leads nowhere else."""
+    """Whether a name leads here often enough; one of several words may do so once, where it leads nowhere else.
+
+    A library's own folder lies here only where all that is imported below its name does.
+    """
+    if is_known(prefix[0]):
+        return len(prefix) > 1 and found == asked >= LEAST_FOUND
     return found >= LEAST_PART * asked if found >= LEAST_FOUND else found == asked and len(prefix) > 1
 
 
@@ -63,9 +68,9 @@ def _imports(checkout: Checkout) -> Iterator[Import]:
             if (
                 top
                 and top not in GPU_MODULES
-                and not is_known(top)
                 and not is_here
-                and item.module.count(".") < MAX_WORDS
+                and not is_standard(top)
+                and (1 if is_known(top) else 0) <= item.module.count(".") < MAX_WORDS
             ):
                 yield item
 

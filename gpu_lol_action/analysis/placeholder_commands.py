@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.behavior import top_level_gpu_import
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.paths import Form
@@ -12,6 +13,10 @@ from gpu_lol_action.domain.patterns import regex
 
 _CONFIGS = regex(r"(?:^|/)conf(?:ig)?s?/")
 _OF_THE_READER = regex(r"(?:^|[/_.<{-])(?:your|my|path[_/-]to|xxx+)(?=[/_.>}-])", re.IGNORECASE)
+
+# A step beside the work, by the name of its program.
+STEP = regex(r"[/_\d](?:convert|merge|export|download|prepare|preprocess|split|extract|plot|visuali[sz]e)(?:[_.]|er\b)", re.IGNORECASE)  # fmt: skip
+MAX_STEPS = 40
 
 
 def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
@@ -21,7 +26,16 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     if any(checkout.find_named(name) is not None for name in command.configs) or is_fetched(command):
         return False
     # Configurations written in Python are no programs.
-    return any(s.code and s.code.imports and not _CONFIGS.search(s.path) for s in checkout.of(Form.PYTHON))
+    programs = [s for s in checkout.of(Form.PYTHON) if s.code and s.code.imports and not _CONFIGS.search(s.path)]
+    if 0 < len(programs) <= MAX_STEPS and all(_is_step(s) for s in programs):
+        # Where all that is here prepares a training or goes on with its result, the training is the larger tree's.
+        return not (command.is_launcher and TRAINING_TARGET.search(f"/{command.target}"))
+    return bool(programs)
+
+
+def _is_step(source: Source) -> bool:
+    """Whether a program is called by a step beside the work, or computes nothing on a card."""
+    return STEP.search(f"/{source.name}") is not None or top_level_gpu_import(source) is None
 
 
 def is_fetched(command: LaunchCommand) -> bool:

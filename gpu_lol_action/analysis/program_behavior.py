@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGE
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.handed_on import (
     hands_on,
+    is_idle_by_name,
     is_page_that_trains,
     is_trial,
     learns_elsewhere,
@@ -19,12 +20,14 @@ from gpu_lol_action.analysis.handed_on import (
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.services import service_of
-from gpu_lol_action.analysis.texts import may_give
+from gpu_lol_action.analysis.told_by_use import has_options, uses_a_model
 from gpu_lol_action.domain.patterns import regex
 
 # Options that only a program that trains has.
 _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epochs", "weight_decay", "num_epochs", "base_lr",
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
+# A package's command (`lab_cli`) may do anything.
+_SERVING_PACKAGE = regex(r"(?:^|_)(?:evals?|infer|inference|demo|predict|chat|serve|server|generation|tts)(?:_|$)")
 _OF_OPTIONS = regex(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 MOST_OF_A_PAGE = 12  # modules that are looked at for one
 _LEARNER = regex(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
@@ -42,10 +45,10 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS or is_trial(script) or (uses_gpu and learns_elsewhere(script)):
-        return Behavior.TRAINS
+        return Behavior.INFERS if is_idle_by_name(script) else Behavior.TRAINS
     if is_page_that_trains(closure):
         return Behavior.TRAINS
-    if uses_gpu and SERVING_TARGET.search(script.name) and not _has_training_options(script):
+    if uses_gpu and _serves_by_name(script) and not _has_training_options(script):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     if trains_what_it_serves(script, own):
@@ -71,7 +74,14 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         _of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
     ):
         return Behavior.INFERS
-    return own
+    return Behavior.INFERS if own is Behavior.NEITHER and uses_a_model(script, uses_gpu=uses_gpu) else own
+
+
+def _serves_by_name(script: Source) -> bool:
+    """Whether a program is called by what a trained model is used for; a package's main module by its package's name."""
+    if script.name == "__main__.py":
+        return _SERVING_PACKAGE.search(script.folder.rpartition("/")[2]) is not None
+    return SERVING_TARGET.search(script.name) is not None
 
 
 @remembered
@@ -96,10 +106,8 @@ def _calls_training(script: Source) -> bool:
 
 @remembered
 def _has_training_options(script: Source) -> bool:
-    """Whether a program has an option of one that trains; not parsed where no such name stands in its text."""
-    if script.code is None or not any(may_give(script.content, name) for name in sorted(_TRAINING_OPTIONS)):
-        return False
-    return any(default.is_option and default.name in _TRAINING_OPTIONS for default in script.code.defaults)
+    """Whether a program has an option of one that trains."""
+    return has_options(script, _TRAINING_OPTIONS)
 
 
 @remembered

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.command_verbs import only_judges
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.launch_tools import TOOLS
 from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
 from gpu_lol_action.domain.patterns import regex
 
@@ -73,6 +74,8 @@ def is_beside(run: Run) -> bool:
     target = command.target if not command.target.endswith(".py") else _stem(command.target)
     # A module's last words name the step; its package's may mean anything.
     named = ".".join(target.split(".")[-2:]) if "/" not in target else target
+    if command.tool in TOOLS and ("/" in target or command.tool.startswith("fairseq-")):
+        named = command.tool  # behind a tool's name a path says where its data lie, and no step
     # What starts the project's own package is its work, whatever that is called: an evaluation's is to evaluate.
     is_own_package = "." not in target and run.script is not None and run.script.name == "__main__.py"
     if (_BESIDE.search(named) or _SIDE_SERVICE.search(named)) and not is_own_package:
@@ -83,7 +86,7 @@ def is_beside(run: Run) -> bool:
         _stem(command.evidence.path)
     ):
         return True
-    if run.behavior is Behavior.TRAINS or _INFERS.search(_stem(target)):
+    if run.behavior is Behavior.TRAINS or is_own_package or _INFERS.search(_stem(target)):
         return False  # papers' code has what others use it for under "Testing"
     return bool(_BESIDE_SECTION.search(command.section) and not _RUN_SECTION.search(command.section))
 
@@ -225,3 +228,13 @@ def _stem(path: str) -> str:
 def submits(script: Source) -> bool:
     """Whether a program hands another one of the checkout to a cluster: then it is the one that is started."""
     return script.code is not None and script.mentions("submitit") and "submitit" in script.code.imported()
+
+
+_FAMOUS = ("train", "main", "finetune", "run", "pretrain", "sft", "infer", "inference", "generate", "sample", "demo", "app", "serve")  # fmt: skip
+
+
+def fame_of(script: Source) -> int:
+    """Return where a program's name stands among those that mean the main one, as a distance in the order."""
+    stem = script.name.rpartition(".")[0].replace("trained", "")  # what tries a pretrained model trains none
+    place = next((index for index, name in enumerate(_FAMOUS) if name in stem), len(_FAMOUS))
+    return 1000 * place

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.computing_runs import computing_runs
 from gpu_lol_action.analysis.entry_points import (
     Run,
     configured_runs,
@@ -34,7 +35,7 @@ from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.made_for_use import is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
-from gpu_lol_action.analysis.run_kinds import helpers_of, is_beside, is_later_stage, is_variant, submits
+from gpu_lol_action.analysis.run_kinds import fame_of, helpers_of, is_beside, is_later_stage, is_variant, submits
 from gpu_lol_action.analysis.run_levels import Levels, levels_of
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
@@ -101,7 +102,7 @@ def further_runs(checkout: Checkout) -> tuple[Run, ...]:
 def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate, the one to provision for first, each with its name and reason; at most eight."""
     ranked = _use_first(checkout, sorted(_ranked(checkout), key=lambda rank: rank.key))
-    chosen = _distinct(checkout, ranked)
+    chosen = _distinct(checkout, ranked or _last_resort(checkout))
     if not chosen:
         return ()
     names = run_names(rank.run for rank in chosen)
@@ -110,6 +111,11 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
         replace(rank.run, name=name, reason=_reason(rank, len(chosen)) if rank is first else _place(rank))
         for rank, name in zip(chosen, names, strict=True)
     )
+
+
+def _last_resort(checkout: Checkout) -> list[_Rank]:
+    ranks = [_rank(checkout, levels_of(checkout), run, place) for place, run in enumerate(computing_runs(checkout))]
+    return sorted(ranks, key=lambda rank: rank.key)
 
 
 def _ranked(checkout: Checkout) -> list[_Rank]:
@@ -172,7 +178,7 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> _Rank:
         kind = _PROGRAM
         # What is only imported by others is no program, wherever it lies.
         level += LIBRARY if _is_library(checkout, levels, run.script) else 0
-        order = -1 if submits(run.script) else LAST if is_shown(run.script) else order + _fame(run.script)
+        order = -1 if submits(run.script) else LAST if is_shown(run.script) else order + fame_of(run.script)
     section = run.command.section if run.command else ""
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
     # A document tells the stages in their order; a folder's files come in that of their names.
@@ -235,16 +241,6 @@ def _as_opening(rank: _Rank) -> _Rank:
 
 def _is_said_in(rank: _Rank, path: str) -> bool:
     return rank.run.command is not None and rank.run.command.said.path == path
-
-
-_FAMOUS = ("train", "main", "finetune", "run", "pretrain", "sft", "infer", "inference", "generate", "sample", "demo", "app", "serve")  # fmt: skip
-
-
-def _fame(script: Source) -> int:
-    """Return where a program's name stands among those that mean the main one, as a distance in the order."""
-    stem = script.name.rpartition(".")[0].replace("trained", "")  # what tries a pretrained model trains none
-    place = next((index for index, name in enumerate(_FAMOUS) if name in stem), len(_FAMOUS))
-    return 1000 * place
 
 
 def _distinct(checkout: Checkout, ranks: Sequence[_Rank]) -> list[_Rank]:

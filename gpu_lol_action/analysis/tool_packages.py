@@ -16,7 +16,7 @@ _TOOLS = {
     "xtuner": "xtuner", "trl": "trl", "vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "yolo": "ultralytics",
     "deepspeed": "deepspeed", "accelerate": "accelerate", "streamlit": "streamlit", "gradio": "gradio", "chainlit": "chainlit",
     "autotrain": "autotrain-advanced", "composer": "mosaicml", "colossalai": "colossalai", "horovodrun": "horovod",
-    "parlai": "parlai",
+    "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "mistral-chat": "mistral-inference",
 }  # fmt: skip
 # Words that only one trainer's configuration has.
 _CONFIGURATIONS = (("torchtune.", "torchtune"), ("finetuning_type:", "llamafactory"))

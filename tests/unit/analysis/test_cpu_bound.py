@@ -164,6 +164,21 @@ def test_embeddings_beside_a_hosted_model_that_a_command_asks_need_no_gpu(
 
 
 @pytest.mark.parametrize(
+    ("added", "expected"),
+    [
+        # It comes with sentence-transformers anyway.
+        ({}, "cpu-only"),
+        ({"local.py": "from transformers import AutoModel\nAutoModel.from_pretrained('x').cuda().generate()\n"}, "inference"),
+        ({"README.md": "```\npython -m vllm.entrypoints.openai.api_server --model Qwen/Qwen2.5-7B\n```\n"}, "inference"),
+    ],
+)  # fmt: skip
+def test_what_embeddings_bring_is_no_model_of_its_own(checkout: Build, added: Mapping[str, str], expected: str) -> None:
+    client = "import groq\nfrom langchain_community.embeddings import SentenceTransformerEmbeddings\nSentenceTransformerEmbeddings()\n"
+    files = {"main.py": client, "requirements.txt": "groq\ntransformers\nsentence-transformers\n"}
+    assert workload(checkout({**files, **added})) == expected
+
+
+@pytest.mark.parametrize(
     ("files", "expected"),
     [
         ({"app.py": "import streamlit as st\nfrom llama_index import agent\nst.write(agent)\n"}, "cpu-only"),

@@ -1,0 +1,79 @@
+"""Which package an import means: of namespaces that many share, of projects that analyze their own folders, of well-known names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.import_names import modules_meant
+from gpu_lol_action.analysis.outer_packages import without_outer
+
+Build = Callable[[Mapping[str, str]], Checkout]
+
+
+def required(checkout: Checkout) -> list[str]:
+    return [f.value for f in packages.detect(checkout) if f.field == "dependencies.requirements"]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("from google import genai", ["google-genai"]),
+        ("from google.cloud import storage, bigquery", ["google-cloud-bigquery", "google-cloud-storage"]),
+        ("from google import nobody_knows_this", []),
+        ("from torch import optim", ["torch"]),
+        ("from . import genai", []),
+    ],
+)
+def test_of_a_namespace_what_is_taken_from_it_is_installed(checkout: Build, line: str, wanted: list[str]) -> None:
+    assert required(checkout({"main.py": f"{line}\nif __name__ == '__main__':\n    pass\n"})) == wanted
+
+
+def test_names_that_no_table_has_mean_the_module_itself() -> None:
+    assert modules_meant("google", ("nobody_knows_this",)) == ("google",)
+    assert modules_meant("torch", ("optim",)) == ("torch",)
+    assert modules_meant("google", ("genai", "nobody")) == ("google.genai",)
+
+
+KNOWN = "from fastchat.llm_judge.common import ask\nfrom fastchat.llm_judge.answers import tell\n"
+
+
+def test_a_known_library_that_is_looked_at_by_a_folder_calls_its_modules_by_their_whole_names(checkout: Build) -> None:
+    tree = checkout({"run.py": KNOWN, "common.py": "", "answers.py": ""})
+    assert without_outer(tree, "fastchat.llm_judge.common") == "common"
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from fastchat.llm_judge.common import ask\n",  # once may be chance
+        KNOWN + "from fastchat.llm_judge.elsewhere import other\n",
+        "from fastchat import common\nfrom fastchat import answers\n",  # of one word alone it is the library
+        "from os.path import common\nfrom os.path import answers\n",
+    ],
+)
+def test_a_known_library_is_no_outer_name_for_modules_that_are_called_alike(checkout: Build, imports: str) -> None:
+    tree = checkout({"run.py": imports, "common.py": "", "answers.py": ""})
+    assert without_outer(tree, "fastchat.llm_judge.common") is None
+    assert without_outer(tree, "os.path.common") is None
+
+
+def test_a_package_is_found_under_another_name_than_its_module(checkout: Build) -> None:
+    assert required(checkout({"main.py": "import mii\nimport rouge_chinese\n"})) == ["deepspeed-mii", "rouge-chinese"]
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({"main.py": "from agents import Agent, Runner\n"}, ["openai-agents"]),
+        ({"main.py": "from agents import Walker\n"}, []),
+        ({"main.py": "from agents import Agent\n", "agents/__init__.py": "class Agent: pass\n"}, []),
+    ],
+)
+def test_a_common_word_is_a_package_by_what_is_taken_from_it(
+    checkout: Build, files: dict[str, str], wanted: list[str]
+) -> None:
+    assert required(checkout(files)) == wanted
