@@ -53,7 +53,7 @@ _TELLING = (
     regex(rf"(?<![\w.]){_SIZE}\s?[x×*]\s?\d{{1,2}}\s+GPUs?\b", re.IGNORECASE),
     # "35GiB VRAM per GPU", "Single GPU @ 48GB VRAM"
     regex(
-        rf"(?<![\w.]){_SIZE}\s+(?:of\s+)?(?:VRAM|GPU[- ]memory|memory)\s+(?:per|for\s+each|on\s+each)\s+(?:GPU|card)\b",
+        rf"(?<![\w.]){_SIZE}\s+(?:of\s+)?(?:VRAM|GPU[- ]memory)\s+(?:per|for\s+each|on\s+each)\s+(?:GPU|card)\b",
         re.IGNORECASE,
     ),
     regex(rf"\bGPUs?\s?@\s?{_SIZE}\b", re.IGNORECASE),

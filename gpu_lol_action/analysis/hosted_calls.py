@@ -16,7 +16,8 @@ from gpu_lol_action.domain.patterns import regex
 MODEL_WORDS = frozenset({"model", "model_name", "model_id"})
 _ADDRESSES = frozenset({"base_url", "api_base", "api_type", "api_key", "api_version", "azure_endpoint"})
 _REQUEST = regex(r"(?:completions?|responses|embeddings)\.(?:create|parse|stream)$|(?:^|\.)a?completion$")
-_HERE = ("localhost", "127.0.0.1")
+# A server on the run's own machine, or in its own network, serves what the run's cards hold.
+_HERE = regex(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|//10\.\d{1,3}|//192\.168)\b")
 NEAR = 8
 """Lines between a model's name and the address of its service in one dictionary."""
 
@@ -25,7 +26,7 @@ NEAR = 8
 def asks_elsewhere(source: Source) -> bool:
     """Whether a program may ask a service, and names none on the machine itself: a look at its text."""
     is_client = any(source.mentions(word) for word in ("completion", "responses", "embeddings", *sorted(_ADDRESSES)))
-    return is_client and not any(source.mentions(word) for word in _HERE)
+    return is_client and _HERE.search(source.text) is None
 
 
 def is_request(call: Call) -> bool:

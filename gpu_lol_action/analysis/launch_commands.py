@@ -6,11 +6,11 @@ import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
+from gpu_lol_action.analysis.launch_help import asks_for_help
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines
 from gpu_lol_action.analysis.launch_tools import (
@@ -46,9 +46,6 @@ MAX_SCRIPT = 64 * 1024  # characters
 MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 
-_ASKS_FOR_HELP = frozenset(
-    {"--help", "-h", "--version"}
-)  # then it prints and ends, where no value stands behind (`--version v1`)
 _OWN_FOLDER = regex(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
 _ASKED_FOR = regex(r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)")  # `HF_TOKEN=$(cat …) vllm serve`: blanks part no words
@@ -163,7 +160,7 @@ def parse_command(
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
-    if not words or any(word in _ASKS_FOR_HELP and after.startswith("-") for word, after in pairwise([*words, "-"])):
+    if not words or asks_for_help(words):
         return None
     asked, words = wrapped(words) or (None, words)
     module = scripts.get(words[0]) if len(words) > 1 else None
