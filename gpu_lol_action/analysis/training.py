@@ -32,6 +32,8 @@ _HOLDS = ("max_sequence_length",)
 _ANY_TEXT = ("max_len", "maxlen")  # of any text that a function cuts, or of a table of positions
 _SAMPLE = "max_length"
 _LEAVES_OUT = regex(r"(?:^|\.)(?:\w{1,20}_)?filter(?:s|ing|_conf|_config|_args)?\.")
+_POSITIONS = regex(r"`(?:context_length|context_len|max_context_length|ctx_len|n_ctx|block_size)`")
+MOST_READ = 8192  # tokens of a prompt and its answer where nothing says them
 MOST_ANSWERS = 64  # that anybody has a language model write at a time without saying so
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
 _READS = regex(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
@@ -110,10 +112,16 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     whole = _best_number(scope, names, 16, 2_000_000)
     said = _number("training.sequence_length", scope, names, 16, 2_000_000)
     if run.behavior is not Behavior.TRAINS:
-        return said
+        return None if said is not None and _is_all_it_could(said) else said
     drawn = drawn_length(run) if said is None or said.confidence is not Confidence.HIGH else None
     said = answered_length(scope, whole) or drawn or said
     return said or _number("training.sequence_length", scope, _HOLDS, 16, 2_000_000) or prepared_length(checkout, run)
+
+
+def _is_all_it_could(said: Finding) -> bool:
+    """Whether a program's own table says how long a text its network could read: an answer takes what is asked and written."""
+    is_code = said.evidence.path.endswith((".py", ".ipynb"))
+    return is_code and _POSITIONS.match(said.why) is not None and int(said.value) > MOST_READ
 
 
 def _is_something_else(checkout: Checkout, scope: Scope, name: str) -> bool:

@@ -37,3 +37,13 @@ def test_a_list_cut_into_parts_is_no_batch_of_answers(checkout: Build, batch: in
 def test_ms_swift_started_by_its_file_checkpoints(checkout: Build, program: str, state: list[str]) -> None:
     tree = checkout({"train.sh": f"deepspeed {program} --model Qwen/Qwen2.5-7B-Instruct --learning_rate 1e-4\n"})
     assert [f.value for f in analyze(tree).findings if f.field == "training.gradient_checkpointing"] == state
+
+
+@pytest.mark.parametrize(("length", "found"), [(40960, []), (1024, ["1024"])])
+def test_what_a_network_could_read_is_not_what_an_answer_takes(checkout: Build, length: int, found: list[str]) -> None:
+    text = (
+        f"import torch\nCONFIG = {{'context_length': {length}, 'n_layers': 28, 'emb_dim': 1024}}\n"
+        "model = torch.load('x.pt').cuda()\nif __name__ == '__main__':\n    print(model.generate(x))\n"
+    )
+    result = analyze(checkout({"answer.py": text}))
+    assert [f.value for f in result.findings if f.field == "training.sequence_length"] == found
