@@ -46,12 +46,13 @@ def of_said_size(run: Run, guessed: Finding) -> Finding:
 
 def named_by_its_files(run: Run) -> Finding | None:
     """Return the language model that the run's launch script, configuration or program is called by, as a finding ``model.family``."""
-    for path in _files(run):
+    for path in (*_files(run), *_kinds(run)):
         name = _name_in(_stem(path))
         model = find_model(name) if name else None
         if model is not None and model.kind.startswith(("llm", "vlm")):
             why = f"the name `{path.rpartition('/')[2]}` says it"
-            return Finding("model.family", name, why, Confidence.LOW, Evidence(path))
+            where = Evidence(path) if path in _files(run) else run.evidence
+            return Finding("model.family", name, why, Confidence.LOW, where)
     return None
 
 
@@ -69,6 +70,14 @@ def _files(run: Run) -> list[str]:
     script = [run.evidence.path] if run.command is not None and run.evidence.path.endswith((".sh", ".slurm")) else []
     program = [run.script.path] if run.script is not None else [run.command.target] if run.command is not None else []
     return [*script, *(source.path for source in run.configs[:1]), *program]
+
+
+def _kinds(run: Run) -> list[str]:
+    """Return what the run, or its program by itself, says of the kind of its network: ``model_type="pretrain_vicuna7b"`` names a part of it."""
+    code = run.script.code if run.script is not None else None
+    default = code.default("model_type") if code is not None else None
+    said = run.options.get("model_type") or (default.text if default is not None else "")
+    return [said] if re.fullmatch(r"[\w.-]{3,60}", said) else []
 
 
 def _stem(path: str) -> str:

@@ -23,11 +23,6 @@ _SIZE = regex(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", 
 _POINT_SIZE = regex(
     r"(?:^|[-_/. ])(\d{1,2})b(\d{1,2})(?=$|[-_./ ])", re.IGNORECASE
 )  # BLOOM's and RWKV's: 7b1 are 7.1 billion
-# A size right behind its family's word: `vicuna13b`, `pretrain_opt2.7b`.
-_GLUED_SIZE = regex(
-    r"(?:llama|opt|vicuna|alpaca|qwen|deepseek|yi|mistral|falcon|pythia|bloom|glm|baichuan|internlm|mpt)(\d{1,3}(?:\.\d)?)b(?=$|[-_./ ])",
-    re.IGNORECASE,
-)
 _EXPERTS = regex(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
 _SHAPE_NAME = regex(r"[\w.-]{0,60}L-(\d{1,2})_H-(\d{2,4})(?:_A-(\d{1,3}))?[\w.-]{0,40}")
 _ACTIVE = regex(r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE)  # what a mixture uses per token: 30B-A3B
@@ -217,8 +212,7 @@ def _from_name(name: str) -> ModelFacts | None:
     if experts := _EXPERTS.search(bare):
         size = float(experts[1]) * float(experts[2]) * _EXPERT_SHARE
     else:
-        sizes = [(float(m[1]), "b") for m in _GLUED_SIZE.finditer(bare)]
-        sizes += [(float(m[1].replace("_", ".")), m[2].lower()) for m in _SIZE.finditer(bare)]
+        sizes = [(float(m[1].replace("_", ".")), m[2].lower()) for m in _SIZE.finditer(bare)]
         sizes += [(float(f"{m[1]}.{m[2]}"), "b") for m in _POINT_SIZE.finditer(bare)]
         if not sizes:
             return None

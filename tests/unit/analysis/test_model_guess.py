@@ -293,6 +293,12 @@ def test_what_starts_a_run_is_called_by_its_model(checkout: Build, start: str, p
     assert values(tree, "model.family") == [family]
 
 
+@pytest.mark.parametrize(("kind", "family"), [("pretrain_vicuna7b", ["vicuna-7b"]), ("pretrain", [])])
+def test_a_networks_kind_names_a_part_of_it(checkout: Build, kind: str, family: list[str]) -> None:
+    program = f"import argparse, torch\nfrom lib import load\np = argparse.ArgumentParser()\np.add_argument('--model-type', default='{kind}')\na = p.parse_args()\nm = load(a.model_type).cuda()\nm.generate(x)\n"
+    assert values(checkout({"demo.py": program}), "model.family") == family
+
+
 def test_a_name_says_nothing_where_the_model_is_named(checkout: Build) -> None:
     tree = checkout({"run_yi_34b.sh": "deepspeed main.py --model_name_or_path Qwen/Qwen2.5-7B\n", "main.py": ANY})
     assert values(tree, "model.family") == []
@@ -317,3 +323,20 @@ def test_a_default_that_is_there_to_be_tried_is_not_meant(
 ) -> None:
     program = f"{ASKS.format(key=key, model=model)}{does}\n"
     assert values(checkout({"main.py": program}), "model.id") == named
+
+
+@pytest.mark.parametrize(
+    ("section", "layers"),
+    [
+        ("hidden_size: 256\n  num_layers: 2\n  rnn_type: lstm", []),
+        ("hidden_size: 256\n  num_layers: 2\n  act: tanh", ["2"]),
+    ],
+)
+def test_recurrent_layers_are_no_transformer(checkout: Build, section: str, layers: list[str]) -> None:
+    program = "import torch, yaml\nfrom net import build\nm = build(yaml.safe_load(open('conf.yaml')))\nm(x).backward()\noptimizer.step()\n"
+    files = {
+        "train.py": program,
+        "conf.yaml": f"predictor:\n  {section}\n",
+        "run.sh": "python train.py --config conf.yaml\n",
+    }
+    assert values(checkout(files), "model.layers") == layers

@@ -25,8 +25,6 @@ from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion, estim
         ("somebody/Llama-3.1-8B-Pruned-4B", 8.0, "name"),  # two sizes: a part of the one
         ("somebody/our-own-13b-chat", 13.0, "name"),
         ("somebody/moe-8x7b", 46.5, "name"),
-        ("vicuna13b", 13.0, "name"),
-        ("pretrain_opt2.7b", 2.7, "name"),
         ("somebody/tiny-350m", 0.35, "name"),
     ],
 )
@@ -41,7 +39,7 @@ def test_find_model_knows_the_size(name: str, billions: float, source: str) -> N
     "name",
     [
         "d900eceeded7be9e1b7d2", "a 256 batch_size", "F402\nBASE_MODEL", "170 bpm", "16bit", "64 Bit", "300B tokens",
-        "data/train-7b.json", "climbmix-400b", "", "x", "/" * 300, "somebody/model", "32b", "adopt7bits", "yields3b",
+        "data/train-7b.json", "climbmix-400b", "", "x", "/" * 300, "somebody/model", "32b",
     ],
 )  # fmt: skip
 def test_find_model_takes_no_number_for_a_size_that_is_none(name: str) -> None:
