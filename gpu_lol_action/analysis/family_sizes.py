@@ -1,4 +1,7 @@
-"""Which size of a family is meant, where options say no more than that: ``--variant 4b``, ``--bert_dir .../bert_uncased_large``."""
+"""Which size of a family is meant, where options say no more than that: ``--variant 4b``, ``--bert_dir .../bert_uncased_large``.
+
+What starts a run is often called by its model: ``run_sft_yi_6b.sh``, ``finetune_13b.sh``, ``llama3-8b.yaml``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from dataclasses import replace
 
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model
 
@@ -14,6 +17,15 @@ _SIZE_KEYS = ("variant", "model_size", "model_variant", "model_scale", "size")
 _BILLIONS = regex(r"[\"']?(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_\"'])")
 _LARGE = regex(r"(?:^|[/_.-])large(?=$|[/_.-])", re.IGNORECASE)
 _WORD = regex(r"[A-Za-z]+")
+_FAMILY = r"llama|qwen|mistral|mixtral|gemma|phi|opt|falcon|bloomz?|pythia|vicuna|alpaca|guanaco|(?:chat)?glm|yi|deepseek|mpt|olmo|baichuan|internlm|internvl|llava|nemotron|redpajama|starcoder|mamba|rwkv|gpt_?neox|gpt_?3"
+# From the family's word to the size: `llama3_8b`, `Olmo-3-Hybrid-7B`, `qwen2.5-7b`, `vicuna13b`.
+_NAMED = regex(
+    rf"(?:^|[^A-Za-z])((?:{_FAMILY})(?![A-Za-z]{{3}})[\w.-]{{0,20}}?)[-_.]?(?<![\d.])(?<![-_]a)"
+    r"(\d{1,3}(?:\.\d{1,2})?)(b?[-_]a\d{1,2}b|b)(?=$|[^A-Za-z0-9])",
+    re.IGNORECASE,
+)
+_MIXED = regex(r"^b?[-_]?", re.IGNORECASE)  # before what a token uses of a mixture
+_SIZED = regex(r"(?:^|[-_])(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_.])", re.IGNORECASE)
 
 
 def of_said_size(run: Run, guessed: Finding) -> Finding:
@@ -30,6 +42,46 @@ def of_said_size(run: Run, guessed: Finding) -> Finding:
     if not model or find_model(model) is None:
         return guessed
     return replace(guessed, value=model, why=f"{guessed.why}, and `{said}` says which")
+
+
+def named_by_its_files(run: Run) -> Finding | None:
+    """Return the language model that the run's launch script, configuration or program is called by, as a finding ``model.family``."""
+    for path in (*_files(run), *_kinds(run)):
+        name = _name_in(_stem(path))
+        model = find_model(name) if name else None
+        if model is not None and model.kind.startswith(("llm", "vlm")):
+            why = f"the name `{path.rpartition('/')[2]}` says it"
+            where = Evidence(path) if path in _files(run) else run.evidence
+            return Finding("model.family", name, why, Confidence.LOW, where)
+    return None
+
+
+def _name_in(stem: str) -> str:
+    """Return a model's name as others write it, ``qwen3-30b-a3b`` of ``run_qwen3_30_a3b``; nothing where a name has none."""
+    found = _NAMED.search(stem)
+    if found is None:
+        return ""
+    size = _MIXED.sub("", found[3])
+    return f"{found[1].rstrip('-_.')}-{found[2]}b{size and '-'}{size}"
+
+
+def _files(run: Run) -> list[str]:
+    """Return the paths of what starts a run and what it reads: a launch script, the first configuration, the program."""
+    script = [run.evidence.path] if run.command is not None and run.evidence.path.endswith((".sh", ".slurm")) else []
+    program = [run.script.path] if run.script is not None else [run.command.target] if run.command is not None else []
+    return [*script, *(source.path for source in run.configs[:1]), *program]
+
+
+def _kinds(run: Run) -> list[str]:
+    """Return what the run, or its program by itself, says of the kind of its network: ``model_type="pretrain_vicuna7b"`` names a part of it."""
+    code = run.script.code if run.script is not None else None
+    default = code.default("model_type") if code is not None else None
+    said = run.options.get("model_type") or (default.text if default is not None else "")
+    return [said] if re.fullmatch(r"[\w.-]{3,60}", said) else []
+
+
+def _stem(path: str) -> str:
+    return re.sub(r"\.(?:sh|slurm|py|ipynb|ya?ml|json|toml)$", "", path.rpartition("/")[2])
 
 
 def _large(run: Run, name: str) -> tuple[str, str]:
@@ -52,4 +104,8 @@ def _of_billions(run: Run, name: str) -> tuple[str, str]:
         said = said or (_BILLIONS.match(default.text) if default is not None else None)
         if said is not None and word is not None:
             return f"{owner}/{word[0]}-{said[1]}b", f"{key} {said[1]}b"
+    for path in _files(run) if word is not None else ():
+        named = _SIZED.search(_stem(path))
+        if named is not None and word is not None:
+            return f"{owner}/{word[0]}-{named[1]}b", path.rpartition("/")[2]
     return "", ""

@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.analysis.family_sizes import of_said_size
+from gpu_lol_action.analysis.family_sizes import named_by_its_files, of_said_size
 from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, is_helper_place, loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -120,7 +120,15 @@ _NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|config$|(?<!pip
 def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return the family's usual model, as a finding ``model.family`` of low confidence, in the size that options say; at most one."""
     guessed = _guess(checkout, run)
-    return [of_said_size(run, found) for found in guessed] if run is not None else guessed
+    if run is None:
+        return guessed
+    named = named_by_its_files(run) if not guessed or _is_of_text(guessed[0]) else None
+    return [named] if named is not None else [of_said_size(run, found) for found in guessed]
+
+
+def _is_of_text(guessed: Finding) -> bool:
+    facts = find_model(guessed.value)
+    return facts is not None and facts.kind.startswith(("llm", "vlm"))
 
 
 def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:

@@ -44,6 +44,11 @@ _SHAPES = {
 
 # Beside layers in one call, a vocabulary: ``PaLM(num_tokens=256, dim=512, depth=8)``; elsewhere a number of words in a text.
 _BESIDE = {"model.vocabulary": ("num_tokens",)}
+_RECURRENT = (
+    "rnn_type",
+    "cell_type",
+    "bidirectional",
+)  # what only recurrent layers are told, in a section of their own
 _GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_scatter"})
 
 
@@ -119,6 +124,8 @@ def _dimensions(scope: Scope) -> Iterator[Finding]:
     layers = look_up_number(scope, keys, low, high)
     beside = _section_of(scope, layers.setting) if layers is not None else None
     is_called = layers is not None and "." in layers.setting.path
+    if is_called and beside is not None and next(beside.under(_RECURRENT), None) is not None:
+        return  # layers of a recurrent network
     for field, (keys, low, high) in _SHAPES.items():
         close = (*keys, *_BESIDE.get(field, ())) if is_called else keys
         near = look_up_number(beside, close, low, high) if beside is not None else None

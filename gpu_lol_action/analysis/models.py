@@ -37,7 +37,7 @@ from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_states import bits_of
 
 _MODEL_KEY = regex(
-    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|size|variant|name_or_path))?|name_or_path"
+    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|size|variant|name_or_path))?|name_or_path|lm_(?:name|path|name_or_path)"
 )
 # A section on the model with a word for which one it is: `model.name`, `llm.path`.
 _MODEL_PATH = regex(
@@ -57,6 +57,8 @@ _TOWER = regex(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
 _ENCODERS = regex(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
 _OWN_NAME = regex(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
+# What LLaVA's programs and their many heirs answer with until they are told the weights: nobody asks it anything.
+_TRIED = regex(r"(?:^|/)opt-350m$")
 _SERVED = regex(r"vllm serve|sglang|text-generation-launcher")
 
 
@@ -67,7 +69,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return models by how near the run they are named, then the shape that the run builds."""
     found = [*_from_options(checkout, run), *_from_commands(checkout, run), *_from_run(checkout, run),
              *_from_code(checkout, run), *shape_of_config(checkout)]  # fmt: skip
-    found = [f for f in found if not (_is_placeholder(f) or _ENCODERS.search(f.value))]
+    infers = run is not None and run.behavior is Behavior.INFERS
+    found = [f for f in found if not (_is_placeholder(f, infers=infers) or _ENCODERS.search(f.value))]
     found += _unsized(checkout, run)
     unique: dict[str, Finding] = {}
     for finding in found:
@@ -89,10 +92,10 @@ def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
         yield Finding("model.weight_bits", str(bits_of(scheme)), why, model.confidence, model.evidence)
 
 
-def _is_placeholder(finding: Finding) -> bool:
+def _is_placeholder(finding: Finding, *, infers: bool) -> bool:
     """Whether a program's default is there to be replaced; a command or a configuration that names it means it."""
     is_default = finding.evidence.path.endswith(".py") or "` loads `" in finding.why
-    return is_default and bool(PLACEHOLDER.search(finding.value))
+    return is_default and bool(PLACEHOLDER.search(finding.value) or (infers and _TRIED.search(finding.value)))
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

@@ -118,7 +118,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the finding that adapters are trained; a switch that is off wins over code that could."""
     switch = look_up(scope, _ADAPTERS)
     if switch is not None and switch.text.strip().lower() in {"false", "0", "no"}:
-        return None
+        return _other_adapters(checkout, run)
     kind = look_up(
         scope, ("adapter", "finetuning_type", "train_type", "training_type", "tuning_type", "tuner_type", "peft_type")
     )
@@ -195,6 +195,17 @@ def _in_code(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if where is None:
         return None
     return Finding("training.method", "lora", "adapters are put on the model", Confidence.HIGH, where)
+
+
+def _other_adapters(checkout: Checkout, run: Run) -> Finding | None:
+    """Return that the program puts adapters of another kind on where LoRA is switched off (``RandLoraConfig``)."""
+    script = run.script
+    imports = script.code.imports if script is not None and script.code is not None and "peft" in script.text else ()
+    kinds = [name for item in imports if item.module.partition(".")[0] == "peft" for name in item.names]
+    kinds = [name for name in kinds if name.endswith("Config") and name not in {"LoraConfig", "PeftConfig"}]
+    where = called_at(checkout, run, *kinds) if kinds and called_at(checkout, run, "get_peft_model") else None
+    why = "adapters of another kind than LoRA are put on the model"
+    return Finding("training.method", "lora", why, Confidence.HIGH, where) if where is not None else None
 
 
 def _goes_on_with_adapters(checkout: Checkout, run: Run) -> Evidence | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -41,16 +42,10 @@ def _written(source: Source) -> tuple[Setting, ...]:
 
 
 def _texts(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield the texts that a script writes into files, each with the number of its first line."""
-    for number, line in enumerate(lines):
-        found = (
-            next((match for pattern in _WRITES if (match := pattern.search(line)) is not None), None)
-            if "<<" in line
-            else None
-        )
-        if found is None:
-            continue
-        end = re.search(_END, line)
+    """Yield the first texts that a script writes into files, each with the number of its first line."""
+    heads = (number for number, line in enumerate(lines) if "<<" in line and any(p.search(line) for p in _WRITES))
+    for number in itertools.islice(heads, MAX_TEXTS):
+        end = re.search(_END, lines[number])
         inner = lines[number + 1 : number + 1 + MAX_LINES]
         stop = next((at for at, each in enumerate(inner) if end is not None and each.strip() == end[1]), None)
         if stop is not None:

@@ -255,6 +255,26 @@ def test_a_tools_own_program_has_the_tools_defaults(checkout: Build, target: str
     assert value_of_best(findings, "training.gradient_checkpointing") == state
 
 
+OTHER_KIND = "if args.use_lora:\n    c = LoraConfig(r=8)\nelse:\n    c = {kind}(r=8)\nmodel = get_peft_model(model, c)"
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "said", "method"),
+    [
+        (OTHER_KIND.format(kind="RandLoraConfig"), "", "lora"),
+        (OTHER_KIND.format(kind="RandLoraConfig"), " --use_lora True", "lora"),
+        ("if args.use_lora:\n    model = get_peft_model(model, RandLoraConfig(r=8))", "", "full"),
+    ],
+)
+def test_without_lora_adapters_of_another_kind_may_be_put_on(
+    checkout: Build, wrapped: str, said: str, method: str
+) -> None:
+    program = SFT.format(wrapped=wrapped).replace("lora_rank: int = 8", "use_lora: bool = False")
+    program = program.replace("import LoraConfig,", "import LoraConfig, RandLoraConfig,")
+    findings = analyze(checkout({"sft.py": program, "run.sh": f"python sft.py --bf16{said}\n"})).findings
+    assert value_of_best(findings, "training.method") == method
+
+
 def test_a_remark_that_ends_with_a_backslash_swallows_no_command(checkout: Build) -> None:
     script = "# python train.py \\\ntorchrun --nproc_per_node 8 train.py \\\n  --lr 1\n"
     run = primary_run(checkout({"train.sh": script, "train.py": TRAIN}))

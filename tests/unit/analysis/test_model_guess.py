@@ -270,3 +270,73 @@ def test_the_other_branch_of_a_number_is_a_special_case(checkout: Build) -> None
         "if __name__ == '__main__':\n    loss.cuda().backward()\n"
     )
     assert value_of_best(detect_all(checkout({"train.py": program})), "training.batch_size") is None
+
+
+ANY = "from transformers import AutoModelForCausalLM, Trainer\nm = AutoModelForCausalLM.from_pretrained(args.path)\nTrainer(model=m).train()\n"
+LLAMA = ANY.replace("AutoModelForCausalLM", "LlamaForCausalLM")
+
+
+@pytest.mark.parametrize(
+    ("start", "program", "family"),
+    [
+        ("run_sft_yi_6b.sh", ANY, "yi-6b"),
+        ("train_vicuna13b.sh", ANY, "vicuna-13b"),
+        ("run_qwen3_30_a3b_math.sh", ANY, "qwen3-30b-a3b"),
+        ("Qwen3-235B-A22B.sh", ANY, "Qwen3-235b-A22B"),
+        ("finetune_13b.sh", LLAMA, "meta-llama/Llama-13b"),
+        ("finetune.sh", LLAMA, "meta-llama/Llama-2-7b-hf"),
+        ("option_13.sh", ANY, "meta-llama/Llama-2-7b-hf"),
+    ],
+)
+def test_what_starts_a_run_is_called_by_its_model(checkout: Build, start: str, program: str, family: str) -> None:
+    tree = checkout({start: "deepspeed main.py --path /base_model\n", "main.py": program})
+    assert values(tree, "model.family") == [family]
+
+
+@pytest.mark.parametrize(("kind", "family"), [("pretrain_vicuna7b", ["vicuna-7b"]), ("pretrain", [])])
+def test_a_networks_kind_names_a_part_of_it(checkout: Build, kind: str, family: list[str]) -> None:
+    program = f"import argparse, torch\nfrom lib import load\np = argparse.ArgumentParser()\np.add_argument('--model-type', default='{kind}')\na = p.parse_args()\nm = load(a.model_type).cuda()\nm.generate(x)\n"
+    assert values(checkout({"demo.py": program}), "model.family") == family
+
+
+def test_a_name_says_nothing_where_the_model_is_named(checkout: Build) -> None:
+    tree = checkout({"run_yi_34b.sh": "deepspeed main.py --model_name_or_path Qwen/Qwen2.5-7B\n", "main.py": ANY})
+    assert values(tree, "model.family") == []
+
+
+ASKS = "import argparse, torch\nfrom builder import load\np = argparse.ArgumentParser()\np.add_argument('--{key}', default='{model}')\na = p.parse_args()\nm = load(a.{key}).cuda()\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "model", "does", "named"),
+    [
+        ("model_name", "facebook/opt-350m", "m.generate()", []),
+        ("model_name", "facebook/opt-350m", "loss.backward()\noptimizer.step()", ["facebook/opt-350m"]),
+        ("model_name", "facebook/opt-1.3b", "m.generate()", ["facebook/opt-1.3b"]),
+        ("lm_path", "anas-awadalla/mpt-1b-redpajama-200b", "loss.backward()", ["anas-awadalla/mpt-1b-redpajama-200b"]),
+        ("lm_path", "data/4gram.arpa", "loss.backward()", []),
+        ("lm_weight", "anas-awadalla/mpt-1b-redpajama-200b", "loss.backward()", []),
+    ],
+)
+def test_a_default_that_is_there_to_be_tried_is_not_meant(
+    checkout: Build, key: str, model: str, does: str, named: list[str]
+) -> None:
+    program = f"{ASKS.format(key=key, model=model)}{does}\n"
+    assert values(checkout({"main.py": program}), "model.id") == named
+
+
+@pytest.mark.parametrize(
+    ("section", "layers"),
+    [
+        ("hidden_size: 256\n  num_layers: 2\n  rnn_type: lstm", []),
+        ("hidden_size: 256\n  num_layers: 2\n  act: tanh", ["2"]),
+    ],
+)
+def test_recurrent_layers_are_no_transformer(checkout: Build, section: str, layers: list[str]) -> None:
+    program = "import torch, yaml\nfrom net import build\nm = build(yaml.safe_load(open('conf.yaml')))\nm(x).backward()\noptimizer.step()\n"
+    files = {
+        "train.py": program,
+        "conf.yaml": f"predictor:\n  {section}\n",
+        "run.sh": "python train.py --config conf.yaml\n",
+    }
+    assert values(checkout(files), "model.layers") == layers
