@@ -34,8 +34,9 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
 
 
 def _is_step(source: Source) -> bool:
-    """Whether a program is called by a step beside the work, or computes nothing on a card."""
-    return STEP.search(f"/{source.name}") is not None or top_level_gpu_import(source) is None
+    """Whether a program is called by a step beside the work, is only imported, or computes nothing on a card."""
+    is_made_to_start = source.code is not None and source.code.has_main
+    return not is_made_to_start or STEP.search(f"/{source.name}") is not None or top_level_gpu_import(source) is None
 
 
 def is_fetched(command: LaunchCommand) -> bool:
