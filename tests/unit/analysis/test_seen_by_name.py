@@ -324,3 +324,8 @@ def test_networks_that_are_only_imported_keep_no_training_of_the_larger_tree_bac
     run = primary_run(checkout(files))
     assert run is not None
     assert run.shown == "torchrun train.py"
+    # A script that works as it is read is there to be started, though it has no guard.
+    plain = "from transformers import AutoModel\nmodel = AutoModel.from_pretrained('a/b')\nmodel.generate(1)\n"
+    run = primary_run(checkout({**files, "internvit.py": plain}))
+    assert run is not None
+    assert run.shown == "internvit.py"
