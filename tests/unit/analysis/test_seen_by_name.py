@@ -285,13 +285,6 @@ def test_an_evaluation_harness_is_the_run_where_nothing_else_is(checkout: Build)
     assert run.shown == "python train.py"
 
 
-def test_a_notebook_that_writes_with_a_function_of_its_own_infers(checkout: Build) -> None:
-    cell = '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "generate_text_basic_stream(net)\\n"]}], "metadata": {}, "nbformat": 4}'
-    run = primary_run(checkout({"standalone.ipynb": cell}))
-    assert run is not None
-    assert run.behavior is Behavior.INFERS
-
-
 LEARNS = f"import torch\nimport common\ndef main():\n    loss.backward()\n{MAIN}"
 
 
