@@ -43,6 +43,8 @@ def behavior(checkout: Build, path: str, files: Mapping[str, str]) -> Behavior:
         ("start.py", BUILDS, Behavior.TRAINS),
         ("infer.py", BUILDS.replace("show(trainer)", "trainer.fit(1)"), Behavior.TRAINS),
         ("infer_train.py", BUILDS, Behavior.TRAINS),
+        ("average_checkpoints.py", BUILDS, Behavior.INFERS),
+        ("quantize_to_nf4.py", BUILDS.replace("show(trainer)", "optimizer.step()"), Behavior.TRAINS),
         ("convert_weights.py", f"import deepspeed\ndef main():\n    deepspeed.initialize(model=1)\n{MAIN}", Behavior.INFERS),
     ],
 )  # fmt: skip
@@ -322,3 +324,10 @@ def test_networks_that_are_only_imported_keep_no_training_of_the_larger_tree_bac
     run = primary_run(checkout({**files, "internvit.py": plain}))
     assert run is not None
     assert run.shown == "internvit.py"
+
+
+def test_a_controller_is_no_server_of_a_model(checkout: Build) -> None:
+    text = "```\npython -m fastchat.serve.controller --port 1\npython -m fastchat.serve.vllm_worker --model-path a/b\n```\n"
+    run = primary_run(checkout({"README.md": text}))
+    assert run is not None
+    assert run.shown == "python fastchat.serve.vllm_worker"
