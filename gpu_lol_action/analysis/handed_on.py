@@ -23,7 +23,7 @@ _TRIAL = regex(
 )
 _DERIVED = regex(r"class \w{1,80}\(\s?(\w{0,80}Trainer\w{0,80})\s?[,)]")
 _NAMED_IDLE = regex(
-    r"^(?:infer(?:ence)?|predict|generate|sample|convert|export)(?:[_.-])|[_-](?:infer(?:ence)?|predict|convert|export)\.py$"
+    r"^(?:infer(?:ence)?|predict|generate|sample|convert|export|quantize|average|merge)(?:[_.-])|[_-](?:infer(?:ence)?|predict|convert|export|averaging)\.py$"
 )
 _DEEP = ("torch", "tensorflow", "jax")
 

@@ -1,7 +1,7 @@
 """The model that a user is expected to give, where the command has a path of the user's own: what is named beside the run.
 
 A program's default for that option, else (of a program that is not in the checkout) what the checkout's notebooks load and what
-its shell scripts call the model; last what the name of the script or its folder says (``scripts/run_sft_Yi_6b.sh``). All are guesses of low confidence: the user may give any other.
+its shell scripts call the model. All are guesses of low confidence: the user may give any other.
 """
 
 from __future__ import annotations
@@ -21,10 +21,6 @@ _SHELL_MODEL = regex(
     r"^[ \t]{0,8}(?:export[ \t]+)?(\w{0,40}model\w{0,40})=(?:[\"']?\$\{?\w{1,40}:-)?[\"']?([\w.-]{1,80}/[\w.-]{1,120})[\"'}]",
     re.IGNORECASE | re.MULTILINE,
 )
-_FAMILY_AND_SIZE = regex(
-    r"(?<![A-Za-z0-9])([A-Za-z]{2,20}(?:\d(?:\.\d)?)?)[-_](\d{1,3}(?:\.\d{1,2})?)[bB](?![A-Za-z0-9])"
-)
-_SCRIPTS = (".sh", ".yaml", ".yml", ".slurm", ".sbatch")
 _KINDS = ("llm", "vlm", "hybrid", "ssm", "omni", "seq2seq")
 MAX_NOTEBOOKS = 50
 MAX_SCRIPTS = 50
@@ -39,7 +35,7 @@ def detect(checkout: Checkout, run: Run) -> Finding | None:
         found = _of_notebooks(checkout) or _of_scripts(checkout)
         why = "{}, and the program that is started is not here"
     if found is None:
-        return _of_name(run)
+        return None
     return Finding("model.family", found.value, why.format(found.why), Confidence.LOW, found.evidence)
 
 
@@ -64,17 +60,6 @@ def _of_scripts(checkout: Checkout) -> Finding | None:
                 line = source.text.count("\n", 0, found.start()) + 1
                 why = f"`{found[1]}` is `{name}`"
                 return Finding("model.id", name, why, Confidence.LOW, Evidence(source.path, line))
-    return None
-
-
-def _of_name(run: Run) -> Finding | None:
-    """Return the model that the path of the run's own script says by family and size."""
-    words = "/".join(run.evidence.path.rsplit("/", 2)[-2:])
-    for found in _FAMILY_AND_SIZE.finditer(words) if run.evidence.path.endswith(_SCRIPTS) else ():
-        name = f"{found[1]}-{found[2]}b"
-        if _is_meant(name):
-            why = f"the script's path says `{found[0]}`"
-            return Finding("model.family", name, why, Confidence.LOW, Evidence(run.evidence.path, run.evidence.line))
     return None
 
 

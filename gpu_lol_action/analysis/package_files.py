@@ -24,7 +24,15 @@ _BUILT_BY_CONDA = regex(r"^([\w.-]+)\s*@\s*file:\S+$")
 # A template's place for a version (`kedro~={{ cookiecutter.kedro_version }}`): the package is meant in any.
 _TEMPLATED = regex(r"\s*(?:[=~<>!]=|[<>])=?\s*\{\{[^{}]{0,80}\}\}")
 _PINNED_BUILD = regex(r"(==\s*[\w.]+)\+(?:cu\d+|cpu|cuda\w*|pt\d\w*)\b")
-_FOREIGN_WHEEL = regex(r"-(?:win32|win_(?:amd64|arm64)|macosx_\w{1,40})\.whl(?:[#?]|$)")
+# A build for another machine than Linux (x86-64), or for Python 2.
+_FOREIGN_WHEEL = regex(
+    r"-(?:win32|win_(?:amd64|arm64)|macosx_\w{1,40}|(?:many|musl)?linux[\w.]{0,60}_(?:armv\w{1,4}|aarch64|ppc64le|s390x))\.whl(?:[#?\[]|$)"
+    r"|-cp2\d-[\w.]{1,60}-[\w.]{1,60}\.whl(?:[#?\[]|$)"
+)
+# A wheel that was copied beside, which nobody else has: the version that it holds is meant.
+_WHEEL_FILE = regex(
+    r"([A-Za-z0-9][\w.]{0,80})-(\d[\w.]{0,30})(?:\+[\w.]{1,40})?-[\w.]{1,20}-[\w.]{1,20}-[\w.]{1,60}\.whl(\[[\w,-]{1,80}\])?"
+)
 _SWITCHES = regex(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
 
 
@@ -86,6 +94,8 @@ def clean_requirement(text: str) -> str | None:
     bare = _BUILT_BY_CONDA.sub(r"\1", bare)
     if re.match(r"[./~]|file:|\w:\\", bare):
         return None
+    if found := _WHEEL_FILE.fullmatch(bare):
+        bare = "" if _FOREIGN_WHEEL.search(bare) else f"{found[1]}{found[3] or ''}=={found[2]}"
     bare = _PINNED_BUILD.sub(r"\1", bare)
     try:
         read = Requirement(bare)

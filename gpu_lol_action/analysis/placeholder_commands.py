@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.plain_scripts import is_plain_script
 from gpu_lol_action.domain.patterns import regex
 
 _CONFIGS = regex(r"(?:^|/)conf(?:ig)?s?/")
@@ -27,15 +28,17 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
         return False
     # Configurations written in Python are no programs.
     programs = [s for s in checkout.of(Form.PYTHON) if s.code and s.code.imports and not _CONFIGS.search(s.path)]
-    if 0 < len(programs) <= MAX_STEPS and all(_is_step(s) for s in programs):
+    if 0 < len(programs) <= MAX_STEPS and all(_is_step(checkout, s) for s in programs):
         # Where all that is here prepares a training or goes on with its result, the training is the larger tree's.
         return not (command.is_launcher and TRAINING_TARGET.search(f"/{command.target}"))
     return bool(programs)
 
 
-def _is_step(source: Source) -> bool:
-    """Whether a program is called by a step beside the work, or computes nothing on a card."""
-    return STEP.search(f"/{source.name}") is not None or top_level_gpu_import(source) is None
+def _is_step(checkout: Checkout, source: Source) -> bool:
+    """Whether a program is called by a step beside the work, is only imported, or computes nothing on a card."""
+    if STEP.search(f"/{source.name}") or top_level_gpu_import(source) is None:
+        return True
+    return not (source.code is not None and source.code.has_main) and not is_plain_script(checkout, source)
 
 
 def is_fetched(command: LaunchCommand) -> bool:

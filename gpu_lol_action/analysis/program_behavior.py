@@ -100,8 +100,8 @@ def _of_part(checkout: Checkout, source: Source, *, uses_gpu: bool) -> Behavior:
 def _calls_training(script: Source) -> bool:
     """Whether a program calls a function that is named for training, of another module (``simclr_train(loader, model)``)."""
     calls = script.code.calls if script.code is not None and script.mentions("train") else ()
-    named = (call for call in calls if re.fullmatch(r"(?:\w+_)?train(?:_\w+)?", call.last))
-    return any("." not in call.name and len(call.arguments) > 1 for call in named)
+    named = (call for call in calls if re.fullmatch(r"(?:\w+_)?train(?:ing)?(?:_\w+)?", call.last))
+    return any("." not in call.name and len(call.arguments) + len(call.keywords) > 1 for call in named)
 
 
 @remembered

@@ -17,7 +17,7 @@ _BESIDE = regex(
     r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|post_?process|download|convert(?:er)?|conversion|export|"
     r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merger?|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|valid|validate|validation|"
-    r"extract|generate_data|gen_?(?:data|vocab)|vocab|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|release|play|enjoy|tournament|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show|"
+    r"extract|generate_data|gen_?(?:data|vocab)|vocab|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|helpers?|release|play|enjoy|tournament|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show|"
     # What self-supervised networks are judged by.
     r"lin(?:cls|probe|eval)|linear_?prob(?:e|ing))(?=$|[/_.\s-])",
     re.IGNORECASE,
@@ -105,6 +105,7 @@ def _trains_tokenizer(script: Source) -> bool:
 # Services that an agent or a training asks for what it does not know: its search engine, its sandbox, its judge.
 _SIDE_SERVICE = regex(
     r"(?:^|[_.-])(?:retriev\w{1,4}|search|sandbox|rag|embedding|judge|verifier)_?(?:serv(?:er|e|ice|ing)|api|launch)(?=$|[_.-])"
+    r"|\.controller$"  # it only tells a page which worker has the model
     r"|(?:^|[_.-])(?:build_?)?index(?:er|_builder)?(?=$|[_.-])",
     re.IGNORECASE,
 )

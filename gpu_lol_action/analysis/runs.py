@@ -34,6 +34,7 @@ from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.made_for_use import is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.paths import Form, form_of
+from gpu_lol_action.analysis.placeholder_commands import STEP
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import fame_of, helpers_of, is_beside, is_later_stage, is_variant, submits
 from gpu_lol_action.analysis.run_levels import Levels, levels_of
@@ -128,14 +129,18 @@ def _ranked(checkout: Checkout) -> list[_Rank]:
     for source in programs(checkout):
         if source not in commanded:
             (library if _is_library(checkout, levels, source) else made).append(source)
-    shown = shown_program(checkout)
-    runs += program_runs([*made, *([shown] if shown is not None else [])])
+    runs += program_runs([*made, *([shown] if (shown := shown_program(checkout)) is not None else [])])
     ranks = _near(checkout, levels, runs)
-    # Modules of the library lie so far behind that they matter where nothing is made to be started; to look into each of
-    # them is most of what a large library would cost.
-    if not any(not rank.is_beside and rank.level + MAX_DEEPER < LIBRARY for rank in ranks):
+    # Modules of the library matter where nothing is made to be started; to look into each is most of what a large one costs.
+    if not any(_is_to_start(rank) and rank.level + MAX_DEEPER < LIBRARY for rank in ranks):
         ranks = _near(checkout, levels, [*runs, *program_runs(library)])
     return ranks
+
+
+def _is_to_start(rank: _Rank) -> bool:
+    """Whether somebody starts it: also a measurement that a document tells of, where nothing else is there to be started."""
+    script = rank.run.script if rank.kind <= _DOCUMENT else None
+    return not rank.is_beside or (script is not None and not STEP.search(f"/{script.name}"))
 
 
 def _near(checkout: Checkout, levels: Levels, runs: Sequence[Run]) -> list[_Rank]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gpu_lol_action.analysis.behavior import BOOSTING
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import may_give
 from gpu_lol_action.domain.patterns import regex
 
@@ -32,8 +31,7 @@ def has_options(script: Source, names: frozenset[str]) -> bool:
 @remembered
 def _writes(script: Source) -> bool:
     """Whether a program calls a function that is named for writing or drawing (``generate_text_simple_cached(model)``)."""
-    is_started = script.code is not None and (script.code.has_main or script.form is Form.NOTEBOOK)
-    if script.code is None or not is_started or not script.mentions("generate_"):
+    if script.code is None or not script.code.has_main or not script.mentions("generate_"):
         return False
     return any(_CALLED.match(call.last) for call in script.code.calls)
 

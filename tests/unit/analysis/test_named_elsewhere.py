@@ -83,7 +83,6 @@ def test_variables_of_scripts_stand_for_one_that_is_not_here(checkout: Build, li
     ("script", "found"),
     [
         ("scripts/run_sft_Yi_6b.sh", "Yi-6b"),
-        ("llama2-13b/run.sh", "llama2-13b"),
         ("scripts/run_all_6b.sh", None),
         ("scripts/part-2b.sh", None),
         ("scripts/run.sh", None),

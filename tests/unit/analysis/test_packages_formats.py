@@ -284,8 +284,31 @@ def test_a_key_of_thousands_of_parts_is_not_walked(checkout: Build) -> None:
 
 @pytest.mark.parametrize(
     ("tag", "is_ours"),
-    [("win_amd64", False), ("macosx_11_0_arm64", False), ("manylinux_2_24_x86_64", True), ("linux_x86_64", True)],
+    [
+        ("win_amd64", False),
+        ("macosx_11_0_arm64", False),
+        ("manylinux_2_24_x86_64", True),
+        ("linux_x86_64", True),
+        ("linux_armv7l", False),
+        ("manylinux_2_17_aarch64.manylinux2014_aarch64", False),
+    ],
 )
 def test_wheels_for_other_systems_are_left_out(checkout: Build, tag: str, is_ours: bool) -> None:
     wheel = f"https://example.org/wheels/bitsandbytes-0.39.1-py3-none-{tag}.whl"
     assert found(checkout({"requirements.txt": f"torch\n{wheel}\n"})) == ["torch", *([wheel] if is_ours else [])]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("tritonclient-2.35.0-py3-none-manylinux1_x86_64.whl[all]", ["tritonclient[all]==2.35.0"]),
+        ("torch_scatter-2.1.2+pt22cu118-cp310-cp310-linux_x86_64.whl", ["torch_scatter==2.1.2"]),
+        ("tritonclient-2.35.0-py3-none-manylinux2014_aarch64.whl[all]", []),
+        ("https://example.org/lab-0.2-cp27-cp27mu-manylinux1_x86_64.whl", []),
+        ("https://example.org/lab-0.2-cp37-cp37m-manylinux1_x86_64.whl", ["https://example.org/lab-0.2-cp37-cp37m-manylinux1_x86_64.whl"]),
+    ],
+)  # fmt: skip
+def test_a_wheel_that_lies_beside_means_its_version_and_one_for_python_2_nothing(
+    checkout: Build, line: str, wanted: list[str]
+) -> None:
+    assert found(checkout({"requirements.txt": f"numpy\n{line}\n"})) == ["numpy", *wanted]

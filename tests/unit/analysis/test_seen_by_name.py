@@ -43,6 +43,8 @@ def behavior(checkout: Build, path: str, files: Mapping[str, str]) -> Behavior:
         ("start.py", BUILDS, Behavior.TRAINS),
         ("infer.py", BUILDS.replace("show(trainer)", "trainer.fit(1)"), Behavior.TRAINS),
         ("infer_train.py", BUILDS, Behavior.TRAINS),
+        ("average_checkpoints.py", BUILDS, Behavior.INFERS),
+        ("quantize_to_nf4.py", BUILDS.replace("show(trainer)", "optimizer.step()"), Behavior.TRAINS),
         ("convert_weights.py", f"import deepspeed\ndef main():\n    deepspeed.initialize(model=1)\n{MAIN}", Behavior.INFERS),
     ],
 )  # fmt: skip
@@ -285,8 +287,47 @@ def test_an_evaluation_harness_is_the_run_where_nothing_else_is(checkout: Build)
     assert run.shown == "python train.py"
 
 
-def test_a_notebook_that_writes_with_a_function_of_its_own_infers(checkout: Build) -> None:
-    cell = '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "generate_text_basic_stream(net)\\n"]}], "metadata": {}, "nbformat": 4}'
-    run = primary_run(checkout({"standalone.ipynb": cell}))
+LEARNS = f"import torch\nimport common\ndef main():\n    loss.backward()\n{MAIN}"
+
+
+def test_a_measurement_that_a_document_tells_of_goes_before_modules_that_are_only_imported(checkout: Build) -> None:
+    common = "import torch\ndef step(loss):\n    loss.backward()\n"
+    files = {"README.md": "```\npython training_benchmark.py --rows 1\n```\n", "training_benchmark.py": LEARNS}
+    run = primary_run(checkout({**files, "common.py": common}))
     assert run is not None
-    assert run.behavior is Behavior.INFERS
+    assert run.shown == "python training_benchmark.py"
+    # Conversions and helpers say nothing of what a library is for.
+    files = {
+        "README.md": "```\npython convert_it.py --rows 1\n```\n",
+        "convert_it.py": LEARNS,
+        "train_helpers.py": common,
+    }
+    run = primary_run(checkout({**files, "common.py": common}))
+    assert run is not None
+    assert run.shown == "common.py"
+
+
+@pytest.mark.parametrize("call", ["training_main(args, model_cls=Net)", "training_main(args, Net)"])
+def test_a_program_named_for_training_trains_with_a_function_called_so(checkout: Build, call: str) -> None:
+    text = f"import torch\nfrom sat.training import training_main\ndef main():\n    Net.from_pretrained(1)\n    {call}\n{MAIN}"
+    assert behavior(checkout, "finetune_vit.py", {"finetune_vit.py": text}) is Behavior.TRAINS
+    assert behavior(checkout, "show_vit.py", {"show_vit.py": text}) is Behavior.INFERS
+
+
+def test_networks_that_are_only_imported_keep_no_training_of_the_larger_tree_back(checkout: Build) -> None:
+    files = {"sft.sh": "torchrun --nproc_per_node 8 examples/lab/train.py --a 1\n", "internvit.py": "import torch\n"}
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert run.shown == "torchrun train.py"
+    # A script that works as it is read is there to be started, though it has no guard.
+    plain = "from transformers import AutoModel\nmodel = AutoModel.from_pretrained('a/b')\nmodel.generate(1)\n"
+    run = primary_run(checkout({**files, "internvit.py": plain}))
+    assert run is not None
+    assert run.shown == "internvit.py"
+
+
+def test_a_controller_is_no_server_of_a_model(checkout: Build) -> None:
+    text = "```\npython -m fastchat.serve.controller --port 1\npython -m fastchat.serve.vllm_worker --model-path a/b\n```\n"
+    run = primary_run(checkout({"README.md": text}))
+    assert run is not None
+    assert run.shown == "python fastchat.serve.vllm_worker"
