@@ -41,7 +41,9 @@ _HELPER_PLACE = regex(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"
 )
 # Models too small to be meant: what a program that takes any model starts with so that it can be tried.
-PLACEHOLDER = regex(r"(?:^|/)opt-(?:125|350)m$|(?:^|[/-])tiny-(?:random|gpt2|llama-random)|-internal-testing/")
+PLACEHOLDER = regex(r"(?:^|/)opt-125m$|(?:^|[/-])tiny-(?:random|gpt2|llama-random)|-internal-testing/")
+# What LLaVA's programs and their many heirs answer with until they are told the weights: nobody asks it anything.
+TRIED = regex(r"(?:^|/)opt-350m$")
 # OpenAI's package and faster-whisper know their models by size alone.
 _WHISPER = frozenset({"whisper.load_model", "WhisperModel", "faster_whisper.WhisperModel"})
 _WHISPER_SIZES = frozenset({"tiny", "base", "small", "medium", "large", "tiny.en", "base.en", "small.en", "medium.en"})

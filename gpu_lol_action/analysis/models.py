@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.model_loads import (
     MODEL_KEYS,
     NOT_MODELS,
     PLACEHOLDER,
+    TRIED,
     is_helper_place,
     loaded_texts,
     loads_of,
@@ -57,8 +58,6 @@ _TOWER = regex(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
 _ENCODERS = regex(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
 _OWN_NAME = regex(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
-# What LLaVA's programs and their many heirs answer with until they are told the weights: nobody asks it anything.
-_TRIED = regex(r"(?:^|/)opt-350m$")
 _SERVED = regex(r"vllm serve|sglang|text-generation-launcher")
 
 
@@ -95,7 +94,7 @@ def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
 def _is_placeholder(finding: Finding, *, infers: bool) -> bool:
     """Whether a program's default is there to be replaced; a command or a configuration that names it means it."""
     is_default = finding.evidence.path.endswith(".py") or "` loads `" in finding.why
-    return is_default and bool(PLACEHOLDER.search(finding.value) or (infers and _TRIED.search(finding.value)))
+    return is_default and bool(PLACEHOLDER.search(finding.value) or (infers and TRIED.search(finding.value)))
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

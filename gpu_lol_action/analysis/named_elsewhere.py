@@ -11,7 +11,7 @@ import re
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.model_loads import HELPER_KEY, PLACEHOLDER, loads_of, model_name
+from gpu_lol_action.analysis.model_loads import HELPER_KEY, PLACEHOLDER, TRIED, loads_of, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -66,4 +66,4 @@ def _of_scripts(checkout: Checkout) -> Finding | None:
 def _is_meant(name: str) -> bool:
     """Whether it is a model of language: encoders and networks for pictures are parts of many others, and a test's is no user's."""
     facts = find_model(name)
-    return facts is not None and facts.kind.startswith(_KINDS) and not PLACEHOLDER.search(name)
+    return facts is not None and facts.kind.startswith(_KINDS) and not (PLACEHOLDER.search(name) or TRIED.search(name))
