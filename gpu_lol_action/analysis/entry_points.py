@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import (
+    SERVING_TARGET,
     TRAINING_TARGET,
     by_library,
     by_name,
@@ -171,7 +172,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if script is not None and script.code is not None:
         behavior = program_behavior(checkout, script)
         behavior = behavior if behavior is Behavior.NEITHER else by_verb(command) or behavior
-        if behavior is Behavior.INFERS and is_told_to_train(command):
+        if behavior is Behavior.INFERS and is_told_to_train(command) and not SERVING_TARGET.search(script.name):
             behavior = Behavior.TRAINS  # what takes the steps lies in a library that is not here
         # A page in a browser shows a model, whatever the modules that it imports could do.
         is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS

@@ -57,7 +57,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.TRAINS
     if own is Behavior.NEITHER and hands_on(checkout, script):
         return Behavior.TRAINS
-    if uses_gpu and TRAINING_TARGET.match(script.name) and _calls_training(script):
+    if uses_gpu and TRAINING_TARGET.match(script.name) and _calls_training(script, with_keywords=True):
         return Behavior.TRAINS  # wherever the function that it calls may lie
     # Asked only as far as the answer needs it: each may have to be parsed.
     options = [s for s in closure[1:8] if _OF_OPTIONS.fullmatch(s.name)]
@@ -97,11 +97,12 @@ def _of_part(checkout: Checkout, source: Source, *, uses_gpu: bool) -> Behavior:
 
 
 @remembered
-def _calls_training(script: Source) -> bool:
+def _calls_training(script: Source, *, with_keywords: bool = False) -> bool:
     """Whether a program calls a function that is named for training, of another module (``simclr_train(loader, model)``)."""
     calls = script.code.calls if script.code is not None and script.mentions("train") else ()
     named = (call for call in calls if re.fullmatch(r"(?:\w+_)?train(?:ing)?(?:_\w+)?", call.last))
-    return any("." not in call.name and len(call.arguments) + len(call.keywords) > 1 for call in named)
+    given = ((call, len(call.arguments) + with_keywords * len(call.keywords)) for call in named)
+    return any("." not in call.name and count > 1 for call, count in given)
 
 
 @remembered

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 # The tool's command, and the name under which pip finds it.
 _TOOLS = {
@@ -16,7 +17,8 @@ _TOOLS = {
     "xtuner": "xtuner", "trl": "trl", "vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "yolo": "ultralytics",
     "deepspeed": "deepspeed", "accelerate": "accelerate", "streamlit": "streamlit", "gradio": "gradio", "chainlit": "chainlit",
     "autotrain": "autotrain-advanced", "composer": "mosaicml", "colossalai": "colossalai", "horovodrun": "horovod",
-    "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "mistral-chat": "mistral-inference",
+    "fairseq-train": "fairseq", "fairseq-hydra-train": "fairseq", "fairseq-generate": "fairseq", "ns-train": "nerfstudio", "oumi": "oumi",
+    "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "mistral-chat": "mistral-inference",
 }  # fmt: skip
 # Words that only one trainer's configuration has.
 _CONFIGURATIONS = (("torchtune.", "torchtune"), ("finetuning_type:", "llamafactory"))
@@ -46,6 +48,25 @@ def starting_packages(runs: Iterable[Run], known: AbstractSet[str], own: Abstrac
     return list(found.values())
 
 
+# Hugging Face's own programs, started where their library is cloned, and what their list of packages adds to it.
+_EXAMPLE = regex(
+    r"run_(?:clm|mlm|plm|glue|ner|qa|swag|squad|summarization|translation|seq2seq_qa|image_classification|mae|mim)\w{0,20}\.py"
+)
+_OF_EXAMPLES = ("transformers", "datasets", "accelerate", "evaluate")
+
+
+def _of_a_missing_program(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield what a program needs that is started from a clone of another project, with the words that say so."""
+    command = run.command
+    if command is None or run.script is not None or not command.target.endswith(".py"):
+        return
+    if command.tool == "torchrun":
+        yield "torch", "torchrun"
+    name = command.target.rsplit("/", 1)[-1]
+    if _EXAMPLE.fullmatch(name) and "model_name_or_path" in run.options:
+        yield from ((package, name) for package in _OF_EXAMPLES)
+
+
 def _takes_modules(command: LaunchCommand) -> bool:
     return command.tool == "python" or command.is_launcher
 
@@ -61,6 +82,8 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
                 f"`{run.command.tool} -m {run.command.target}` starts the run and no list names it",
                 run.evidence,
             )
+    for package, word in _of_a_missing_program(run):
+        yield package, f"`{word}` starts the run and no list names it", run.evidence
     for option, package in _OPTIONS.items():
         if option in run.options:
             yield package, f"`--{option}` is given and no list names it", run.evidence

@@ -96,6 +96,10 @@ def test_a_command_with_a_learning_rate_trains_whatever_its_program_shows(
     run = primary_run(checkout({"README.md": f"```\npython go.py {options}\n```\n", "go.py": ASKS}))
     assert run is not None
     assert run.behavior is expected
+    # A picture is optimized with a rate, too.
+    run = primary_run(checkout({"README.md": f"```\npython generate.py {options}\n```\n", "generate.py": ASKS}))
+    assert run is not None
+    assert run.behavior is Behavior.INFERS
 
 
 CONVERTS = f"import torch\nfrom lab import load\ndef main():\n    load().generate(1)\n{MAIN}"

@@ -37,6 +37,32 @@ def test_module_that_a_launcher_starts_is_installed(checkout, command, added):
     assert set(requirements(checkout({"README.md": f"# Train\n```\n{command}\n```\n"}))) == added
 
 
+HF = "--model_name_or_path gpt2 --do_train --output_dir x"
+
+
+@pytest.mark.parametrize(
+    ("command", "added"),
+    [
+        (f"torchrun --nproc_per_node 2 ~/transformers/examples/run_clm.py {HF}", {"torch", "transformers", "datasets", "accelerate", "evaluate"}),
+        (f"deepspeed ~/transformers/examples/run_glue.py {HF}", {"deepspeed", "transformers", "datasets", "accelerate", "evaluate"}),
+        ("torchrun --nproc_per_node 2 lab/bin/train.py --config a", {"torch"}),
+        ("python lab/run_clm_train.py --lr 1", set()),
+        ("fairseq-train data-bin --arch a --lr 1", {"fairseq"}),
+        ("fairseq-generate data-bin --path a.pt --beam 5", {"fairseq"}),
+    ],
+)  # fmt: skip
+def test_programs_of_a_clone_need_what_that_project_needs(checkout, command, added):
+    assert set(requirements(checkout({"README.md": f"# Train\n```\n{command}\n```\n"}))) == added
+
+
+def test_an_examples_program_that_is_here_says_itself_what_it_needs(checkout):
+    files = {
+        "train.sh": f"torchrun --nproc_per_node 2 run_clm.py {HF}\n",
+        "run_clm.py": "import jax\nloss.backward()\n",
+    }
+    assert not set(requirements(checkout(files))) & {"torch", "transformers", "datasets"}
+
+
 def test_listed_and_own_packages_are_not_added(checkout):
     files = {"requirements.txt": "ms-swift==3.1\n", "train.sh": "swift sft --model Qwen/Qwen2.5-7B-Instruct\n"}
     assert requirements(checkout(files)) == ["ms-swift==3.1"]
