@@ -21,7 +21,7 @@ _FAMILY = r"llama|qwen|mistral|mixtral|gemma|phi|opt|falcon|bloomz?|pythia|vicun
 # From the family's word to the size: `llama3_8b`, `Olmo-3-Hybrid-7B`, `qwen2.5-7b`, `vicuna13b`.
 _NAMED = regex(
     rf"(?:^|[^A-Za-z])((?:{_FAMILY})(?![A-Za-z]{{3}})[\w.-]{{0,20}}?)[-_.]?(?<![\d.])(?<![-_]a)"
-    r"(\d{1,3}(?:\.\d{1,2})?)(b?[-_]a\d{1,2}b|b)(?=$|[^A-Za-z0-9])",
+    r"((?:\d{1,2}x)?\d{1,3}(?:\.\d{1,2})?)(b?[-_]a\d{1,2}b|b)(?=$|[^A-Za-z0-9])",
     re.IGNORECASE,
 )
 _MIXED = regex(r"^b?[-_]?", re.IGNORECASE)  # before what a token uses of a mixture

@@ -13,6 +13,7 @@ from gpu_lol_action.domain.patterns import regex
 
 Numbered = tuple[int, str]
 MAX_OPEN = 40
+_ASKS = ("if", "case")
 _QUOTED = r"[\"']?([\w.:/+-]{0,80})[\"']?"
 _OF = r"[\"']?\$\{?(\w{1,60})\}?[\"']?"
 _SETS = regex(rf"\s*(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w{{0,60}})={_QUOTED}\s*(?:;?\s*#.*)?$")
@@ -43,10 +44,14 @@ class _Open:
 
 def with_taken_branches(lines: Iterator[Numbered], given: Mapping[str, str]) -> Iterator[Numbered]:
     """Yield a script's lines, those empty that its own variables, or its caller's, leave out."""
+    kept = list(lines)
+    if not any(line.lstrip().startswith(_ASKS) for _, line in kept):
+        yield from kept
+        return
     values = dict(given)
     opened: list[_Open] = []
-    for number, line in lines:
-        is_word = _follow(line, opened, values)
+    for number, line in kept:
+        is_word = (opened or line.lstrip().startswith(_ASKS)) and _follow(line, opened, values)
         is_left_out = any(each.is_taken is False for each in opened)
         if not is_left_out and not is_word:
             _keep(line, values, given, is_sure=all(each.is_taken for each in opened))

@@ -283,6 +283,7 @@ LLAMA = ANY.replace("AutoModelForCausalLM", "LlamaForCausalLM")
         ("train_vicuna13b.sh", ANY, "vicuna-13b"),
         ("run_qwen3_30_a3b_math.sh", ANY, "qwen3-30b-a3b"),
         ("Qwen3-235B-A22B.sh", ANY, "Qwen3-235b-A22B"),
+        ("train_mixtral_8x7b.sh", ANY, "mixtral-8x7b"),
         ("finetune_13b.sh", LLAMA, "meta-llama/Llama-13b"),
         ("finetune.sh", LLAMA, "meta-llama/Llama-2-7b-hf"),
         ("option_13.sh", ANY, "meta-llama/Llama-2-7b-hf"),
