@@ -107,7 +107,7 @@ _REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?)\b", re.IGNORECASE)
 _ASKED = regex(r"\bhow much\s+(?:GPU|VRAM|video|graphics)\b", re.IGNORECASE)
 _MAIN_MEMORY = regex(
     r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU[ -]RAM)|\bsav(?:e|es|ed|ing)\b"
-    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b",
+    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b|\bon (?:a )?CPU\b|\bIntel\b|\bXeon\b|\bCore i\d\b|\bRyzen\b",
     re.IGNORECASE,
 )
 # An amount of this in a sentence that also tells a card's: "less than 128GB CPU memory and less than 12GB GPU memory".

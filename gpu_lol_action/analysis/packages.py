@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of
+from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
 from gpu_lol_action.analysis.jit_extensions import ninja_finding
 from gpu_lol_action.analysis.local_projects import setup_findings, system_findings
@@ -33,7 +34,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found = [_finding(item) for item in required]
     names = {package_name(item.requirement): item.requirement for item in required}
     optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
-    has_list = any(not item.is_optional for item in declared_packages(checkout))
+    has_list = any(not item.is_optional and _speaks(item, run) for item in declared_packages(checkout))
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
     known = {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
@@ -53,6 +54,11 @@ def detect(checkout: Checkout) -> list[Finding]:
         why = f"no list names these imports and no package of that name is known, so they are not installed: {shown}{more}"
         found.append(Finding("not_understood", "imports", why, Confidence.MEDIUM, unknown[0][1]))
     return found
+
+
+def _speaks(item: Declared, run: Run | None) -> bool:
+    """Whether a list speaks for what is started: where nothing is, one beside some lesson speaks for that lesson alone."""
+    return run is not None or "/" not in item.evidence.path or item.is_library
 
 
 def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:

@@ -85,7 +85,8 @@ def _named(document: dict[str, Any], project: dict[str, Any], tool: dict[str, An
     pixi = pixi or (document if "workspace" in document or "channels" in project else {})
     yield from ((item, "") for item in _requirements(_table(pixi, "pypi-dependencies")))
     yield from ((item, "") for item in _conda(_table(pixi, "dependencies")))
-    defaults = {str(name) for name in _texts(uv.get("default-groups"))} - {"dev"}
+    # `uv sync` takes these; a run does without those for the desk, as without poetry's.
+    defaults = {name for name in map(str, _texts(uv.get("default-groups"))) if not is_desk_work(name)}
     for group, value in _table(project, "optional-dependencies").items():
         yield from ((item, group) for item in _texts(value))
     groups = _table(document, "dependency-groups")

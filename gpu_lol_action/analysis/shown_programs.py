@@ -18,6 +18,7 @@ from gpu_lol_action.domain.patterns import regex
 MAX_BLOCKS = 12
 _FENCE = regex(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
 _TO_FILL_IN = regex(r"([(\[,=] ?)<[A-Za-z][\w .-]{0,60}>(?=[)\],\s]|$)")
+_PUTS_BACK = ("push_to_hub", "save_to_disk", "to_parquet", "to_json")
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
 
@@ -36,10 +37,18 @@ def shown_program(checkout: Checkout) -> Source | None:
         text = "\n".join(_bare(line, inset[index]) if index in inset else "" for index, line in enumerate(lines))
         code = read_python(text)
         program = Source(readme.path, Form.PYTHON, Role.WORKLOAD, text, code, readme.effort)
-        if shown_behavior(checkout, program)[0] is not Behavior.NEITHER:
+        if shown_behavior(checkout, program)[0] is not Behavior.NEITHER and not _prepares(program):
             return program
         before.append(block)
     return None
+
+
+def _prepares(program: Source) -> bool:
+    """Whether what is shown works through a data set and puts it back: what is trained with it comes later."""
+    code = program.code
+    if code is None or not code.calls_named("load_dataset") or not code.calls_named(*_PUTS_BACK):
+        return False
+    return not code.calls_named("generate", "train", "fit", "backward")
 
 
 @remembered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -60,3 +61,21 @@ def test_extra_list_beside_the_program_counts(checkout: Build, path: str, is_nee
         path: "sacrebleu\n",
     }
     assert ("sacrebleu" in required(checkout(files))) is is_needed
+
+
+@pytest.mark.parametrize(("path", "found"), [("lesson/requirements.txt", True), ("requirements.txt", False)])
+def test_a_lessons_list_speaks_for_that_lesson_alone(checkout: Build, path: str, found: bool) -> None:
+    notebook = json.dumps(
+        {"cells": [{"cell_type": "code", "source": "from dotenv import load_dotenv\nload_dotenv()\n"}]}
+    )
+    tree = checkout({path: "anthropic\n", "other/first.ipynb": notebook})
+    assert ("python-dotenv" in required(tree)) is found
+    assert "anthropic" in required(tree)
+
+
+@pytest.mark.parametrize(("group", "is_taken"), [("train", True), ("lint", False), ("dev", False)])
+def test_uvs_default_groups_for_the_desk_are_no_runs(checkout: Build, group: str, is_taken: bool) -> None:
+    text = (
+        PROJECT.format("mine") + f'[dependency-groups]\n{group} = ["einops"]\n[tool.uv]\ndefault-groups = ["{group}"]\n'
+    )
+    assert ("einops" in required(checkout({"pyproject.toml": text, "mine/__init__.py": ""}))) is is_taken

@@ -173,3 +173,15 @@ def test_comparisons_are_no_places_to_fill_in(checkout: Build) -> None:
     assert run is not None
     assert run.script is not None
     assert "a <b and c> d" in run.script.text
+
+
+@pytest.mark.parametrize(("end", "is_run"), [("ds.push_to_hub('o/codes')", False), ("print(codes)", True)])
+def test_code_that_prepares_data_is_not_what_a_folder_is_for(checkout: Build, end: str, is_run: bool) -> None:
+    readme = (
+        "# Voice\n\n```python\nimport torch\nfrom datasets import load_dataset\nfrom snac import SNAC\n"
+        f"model = SNAC.from_pretrained('o/snac')\nds = load_dataset('o/speech')\ncodes = model.encode(ds)\n{end}\n```\n"
+    )
+    config = "base_model: meta-llama/Llama-3.2-3B\ndatasets:\n  - path: o/codes\nmicro_batch_size: 1\nsequence_len: 2048\nnum_epochs: 1\n"
+    run = primary_run(checkout({"README.md": readme, "finetune.yml": config}))
+    assert run is not None
+    assert (run.evidence.path == "README.md") is is_run
