@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.profiles import shown_command
 from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.shown_programs import shown_program
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.spec import WorkloadType
 from tests.unit.analysis.conftest import Build
@@ -182,6 +183,8 @@ def test_code_that_prepares_data_is_not_what_a_folder_is_for(checkout: Build, en
         f"model = SNAC.from_pretrained('o/snac')\nds = load_dataset('o/speech')\ncodes = model.encode(ds)\n{end}\n```\n"
     )
     config = "base_model: meta-llama/Llama-3.2-3B\ndatasets:\n  - path: o/codes\nmicro_batch_size: 1\nsequence_len: 2048\nnum_epochs: 1\n"
-    run = primary_run(checkout({"README.md": readme, "finetune.yml": config}))
+    tree = checkout({"README.md": readme, "finetune.yml": config})
+    assert (shown_program(tree) is not None) is is_run
+    run = primary_run(tree)
     assert run is not None
-    assert (run.evidence.path == "README.md") is is_run
+    assert is_run or run.evidence.path == "finetune.yml"
