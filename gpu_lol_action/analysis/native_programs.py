@@ -1,4 +1,7 @@
-"""Programs in C and CUDA: a Makefile that compiles with ``nvcc`` says that a GPU is used, documented commands say what for."""
+"""Programs in C and CUDA: a Makefile that compiles with ``nvcc`` says that a GPU is used, documented commands say what for.
+
+Where other tools build it, the README's list of requirements says it: "An NVIDIA GPU".
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,39 @@ _TRAINS = regex(
 )
 
 
+_HEADING = regex(r"^#{1,6}[^\n]{0,60}\b(?:requirements?|prerequisites?|dependencies)\b", re.IGNORECASE)
+_ANY_HEADING = regex(r"^#{1,6}\s")
+_ASKED_FOR = regex(
+    r"^[ \t]*[-*+][ \t]+(?:an?[ \t]+)?[*_]{0,2}(?:an?[ \t]+)?NVIDIA(?:[ \t]+[\w-]{1,20}){0,2}[ \t]+(?:GPUs?|graphics card)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_NOT_NEEDED = regex(r"\b(?:optional\w*|if|recommended|preferabl\w+|ideally|faster|or a CPU|or CPU)\b", re.IGNORECASE)
+MAX_LINES = 4000
+
+
 def native_need(checkout: Checkout) -> Finding | None:
-    """Return that the Makefile at the root compiles CUDA; None where none does."""
+    """Return that the Makefile at the root compiles CUDA, or that the README requires an NVIDIA GPU; None where neither does."""
     for source in checkout.of(Form.SHELL):
         if source.depth == 0 and source.name == "makefile" and (found := _COMPILES.search(source.text)) is not None:
             line = source.text.count("\n", 0, found.start()) + 1
             why = "the Makefile compiles CUDA with `nvcc`"
             return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
+    return _required(checkout)
+
+
+def _required(checkout: Checkout) -> Finding | None:
+    """Return the item of the README's requirements that asks for a GPU, and does not leave it to the reader."""
+    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
+    readme = next((s for s in documents if s.depth == 0 and s.name.startswith("readme.")), None)
+    if readme is None or not readme.mentions("NVIDIA"):
+        return None
+    is_list = False
+    for number, line in enumerate(readme.text.split("\n")[:MAX_LINES], 1):
+        if _ANY_HEADING.match(line):
+            is_list = _HEADING.match(line) is not None
+        elif is_list and _ASKED_FOR.match(line[:200]) and not _NOT_NEEDED.search(line):
+            why = "the README requires an NVIDIA GPU"
+            return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(readme.path, number))
     return None
 
 
@@ -31,4 +60,4 @@ def native_workload(checkout: Checkout, need: Finding) -> Finding:
         if source.depth == 0 and source.name != "makefile" and (found := _TRAINS.search(source.text)) is not None:
             where = Evidence(source.path, source.text.count("\n", 0, found.end()) + 1)
             return Finding("workload", "training", "a program of its own is started to train", Confidence.LOW, where)
-    return Finding("workload", "inference", "a program of its own is compiled with CUDA", Confidence.LOW, need.evidence)
+    return Finding("workload", "inference", "a program of its own is made for CUDA", Confidence.LOW, need.evidence)

@@ -32,3 +32,25 @@ def test_a_makefile_that_compiles_cuda_asks_for_a_gpu(checkout: Build, command: 
 def test_other_makefiles_ask_for_none(checkout: Build) -> None:
     tree = checkout({"Makefile": "CC=gcc\n# nvcc is not used\nall:\n\t$(CC) main.c\n", "README.md": "./main train\n"})
     assert analyze(tree).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+@pytest.mark.parametrize(
+    ("heading", "item", "is_needed"),
+    [
+        ("### Requirements", "- An __NVIDIA GPU__; tensor cores increase performance when available.", True),
+        ("## Prerequisites", "* NVIDIA CUDA GPU with compute capability 7.5", True),
+        ("### Requirements", "- An NVIDIA GPU (optional)", False),
+        ("### Requirements", "- an NVIDIA GPU is recommended for large scenes", False),
+        ("### Requirements", "- If you have one, an NVIDIA GPU", False),
+        ("### Results", "- An NVIDIA GPU took 3 s", False),
+        ("### Requirements", "- a C++14 compiler", False),
+    ],
+)
+def test_a_readme_that_requires_a_gpu_is_believed(checkout: Build, heading: str, item: str, is_needed: bool) -> None:
+    tree = checkout({"README.md": f"# Renderer\n\n{heading}\n\n{item}\n- CMake\n", "scripts/table.py": "print(1)\n"})
+    assert (analyze(tree).spec.hardware.gpu_count > 0) is is_needed
+
+
+def test_what_it_requires_is_asked_of_no_other_section(checkout: Build) -> None:
+    text = "# Renderer\n\n## Requirements\n\n- CMake\n\n## Speed\n\n- NVIDIA GPUs: 3 s\n"
+    assert analyze(checkout({"README.md": text, "a.py": "print(1)\n"})).spec.hardware.gpu_count == 0
