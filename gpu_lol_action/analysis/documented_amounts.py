@@ -40,7 +40,7 @@ _WITH_CARD = regex(
 _TELLING = (
     # "on two 24GB GPUs", "on a single 48 GB GPU"
     regex(
-        rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
+        rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
         re.IGNORECASE,
     ),
     _SIZED,
@@ -104,7 +104,11 @@ _IS_ASKED = regex(
 _ITEM = regex(r"\s*[-*•]\s")
 _REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?)\b", re.IGNORECASE)
 # A question of a FAQ: its answer need not say what the amount is of.
-_ASKED = regex(r"\bhow much\s+(?:GPU|VRAM|video|graphics)\b", re.IGNORECASE)
+_ASKED = regex(
+    r"\bhow much\s+(?:GPU|VRAM|video|graphics)\b|\b(?:GPU|VRAM|GPU[- ]memory|memory)\s+(?:guidelines?|recommendations?)\b"
+    r"|\b(?:VRAM|GPU[- ]memory)\s+requirements?\b",
+    re.IGNORECASE,
+)
 _MAIN_MEMORY = regex(
     r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU[ -]RAM)|\bsav(?:e|es|ed|ing)\b"
     r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b|\bon (?:a )?CPU\b|\bIntel\b|\bXeon\b|\bCore i\d\b|\bRyzen\b",

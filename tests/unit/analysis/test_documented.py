@@ -59,6 +59,7 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("- 35GiB VRAM per GPU w minimal context length", [(35, False)]),
         ("56 GB of GPU memory for each card", [(56, False)]),
         ("8 GB of data per GPU", []),
+        ("Most models are trainable on 24G GPU, many on 16G with optimizations", [(24, False)]),
         ("The runtime for 1200 steps on CPU (3.5GHz Intel Core i7, 16GB memory) is about 4 minutes.", []),
         ("an Intel Core i7 and a GPU with 24GB of VRAM", [(24, False)]),
         ("(requires 8 x GPU 32GB., If you don't have this, reduce the batch size )", [(32, True)]),
