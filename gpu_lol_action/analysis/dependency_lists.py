@@ -80,14 +80,14 @@ def lists_of(checkout: Checkout) -> Lists:
         option for command in commands for option in command.options if option.kind in {"index", "links", "local"}
     ]
     python = chosen_python(checkout)
+    below = _below(options, projects, folders)
     wanted = [
         item
-        for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects, folders)
+        for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects, below)
         if applies(item.requirement, python)
     ]
     required = [item for item in wanted if not item.is_optional]
     told = [item for command in commands for item in command.declared if applies(item.requirement, python)]
-    below = _below(options, projects, folders)
     return Lists(unique(wanted), tuple(options), commands, projects, (*required, *told), below)
 
 
@@ -255,7 +255,7 @@ def _with_extras(
     found: Sequence[Declared],
     options: Sequence[Option],
     projects: Sequence[tuple[Source, Project]],
-    folders: Sequence[str],
+    below: frozenset[str],
 ) -> list[Declared]:
     """Return dependencies with the extras required that an installation of the project itself asks for.
 
@@ -271,7 +271,6 @@ def _with_extras(
         ]
         wanted |= {extra for item in inner for extra in extras_of(item.requirement)}
     asked = [replace(item, is_optional=False) if item.is_optional and item.group in wanted else item for item in found]
-    below = _below(options, projects, folders)
     files = {source.path for source, _ in projects}
     return [
         item

@@ -41,9 +41,8 @@ from gpu_lol_action.domain.patterns import regex
 
 _BARE = regex(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
-MOST_IMPORTS = (
-    8  # of a program's file that merely assigns; OpenMMLab's configurations, which only call, import every class
-)
+# Of a program's file that merely assigns; OpenMMLab's configurations, which only call, import every class.
+MOST_IMPORTS = 8
 _MAKES = regex(r"^(?:def|class|for|while) ", re.MULTILINE)
 MAX_PLACES = 4  # variables in the name of a configuration
 _WORDS = regex(r"[^-_.]+")

@@ -44,11 +44,8 @@ _SHAPES = {
 
 # Beside layers in one call, a vocabulary: ``PaLM(num_tokens=256, dim=512, depth=8)``; elsewhere a number of words in a text.
 _BESIDE = {"model.vocabulary": ("num_tokens",)}
-_RECURRENT = (
-    "rnn_type",
-    "cell_type",
-    "bidirectional",
-)  # what only recurrent layers are told, in a section of their own
+# What only recurrent layers are told, in a section of their own.
+_RECURRENT = ("rnn_type", "cell_type", "bidirectional")
 _GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_scatter"})
 
 

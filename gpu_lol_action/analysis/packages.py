@@ -20,10 +20,16 @@ from gpu_lol_action.analysis.runs import further_runs, primary_run
 from gpu_lol_action.analysis.silent_packages import silent_packages
 from gpu_lol_action.analysis.tool_packages import starting_packages, tool_packages
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 __all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
 
 _MAX_UNKNOWN = 6
+# A list at the root, or in a folder at the root that holds lists.
+_FOR_ALL = regex(
+    r"(?:(?:requirements?|reqs?|deps|dependencies|envs?|environments?|conda|pip|docker|install\w*)/)?[^/]+",
+    re.IGNORECASE,
+)
 
 
 def detect(checkout: Checkout) -> list[Finding]:
@@ -58,7 +64,7 @@ def detect(checkout: Checkout) -> list[Finding]:
 
 def _speaks(item: Declared, run: Run | None) -> bool:
     """Whether a list speaks for what is started: where nothing is, one beside some lesson speaks for that lesson alone."""
-    return run is not None or "/" not in item.evidence.path or item.is_library
+    return run is not None or item.is_library or _FOR_ALL.fullmatch(item.evidence.path) is not None
 
 
 def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:

@@ -111,7 +111,7 @@ _SIDE_SERVICE = regex(
 )
 # What stands before the workers that hold the model, in services after FastChat's: it hands on questions.
 _BEFORE_WORKERS = regex(
-    r"(?:^|[./])(?:controller|gradio_web_server\w{0,20}|register_worker|openai_api_server|test_message)(?:\.py)?$"
+    r"(?:^|[./])(?:gradio_web_server\w{0,20}|register_worker|openai_api_server|test_message)(?:\.py)?$"
 )
 _SERVER = regex(r"serv(?:er|e|ice)|worker|api", re.IGNORECASE)
 

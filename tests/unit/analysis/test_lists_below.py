@@ -63,7 +63,10 @@ def test_extra_list_beside_the_program_counts(checkout: Build, path: str, is_nee
     assert ("sacrebleu" in required(checkout(files))) is is_needed
 
 
-@pytest.mark.parametrize(("path", "found"), [("lesson/requirements.txt", True), ("requirements.txt", False)])
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [("lesson/requirements.txt", True), ("requirements.txt", False), ("requirements/base.txt", False)],
+)
 def test_a_lessons_list_speaks_for_that_lesson_alone(checkout: Build, path: str, found: bool) -> None:
     notebook = json.dumps(
         {"cells": [{"cell_type": "code", "source": "from dotenv import load_dotenv\nload_dotenv()\n"}]}
