@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpu_lol_action.analysis import padded_texts
 from gpu_lol_action.analysis.headroom import spread_for_family, with_room
+from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
@@ -34,7 +34,7 @@ from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.media import is_counted
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
@@ -89,8 +89,8 @@ def memory_need(
     question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
     count = max(count, int(copies.value)) if copies is not None else count
     # A server's cache takes what its card has left, whichever model of the family it is.
-    is_assumed = _is_assumed(findings, question.model) and best(findings, "serving.engine") is None
-    if is_assumed and stated is None:
+    is_guessed = is_assumed(findings, question.model) and best(findings, "serving.engine") is None
+    if is_guessed and stated is None:
         question, count = spread_for_family(question, count)
     estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
@@ -112,7 +112,7 @@ def memory_need(
     said = said if is_rough else large_enough(said, _weights_gib(breakdown))
     said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
-    said = (*on_the_same_count(said, findings, count), *(() if is_assumed else _card_of_model(model, where)))
+    said = (*on_the_same_count(said, findings, count), *(() if is_guessed else _card_of_model(model, where)))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
     if agreed is not None:
         agreed_gib, why, where = float(agreed.required_gib), f"{why}; {agreed.why}", agreed.evidence
@@ -121,8 +121,8 @@ def memory_need(
                             weighed=agreed.finding)  # fmt: skip
         # A model that is only guessed is not spread over several cards against an amount that is asked for on one.
         is_amount = agreed.finding.field.endswith("memory_gb") and agreed.finding.confidence >= Confidence.MEDIUM
-        count = 1 if is_assumed and is_amount and stated_count(findings) is None else count
-    elif is_assumed:
+        count = 1 if is_guessed and is_amount and stated_count(findings) is None else count
+    elif is_guessed:
         breakdown = with_room(breakdown, question)
         breakdown = replace(breakdown, required_gib=need_of(breakdown))
     required = max(LEAST_GIB, int(breakdown.required_gib))
@@ -135,7 +135,7 @@ def memory_need(
         breakdown,
         model,
         need,
-        (*_gaps(findings, question, bound), *untold, *relaxed),
+        (*gaps_of(findings, question, bound), *untold, *relaxed),
         alone,
         bool(relaxed),
     )
@@ -259,34 +259,6 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     why = f"no model of a known size was recognized; {default} GiB is the default for {whose}"
     finding = Finding("hardware.vram_required_gb", str(default), why, Confidence.LOW, where)
     return MemoryNeed(default, count, None, None, finding, (f"{gap}; {default} GiB were assumed",))
-
-
-def _is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
-    """Whether nothing names the model, so that the usual one of its family stands for it: others of the family are larger."""
-    family = best(findings, "model.family")
-    if family is None or model.name != getattr(find_model(family.value), "name", None):
-        return False
-    named = {f.value for f in findings if f.field == "model.id"}
-    return family.value not in named and model.name not in named
-
-
-def _gaps(findings: tuple[Finding, ...], question: VramQuestion, bound: Bound) -> tuple[str, ...]:
-    """Return what was assumed because nothing said it."""
-    gaps = []
-    family = best(findings, "model.family")
-    if family is not None and _is_assumed(findings, question.model):
-        gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
-    if question.method.trains and not has_batch(findings):
-        gaps.append(f"no batch size was found; {question.batch_size} was assumed")
-    if (
-        not bound.gap
-        and question.model.has_shape
-        and question.model.kind.startswith(("llm", "vlm"))
-        and best(findings, "training.sequence_length") is None
-    ):
-        gaps.append(f"no sequence length was found; {question.sequence_length} tokens were assumed")
-    gaps += padded_texts.gaps(findings, question.model) if question.method.trains else []
-    return (*gaps, *([bound.gap] if bound.gap else []))
 
 
 def _with_evidence(breakdown: MemoryBreakdown, findings: tuple[Finding, ...]) -> MemoryBreakdown:
