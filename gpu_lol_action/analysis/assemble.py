@@ -203,7 +203,7 @@ def propose(
 
 def _dependencies(findings: tuple[Finding, ...], requirements: tuple[str, ...], image: ImageChoice) -> Dependencies:
     """Return what is installed into the image, in the order in which it is found."""
-    kept, _ = fitted(requirements, image.image)
+    kept, _ = fitted(requirements, image)
     system, setup = (
         tuple(dict.fromkeys(f.value for f in findings if f.field == f"dependencies.{key}"))
         for key in ("system_packages", "setup_commands")
@@ -227,7 +227,7 @@ def _environment_gaps(findings: tuple[Finding, ...], kind: WorkloadType) -> list
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")
     image = image_for(findings, requirements, kind)
     said = [f.why for f in findings if f.field in {"contradiction", "not_understood"}]
-    return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image.image)[1]]))
+    return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image)[1]]))
 
 
 __all__ = [

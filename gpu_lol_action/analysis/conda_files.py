@@ -29,10 +29,15 @@ _PIP_NAMES = {
     "typing_extensions": "typing-extensions", "prompt_toolkit": "prompt-toolkit", "backports": "", "brotlipy": "",
     "conda": "", "conda-package-handling": "", "dataclasses": "", "nomkl": "", "cython": "cython", "lame": "",
     "biopython": "biopython", "openbabel": "openbabel-wheel", "rdkit": "rdkit", "hdf5": "", "ninja-base": "ninja", "av": "av", "gym-box2d": "gym",
+    "opencv3": "opencv-python-headless", "astropy-base": "astropy", "python-kaleido": "kaleido", "python-build": "build",
+    "ibis-duckdb": "ibis-framework[duckdb]", "sktime-all-extras": "sktime[all_extras]", "pandera-pandas": "pandera", "pytorch-nightly": "torch",
+    "tensorflow-mkl": "tensorflow", "nb_conda_kernels": "", "nb_conda": "", "bioconda": "", "colmap": "", "kaldi": "", "openfst": "",
     "brotli-python": "brotli", "python-tzdata": "tzdata", "python-xxhash": "xxhash", "python-devtools": "devtools",
 }  # fmt: skip
 # Tools whose releases pip numbers otherwise, and of which any will do.
-_ANY_VERSION = frozenset({"ninja"})
+_ANY_VERSION = frozenset({"ninja", "kaleido", "build"})
+# pip's builds of these carry one number more: conda's 4.6.0 is 4.6.0.66 there.
+_BUILD_NUMBERED = frozenset({"opencv-python-headless"})
 # Of conda's own world: libraries and tools that pip does not have, or that the image holds.
 _NOT_FROM_PIP = regex(
     r"(?:pip|python|python_abi|setuptools|wheel|cudatoolkit.*|cudnn.*|cuda.*|pytorch-cuda|mkl|mkl[-_]service|mkl[-_](?:fft|random)|nccl|"
@@ -132,9 +137,9 @@ def conda_requirement(text: str) -> str | None:
     if ranged:
         return clean_requirement(pip_name + re.sub(r"\s+", "", ranged[1]))
     # One sign fuzzily, as conda means it: `torch=1.12` is any 1.12.
-    if re.fullmatch(r"\d+(?:\.\d+){2,}", version):
+    if re.fullmatch(r"\d+(?:\.\d+){2,}", version) and pip_name not in _BUILD_NUMBERED:
         return clean_requirement(f"{pip_name}=={version}")
-    if re.fullmatch(r"\d+(?:\.\d+)?", version):
+    if re.fullmatch(r"\d+(?:\.\d+){0,2}", version):
         return clean_requirement(f"{pip_name}=={version}.*")
     return (
         clean_requirement(f"{pip_name}=={version}")

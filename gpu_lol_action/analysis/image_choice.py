@@ -6,11 +6,14 @@ import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.analysis.python_version import KNOWN
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
+from gpu_lol_action.estimation.image_python import python_inside
 from gpu_lol_action.estimation.package_pairs import allows, pinned
+from gpu_lol_action.estimation.wheel_ranges import Replaced, best_python, replaced
 
 _OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
 _TENSORFLOW = frozenset({"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu", "tensorflow-cpu"})
@@ -24,7 +27,8 @@ def image_for(findings: Sequence[Finding], requirements: Sequence[str], kind: Wo
     exact, fitting = best(found, "environment.python_version"), best(found, "environment.fitting_python")
     minor = ".".join(exact.value.split(".")[:2]) if exact else fitting.value if fitting else ""
     if kind is WorkloadType.CPU_ONLY:
-        return choose_image(ImageWish("none", python=minor))
+        # Where nothing asks for a Python, the first on which all that is listed installs.
+        return choose_image(ImageWish("none", python=minor or best_python(requirements, KNOWN)))
     own = best(found, "environment.base_image")
     if own is not None:
         cuda = image_contents(own.value).cuda
@@ -75,14 +79,16 @@ def _framework(findings: tuple[Finding, ...], requirements: Sequence[str]) -> st
     return "torch"
 
 
-def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the requirements as they install into that image, and what could not be had.
 
-    JAX without its CUDA extra is the CPU's: on a GPU image it gets the extra, which brings its own CUDA.
+    A version without a build for the image's Python gives way to the nearest that has one. JAX without its CUDA extra is the CPU's: on a GPU image it gets the extra, which brings its own CUDA.
     """
     kept: list[str] = []
     notes: list[str] = []
-    is_gpu = not image.startswith("python:")
+    is_gpu = not image.image.startswith("python:")
+    python = image.python or python_inside(image.image)
+    swapped: list[Replaced] = []
     names = {package_name(requirement) for requirement in requirements}
     for requirement in dict.fromkeys(requirements):
         name = package_name(requirement)
@@ -96,12 +102,21 @@ def fitted(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tu
             notes += [note] if note else []
         if name == "jaxlib" and "jax" in names and not pinned(requirement[6:]):
             continue
-        if image.startswith(("paddlepaddle/", "nvcr.io/nvidia/paddlepaddle")) and name == "paddlepaddle":
+        if image.image.startswith(("paddlepaddle/", "nvcr.io/nvidia/paddlepaddle")) and name == "paddlepaddle":
             continue  # the CPU build would replace the image's
-        if image.startswith("nvcr.io/nvidia/mxnet") and name.startswith("mxnet"):
+        if image.image.startswith("nvcr.io/nvidia/mxnet") and name.startswith("mxnet"):
             continue
-        kept.append(requirement)
-    return tuple(kept), tuple(notes)
+        other = replaced(requirement, python) if python else None
+        if other is not None:
+            swapped.append(other)
+        kept.append(other.nearest if other is not None else requirement)
+    return tuple(kept), (*notes, *([_said(swapped, python)] if swapped else []))
+
+
+def _said(swapped: Sequence[Replaced], python: str) -> str:
+    """Return one sentence on what was asked for and is not installed as it was."""
+    pairs = ", ".join(f"{other.asked} ({other.version} instead)" for other in swapped)
+    return f"no build for Python {python}, which the image has, so the nearest that has one is taken: {pairs}"
 
 
 def _with_cuda(extras: str, version: str) -> tuple[str, str]:

@@ -28,6 +28,15 @@ def package_names() -> Mapping[str, str]:
     return MappingProxyType({row["module"]: row["package"] for row in table_rows("import_names.csv")})
 
 
+# Of a newer Python than runs here, or still wanted from the index under that name.
+_ON_THE_INDEX = frozenset({"pathlib", "dataclasses", "contextvars", "tomllib", "compression", "annotationlib"})
+
+
+def is_part_of_python(name: str) -> bool:
+    """Whether a package's name is that of a module of Python itself, which no list needs to name."""
+    return name in sys.stdlib_module_names and name not in _ON_THE_INDEX
+
+
 def is_standard(module: str) -> bool:
     """Whether a module belongs to Python itself or to the environment of every program."""
     top = module.split(".", maxsplit=1)[0]

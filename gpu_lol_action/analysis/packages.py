@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
+from gpu_lol_action.analysis.installable_names import meant
 from gpu_lol_action.analysis.jit_extensions import ninja_finding
 from gpu_lol_action.analysis.local_projects import setup_findings, system_findings
 from gpu_lol_action.analysis.package_files import Declared, package_name, unique
 from gpu_lol_action.analysis.package_indexes import index_findings
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.python_version import python_wishes
+from gpu_lol_action.analysis.python_version import KNOWN, python_wishes
 from gpu_lol_action.analysis.runs import further_runs, primary_run
 from gpu_lol_action.analysis.silent_packages import silent_packages
 from gpu_lol_action.analysis.tool_packages import starting_packages, tool_packages
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.wheel_ranges import best_python
 
 __all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
 
@@ -52,7 +55,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout)
-    found += _python(checkout)
+    found += _python(checkout, [f.value for f in found if f.field == "dependencies.requirements"])
     unknown = unknown_imports(checkout, run, {**names, **optional})
     if unknown:
         shown = ", ".join(f"{module} ({where})" for module, where in unknown[:_MAX_UNKNOWN])
@@ -80,27 +83,8 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     told = [
         item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
     ]
-    return unique(replace(item, requirement=installable(item.requirement)) for item in (*lists.declared, *told))
-
-
-# Names that pip refuses or that are other people's packages, and what their authors meant.
-_MEANT = {
-    "sklearn": "scikit-learn", "pytorch": "torch", "pil": "pillow", "cv2": "opencv-python-headless", "yaml": "pyyaml",
-    "skimage": "scikit-image", "dotenv": "python-dotenv", "opencv": "opencv-python-headless", "apex": "git+https://github.com/NVIDIA/apex.git",
-    "tensorflow-gpu": "tensorflow", "beautifulsoup": "beautifulsoup4", "faiss": "faiss-cpu", "hydra": "hydra-core",
-    "crypto": "pycryptodome", "attr": "attrs", "cudf": "cudf-cu12", "cuml": "cuml-cu12", "cugraph": "cugraph-cu12", "rmm": "rmm-cu12",
-    "dask-cudf": "dask-cudf-cu12",
-}  # fmt: skip
-_STUBS = frozenset({"sklearn", "apex"})
-
-
-def installable(requirement: str) -> str:
-    """Return a requirement under the name that pip installs: ``sklearn`` and ``pytorch`` are stubs that refuse."""
-    found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)
-    name = package_name(found[1]) if found else ""
-    if found is None or name not in _MEANT or (name == "tensorflow-gpu" and found[2]):
-        return requirement
-    return _MEANT[name] if name in _STUBS or _MEANT[name].startswith("git+") else f"{_MEANT[name]}{found[2]}"
+    named = ((item, meant(item.requirement)) for item in (*lists.declared, *told))
+    return unique(replace(item, requirement=requirement) for item, requirement in named if requirement is not None)
 
 
 def own_names(checkout: Checkout) -> frozenset[str]:
@@ -111,13 +95,14 @@ def own_names(checkout: Checkout) -> frozenset[str]:
     return frozenset(names)
 
 
-def _python(checkout: Checkout) -> list[Finding]:
-    """Return the exact Python that a file names, and for a range the one to take of it."""
+def _python(checkout: Checkout, requirements: Sequence[str]) -> list[Finding]:
+    """Return the exact Python that a file names, and for a range the one to take of it: the first on which all installs."""
     found: list[Finding] = []
     for wish in python_wishes(checkout):
         field = "environment.python_version" if wish.exact else "environment.fitting_python"
         why = f"Python {wish.said} is {'named' if wish.exact else 'asked for'}"
-        found.append(Finding(field, wish.exact or wish.minor, why, Confidence.HIGH, wish.evidence))
+        value = wish.exact or best_python(requirements, [python for python in KNOWN if wish.allows(python)] or KNOWN)
+        found.append(Finding(field, value, why, Confidence.HIGH, wish.evidence))
     fields = [finding.field for finding in found]
     return [finding for place, finding in enumerate(found) if finding.field not in fields[:place]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -81,7 +82,13 @@ def python_wishes(checkout: Checkout) -> tuple[PythonWish, ...]:
             found = re.match(r"\s*FROM\s+(?:--platform=\S+\s+)?(?:\S*/)?python:(3\.\d{1,2})", line, re.IGNORECASE)
             if found:
                 exact.append(PythonWish(found[1], "", Evidence(source.path, number)))
-    return (*exact, *ranges)
+    return (*(wish for wish in exact if not _is_anothers(wish, ranges)), *ranges)
+
+
+def _is_anothers(wish: PythonWish, ranges: Sequence[PythonWish]) -> bool:
+    """Whether an exact Python further down (a site's, an old experiment's) is one that the project above it rules out."""
+    depth = wish.evidence.path.count("/")
+    return any(depth > other.evidence.path.count("/") and not other.allows(wish.exact) for other in ranges)
 
 
 def chosen_python(checkout: Checkout) -> str:

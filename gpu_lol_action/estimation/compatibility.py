@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.gpus import Accelerator
 from gpu_lol_action.estimation import framework_images as others
+from gpu_lol_action.estimation.image_python import release_for_pins
 from gpu_lol_action.estimation.package_pairs import (
     NEEDS_COMPILER,
     allows,
@@ -166,7 +168,7 @@ def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str,
         return near, why, []
     fitting = [release for release in known if allows(asked, release.name)] if asked else known
     if not fitting:
-        fitting = known[-1:]
+        return _nearest(known, asked), f"torch{asked} is asked for; it is the nearest release with a known image", []
     why = f"torch{asked} is asked for" if asked else "torch is not pinned"
     floor = parse_version(DEFAULT_TORCH)
     if wish.card is not None and wish.card.is_blackwell and any(release.version >= (2, 8) for release in fitting):
@@ -182,7 +184,18 @@ def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str,
     ):
         return by_cuda[-1], f"{why}; it is the newest with CUDA {wish.cuda}", []
     newer = [release for release in fitting if release.version >= floor]
-    return (newer[0] if newer else fitting[-1]), why, []
+    chosen = newer[0] if newer else fitting[-1]
+    better = release_for_pins(fitting, chosen, wish.requirements)
+    if better is not None and not (wish.card is not None and wish.card.is_blackwell):
+        return better, f"{why}; packages that are pinned have builds for its Python {better.image_python}", []
+    return chosen, why, []
+
+
+def _nearest(known: Sequence[TorchRelease], asked: str) -> TorchRelease:
+    """Return the release next to a range that holds none: of `==1.4.*` the first there is, of `>9` the last."""
+    text = asked.split(",", maxsplit=1)[0].lstrip("=~<>! ")
+    older = [release for release in known if release.version <= parse_version(text)]
+    return older[-1] if older else known[0]
 
 
 def _cuda(wish: ImageWish, release: TorchRelease) -> str:

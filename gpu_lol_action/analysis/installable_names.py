@@ -1,0 +1,48 @@
+"""Names in lists that pip does not install as they stand: stubs, conda's and apt's names, and what belongs to Python itself."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.import_names import is_part_of_python
+from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.domain.patterns import regex
+
+# Names that pip refuses or that are other people's packages, and what their authors meant.
+_MEANT = {
+    "sklearn": "scikit-learn", "pytorch": "torch", "pil": "pillow", "cv2": "opencv-python-headless", "yaml": "pyyaml",
+    "skimage": "scikit-image", "dotenv": "python-dotenv", "opencv": "opencv-python-headless", "apex": "git+https://github.com/NVIDIA/apex.git",
+    "tensorflow-gpu": "tensorflow", "beautifulsoup": "beautifulsoup4", "faiss": "faiss-cpu", "hydra": "hydra-core",
+    "crypto": "pycryptodome", "attr": "attrs", "cudf": "cudf-cu12", "cuml": "cuml-cu12", "cugraph": "cugraph-cu12", "rmm": "rmm-cu12",
+    "dask-cudf": "dask-cudf-cu12", "detectron2": "git+https://github.com/facebookresearch/detectron2.git", "opencv3": "opencv-python-headless",
+    "pytorch-nightly": "torch", "pytorch-gpu": "torch", "msgpack-python": "msgpack", "tensorflow-mkl": "tensorflow", "python-kaleido": "kaleido",
+    "astropy-base": "astropy", "python-build": "build", "matplotlib-base": "matplotlib",
+    "nvdiffrast": "git+https://github.com/NVlabs/nvdiffrast.git", "pytables": "tables", "pyqt": "pyqt5",
+    "tinycudann": "git+https://github.com/NVlabs/tiny-cuda-nn.git#subdirectory=bindings/torch",
+    "groundingdino": "git+https://github.com/IDEA-Research/GroundingDINO.git",
+}  # fmt: skip
+# Their versions are numbered otherwise than those of what was meant.
+_STUBS = frozenset({"sklearn", "apex", "detectron2", "opencv3", "pytorch-nightly", "tensorflow-mkl"})
+# No index has them: Python and CUDA as conda names them, and parts of a system that a list of everything installed holds.
+_NOT_PUBLISHED = regex(
+    r"python|cudatoolkit|cudnn|pytorch-(?:cuda|mutex)|magma-cuda\d{2,3}|nb-conda(?:-kernels)?|bioconda|libmambapy|menuinst|"
+    r"navigator-updater|isaacgym|kaldi|colmap|xentropy-cuda-lib|dropout-layer-norm|fused-dense-lib|python-apt|unattended-upgrades|"
+    r"language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
+)
+
+
+def meant(requirement: str) -> str | None:
+    """Return a requirement under the name that pip installs, or None for what no index has and what Python itself holds.
+
+    ``sklearn`` and ``pytorch`` are stubs that refuse; ``pytorch-cuda`` is conda's; ``pprint`` needs no installation. One such
+    line ends an installation as a whole.
+    """
+    found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)
+    name = package_name(found[1]) if found else ""
+    if found is None:
+        return requirement
+    if _NOT_PUBLISHED.fullmatch(name) or is_part_of_python(name):
+        return None
+    if name not in _MEANT or (name == "tensorflow-gpu" and found[2]):
+        return requirement
+    return _MEANT[name] if name in _STUBS or _MEANT[name].startswith("git+") else f"{_MEANT[name]}{found[2]}"

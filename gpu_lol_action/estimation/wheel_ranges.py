@@ -1,0 +1,138 @@
+"""Which versions of a package pip can install on which Python, and the nearest one where the version that is asked for is none.
+
+A release publishes wheels for the Pythons of its day. Asked for on a newer one, pip takes its source, whose build fails on that
+Python, lacks a compiler in an image that only runs programs, or takes an hour: the whole installation ends there. On an older
+one, pip refuses. The table holds, per Python, the least and the newest version that install (``data/SOURCES.md``).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import InvalidVersion, Version
+
+from gpu_lol_action.domain.tables import table_text
+
+PYTHONS = tuple(f"3.{minor}" for minor in range(6, 15))
+"""The Pythons of the table, in the order of its columns."""
+_NONE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class WheelRange:
+    """The versions that install on one Python; None: nothing bounds it on that side."""
+
+    least: Version | None
+    newest: Version | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A requirement that does not install on a Python: as it was asked for, and with the nearest version that does."""
+
+    asked: str
+    nearest: str
+    version: str
+
+
+@functools.lru_cache(maxsize=1)
+def _lines() -> Mapping[str, str]:
+    """Return the table's lines by package; cells are read when they are asked for."""
+    lines = table_text("wheel_ranges.csv").splitlines()[1:]
+    return MappingProxyType(dict(line.split(",", maxsplit=1) for line in lines))
+
+
+def wheel_range(name: str, python: str) -> WheelRange | None:
+    """Return what of a package (normalized name) installs on a Python (``3.11``); None where the table knows no bound.
+
+    A package of which nothing installs there has no nearest version either: None as well.
+    """
+    line = _lines().get(name)
+    if line is None or python not in PYTHONS:
+        return None
+    cell = line.split(",")[PYTHONS.index(python)]
+    if cell in {"", _NONE}:
+        return None
+    least, _, newest = cell.partition("..")
+    return WheelRange(Version(least) if least else None, Version(newest) if newest else None)
+
+
+def replaced(requirement: str, python: str) -> Replaced | None:
+    """Return what to ask for instead where no version that a requirement allows installs on that Python; None where one does.
+
+    Addresses, requirements whose marker leaves that Python out, and packages that the table does not know stay as they are.
+    """
+    if not re.search(r"[=<>~]", requirement):
+        return None
+    try:
+        read = Requirement(requirement)
+    except InvalidRequirement:
+        return None
+    if read.url or not read.specifier or (read.marker is not None and not _applies(read, python)):
+        return None
+    name = re.sub(r"[-_.]+", "-", read.name).lower()
+    known = wheel_range(name, python)
+    if known is None:
+        return None
+    lower, upper = _bounds(read)
+    version = None
+    if known.least is not None and upper is not None and upper < known.least:
+        version = known.least
+    elif known.newest is not None and lower is not None and lower > known.newest:
+        version = known.newest
+    if version is None:
+        return None
+    extras = f"[{','.join(sorted(read.extras))}]" if read.extras else ""
+    marker = f" ; {read.marker}" if read.marker else ""
+    return Replaced(f"{read.name}{read.specifier}", f"{read.name}{extras}=={version}{marker}", str(version))
+
+
+def unmet(requirements: Iterable[str], python: str) -> int:
+    """Return how many requirements have no version that installs on a Python."""
+    return sum(replaced(requirement, python) is not None for requirement in requirements)
+
+
+def best_python(requirements: Sequence[str], candidates: Sequence[str]) -> str:
+    """Return the first of the Pythons on which the fewest requirements fail; raises ValueError without candidates."""
+    return min(candidates, key=lambda python: unmet(requirements, python))
+
+
+def _applies(read: Requirement, python: str) -> bool:
+    environment = {"python_version": python, "python_full_version": f"{python}.9", "sys_platform": "linux", "os_name": "posix",
+                   "platform_system": "Linux", "platform_machine": "x86_64", "implementation_name": "cpython",
+                   "platform_python_implementation": "CPython", "extra": ""}  # fmt: skip
+    return read.marker is None or read.marker.evaluate(environment)
+
+
+def _bounds(read: Requirement) -> tuple[Version | None, Version | None]:
+    """Return the least and the greatest version that a specifier allows; an open side is None.
+
+    ``==1.22.*`` and ``~=1.22.1`` reach to the end of 1.22; ``<2`` is taken as 2 itself, which is never too narrow.
+    """
+    lower: list[Version] = []
+    upper: list[Version] = []
+    for part in read.specifier:
+        text = part.version.removesuffix(".*")
+        try:
+            version = Version(text.partition("+")[0])
+        except InvalidVersion:
+            continue
+        release = version.release
+        if part.operator in {"==", "===", "~=", ">=", ">"}:
+            lower.append(version)
+        if part.operator in {"<", "<="} or (part.operator in {"==", "==="} and not part.version.endswith(".*")):
+            upper.append(version)
+        elif part.operator == "~=" and len(release) > 1:
+            upper.append(_end_of(release[:-1]))
+        elif part.operator == "==":
+            upper.append(_end_of(release))
+    return (max(lower) if lower else None), (min(upper) if upper else None)
+
+
+def _end_of(release: tuple[int, ...]) -> Version:
+    return Version(".".join(map(str, release)) + ".999999")
