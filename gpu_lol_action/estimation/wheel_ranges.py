@@ -33,11 +33,15 @@ class WheelRange:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A requirement that does not install on a Python: as it was asked for, and with the nearest version that does."""
+    """A requirement that does not install on a Python: as it was asked for, and with the nearest version that does.
+
+    ``is_older``: that Python is too old for what was asked for, so the nearest version is one from before it.
+    """
 
     asked: str
     nearest: str
     version: str
+    is_older: bool
 
 
 @functools.lru_cache(maxsize=1)
@@ -80,16 +84,16 @@ def replaced(requirement: str, python: str) -> Replaced | None:
     if known is None:
         return None
     lower, upper = _bounds(read)
-    version = None
+    version, is_older = None, False
     if known.least is not None and upper is not None and upper < known.least:
         version = known.least
     elif known.newest is not None and lower is not None and lower > known.newest:
-        version = known.newest
+        version, is_older = known.newest, True
     if version is None:
         return None
     extras = f"[{','.join(sorted(read.extras))}]" if read.extras else ""
     marker = f" ; {read.marker}" if read.marker else ""
-    return Replaced(f"{read.name}{read.specifier}", f"{read.name}{extras}=={version}{marker}", str(version))
+    return Replaced(f"{read.name}{read.specifier}", f"{read.name}{extras}=={version}{marker}", str(version), is_older)
 
 
 def unmet(requirements: Iterable[str], python: str) -> int:
@@ -98,8 +102,16 @@ def unmet(requirements: Iterable[str], python: str) -> int:
 
 
 def best_python(requirements: Sequence[str], candidates: Sequence[str]) -> str:
-    """Return the first of the Pythons on which the fewest requirements fail; raises ValueError without candidates."""
-    return min(candidates, key=lambda python: unmet(requirements, python))
+    """Return the first of the Pythons on which the fewest requirements fail; raises ValueError without candidates.
+
+    One that is too old for anything comes after all others: a version taken back years is no stand-in.
+    """
+
+    def failing(python: str) -> tuple[int, int]:
+        found = [other for requirement in requirements if (other := replaced(requirement, python)) is not None]
+        return sum(other.is_older for other in found), len(found)
+
+    return min(candidates, key=failing)
 
 
 def _applies(read: Requirement, python: str) -> bool:
