@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
-from gpu_lol_action.estimation.image_python import python_inside
+from gpu_lol_action.estimation.image_python import of_image, python_inside
 from gpu_lol_action.estimation.package_pairs import allows, pinned
 from gpu_lol_action.estimation.wheel_ranges import Replaced, best_python, replaced
 
@@ -106,6 +106,7 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
             continue  # the CPU build would replace the image's
         if image.image.startswith("nvcr.io/nvidia/mxnet") and name.startswith("mxnet"):
             continue
+        requirement = of_image(requirement, image.image)  # noqa: PLW2901 - the same one, fitted
         other = replaced(requirement, python) if python else None
         if other is not None:
             swapped.append(other)

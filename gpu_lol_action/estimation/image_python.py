@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from packaging.requirements import InvalidRequirement, Requirement
 
 from gpu_lol_action.estimation.framework_images import TENSORFLOW
-from gpu_lol_action.estimation.torch_releases import TorchRelease, torch_releases
+from gpu_lol_action.estimation.torch_releases import TorchRelease, parse_version, torch_releases
 from gpu_lol_action.estimation.wheel_ranges import unmet
 
 # The first month of NVIDIA's containers with each Python.
@@ -38,6 +38,21 @@ def python_inside(image: str) -> str:
         return TENSORFLOW.get(found[1], ("", ""))[1]
     found = re.match(r"(?:docker\.io/)?(?:library/)?python:(3\.\d{1,2})\b", name)
     return found[1] if found else ""
+
+
+def of_image(requirement: str, image: str) -> str:
+    """Return a requirement with the image's own release of PyTorch where a pin is older than every image.
+
+    Builds of those days know no card that is rented today, and some are on no index any more.
+    """
+    found = re.match(r"(?:docker:)?(?:docker\.io/)?pytorch/pytorch:(\d+\.\d+\.\d+)-cuda", image)
+    release = torch_releases().get(found[1]) if found else None
+    first = next(iter(torch_releases().values()))
+    if release is None or release.name != first.name:
+        return requirement
+    asked = re.fullmatch(r"(torch|torchvision)\s*(?:==|~=|<=?)\s*(\d+(?:\.\d+){0,2})[\w.*]*", requirement)
+    held = {"torch": release.name, "torchvision": release.vision}.get(asked[1], "") if asked else ""
+    return f"{asked[1]}=={held}" if asked and parse_version(asked[2]) < parse_version(held) else requirement
 
 
 def release_for_pins(

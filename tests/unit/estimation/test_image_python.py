@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.estimation.compatibility import ImageWish, choose_image
-from gpu_lol_action.estimation.image_python import python_inside
+from gpu_lol_action.estimation.image_python import of_image, python_inside
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,20 @@ def test_pins_choose_the_image_where_pytorch_is_open(requirements: tuple[str, ..
 )  # fmt: skip
 def test_a_range_without_an_image_takes_the_nearest_release(asked: str, release: str) -> None:
     assert choose_image(ImageWish("torch", (asked,))).image.startswith(f"pytorch/pytorch:{release}-")
+
+
+@pytest.mark.parametrize(
+    ("asked", "image", "installed"),
+    [
+        ("torch==0.4.1", "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime", "torch==1.6.0"),
+        ("torch==1.4.*", "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-devel", "torch==1.6.0"),
+        ("torchvision==0.4.0", "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime", "torchvision==0.7.0"),
+        ("torch==1.6.0", "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime", "torch==1.6.0"),
+        ("torch>=0.4", "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime", "torch>=0.4"),
+        ("torch==0.4.1", "acme/ours:1", "torch==0.4.1"),
+        ("torch==1.12.1", "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", "torch==1.12.1"),
+        ("torchmetrics==0.4.1", "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime", "torchmetrics==0.4.1"),
+    ],
+)
+def test_a_pytorch_older_than_every_image_is_the_images_own(asked: str, image: str, installed: str) -> None:
+    assert of_image(asked, image) == installed
