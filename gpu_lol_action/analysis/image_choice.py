@@ -13,6 +13,7 @@ from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
 from gpu_lol_action.estimation.image_python import of_image, python_inside
 from gpu_lol_action.estimation.package_pairs import allows, pinned
+from gpu_lol_action.estimation.torch_companions import beside_torch
 from gpu_lol_action.estimation.wheel_ranges import Replaced, best_python, replaced
 
 _OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
@@ -90,7 +91,9 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
     python = image.python or python_inside(image.image)
     swapped: list[Replaced] = []
     names = {package_name(requirement) for requirement in requirements}
-    for requirement in dict.fromkeys(requirements):
+    settled, said = beside_torch(tuple(dict.fromkeys(requirements)), image.image)
+    notes += said
+    for requirement in settled:
         name = package_name(requirement)
         jax = (
             re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*((?:[<>=!~;][^\[\]@]*)?)", requirement, re.IGNORECASE)

@@ -43,6 +43,14 @@ NEEDS_COMPILER = frozenset({
 })  # fmt: skip
 
 
+def xformers_for(version: str, torch: str) -> str:
+    """Return the newest xformers that is built for a PyTorch where the one that is pinned is for another; empty where it fits."""
+    if _XFORMERS.get(version, torch) == torch:
+        return ""
+    fitting = [name for name, built_for in _XFORMERS.items() if built_for == torch]
+    return f"xformers=={fitting[-1]}" if fitting else "xformers"
+
+
 def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
     """Return the version part of the first of these packages; empty for any version, None where none is named."""
     for text in requirements:
