@@ -23,6 +23,12 @@ _ASIDE = regex(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documen
 _SCRIPT = regex(
     r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)"
 )
+# Folders whose scripts speak for the whole tree; any other's (`beta/install.sh`) for itself.
+_FOR_ALL = regex(
+    r"\.?(?:scripts?|tools?|bin|docker|containers?|install(?:ation|ers?)?|setup|envs?|environments?|requirements?|conda|build|utils?|sh|"
+    r"shell|bash|misc|dependencies|deps|third[-_]?party|ops|libs?|ext|extensions|devcontainer|dev|config|assets|src|resources)",
+    re.IGNORECASE,
+)
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
@@ -32,12 +38,16 @@ _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "set
 def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) -> tuple[InstallCommand, ...]:
     """Return the commands that count, those of the image first. Without a list, documentation speaks more freely."""
     found: list[InstallCommand] = []
+    own = run.script.folder if run is not None and run.script is not None else ""
     for source in main_dockerfiles(checkout)[:1]:
         found += read_install_commands(source)
     for source in checkout.of(Form.SHELL):
         if is_development(source.name.removesuffix(".sh")):
             continue  # `install_dev.sh`, `setup_mac.sh`
-        if not has_list or (source.depth <= 1 and _SCRIPT.search(source.name.removesuffix(".sh"))):
+        is_near = source.depth == 0 or (
+            source.depth == 1 and (source.folder == own or _FOR_ALL.fullmatch(source.folder))
+        )
+        if not has_list or (is_near and _SCRIPT.search(source.name.removesuffix(".sh"))):
             found += read_install_commands(source)
     task = task_for(checkout, run)
     if task is not None and not (has_list and run is None):

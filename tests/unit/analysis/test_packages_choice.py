@@ -302,3 +302,18 @@ def test_lists_of_examples_stay_out_of_a_project_that_setuptools_builds_without_
         "evals/suite/agent/requirements.txt": "torch\n",
     }
     assert found(checkout(files)) == ["openai"]
+
+
+@pytest.mark.parametrize(
+    ("script", "counts"),
+    [("install.sh", True), ("scripts/install.sh", True), ("docker/setup_env.sh", True), ("model/setup.sh", True),
+     ("beta/install.sh", False), ("rendering/setup.sh", False), ("scripts/deep/install.sh", False)],
+)  # fmt: skip
+def test_an_installing_script_of_some_part_speaks_for_that_part(checkout: Build, script: str, counts: bool) -> None:
+    files = {
+        "README.md": "# Model\n```\npython model/train.py\n```\n",
+        "model/train.py": "import torch\nloss.cuda().backward()\nif __name__ == '__main__': pass\n",
+        "requirements.txt": "torch\nnumpy\n",
+        script: "pip install torch==1.10.0 ninja\n",
+    }
+    assert ("ninja" in found(checkout(files))) == counts
