@@ -33,7 +33,8 @@ _FOREIGN_WHEEL = regex(
 _WHEEL_FILE = regex(
     r"([A-Za-z0-9][\w.]{0,80})-(\d[\w.]{0,30})(?:\+[\w.]{1,40})?-[\w.]{1,20}-[\w.]{1,20}-[\w.]{1,60}\.whl(\[[\w,-]{1,80}\])?"
 )
-_SWITCHES = regex(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
+# Options behind a requirement, also those that pip takes on its command line only (`flash-attn --no-build-isolation`).
+_SWITCHES = regex(r"\s+(?:--[a-z][a-z-]{2,40}(?![\w-])|-[fi]\s).*")
 
 
 @dataclass(frozen=True, slots=True)

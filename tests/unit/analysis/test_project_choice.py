@@ -110,3 +110,14 @@ def test_desks_of_other_programs_tell_no_versions(checkout: Build) -> None:
     files = {"train.py": RUN.replace("torch", "torch, packaging", 1), "requirements.txt": "torch\n"}
     assert found(checkout({**files, "evals/dev-requirements.txt": "packaging==19.2\n"})) == ["torch", "packaging"]
     assert found(checkout({**files, "dev-requirements.txt": "packaging==24.2\n"})) == ["torch", "packaging==24.2"]
+
+
+def test_a_folder_within_the_clone_is_this_one_whatever_the_clone_is_called(checkout: Build) -> None:
+    files = {
+        "train.py": RUN,
+        "requirements.txt": "torch\n",
+        "engine/pyproject.toml": project("engine", "einops"),
+        "other/pyproject.toml": project("other", "timm"),
+        "README.md": "```\ngit clone https://host.example/o/net\ncd net/engine\npip install -e .\ncd ..\n```\n",
+    }
+    assert found(checkout(files)) == ["torch", "einops"]
