@@ -34,6 +34,11 @@ def is_standard(module: str) -> bool:
     return not top or top in _STANDARD or top.startswith("_") or top in _NEVER_INSTALLED or module in _NEVER_INSTALLED
 
 
+def is_part_of_python(module: str) -> bool:
+    """Whether a module comes with Python itself, in any of its versions of today."""
+    return module in _STANDARD
+
+
 def package_of(module: str) -> str | None:
     """Return the requirement that brings a module; None where none is needed or none is known.
 
