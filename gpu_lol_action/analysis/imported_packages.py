@@ -126,8 +126,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
         if source not in closure and source is not script and _CONVERTS.match(source.name):
             continue
         imports = [i for i in source.code.imports if not i.module.startswith(".")] if source.code is not None else []
-        if own and source not in closure:
-            # What computes by another framework than the run is another program's (a dumper of PyTorch's checkpoints).
+        if own and source not in closure and script is not None and source.folder != script.folder:
+            # What computes elsewhere by another framework than the run is another program's (a dumper of PyTorch's checkpoints).
             imports = [i for i in imports if i.module.partition(".")[0] not in _COMPUTES - own]
         is_open = source in closure and any(item.is_optional for item in imports)
         on = switched_on(checkout, run, source) if is_open else ()

@@ -122,3 +122,5 @@ def test_another_programs_framework_is_not_the_runs(checkout: Build, main: str, 
         "README.md": "```\npython train.py\n```\n",
     }
     assert sorted(found(checkout(files))) == names
+    beside = {"torch_loader.py" if path.startswith("server") else path: text for path, text in files.items()}
+    assert "torch" in found(checkout(beside))
