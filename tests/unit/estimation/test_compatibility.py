@@ -56,6 +56,8 @@ def wish(*requirements: str, framework: str = "torch", **more: object) -> ImageW
         (wish("vllm==0.6.4", framework="vllm"), "vllm/vllm-openai:v0.6.4"),
         (wish("vllm", framework="vllm"), "vllm/vllm-openai:v0.12.0"),
         (wish("vllm>=0.5", framework="vllm"), "vllm/vllm-openai:v0.12.0"),
+        (wish("vllm<=0.6.3", framework="vllm"), "pytorch/pytorch:2.4.0-cuda12.1-cudnn9-runtime"),
+        (wish("vllm<0.6", framework="vllm"), "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"),
         (wish("vllm==0.8.5", framework="vllm"), "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"),
         (wish("sglang", framework="sglang"), "lmsysorg/sglang:v0.4.10.post2-cu126"),
         (wish("tensorflow==2.15", framework="tensorflow"), "tensorflow/tensorflow:2.15.0-gpu"),
