@@ -21,7 +21,7 @@ from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, ta
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hardware_guides import hardware_guides, is_in_documentation, names_of
-from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.paths import Form, Role, form_of
 from gpu_lol_action.analysis.project_descriptions import project_descriptions
 from gpu_lol_action.analysis.wrapped_lines import paragraphs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -177,8 +177,11 @@ def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
     named = run.evidence.path if run is not None else ""
     naming = {named} | ({run.command.said.path} if run is not None and run.command is not None else set())
     folder = run.script.folder if run is not None and run.script is not None else named.rpartition("/")[0]
-    parts = folder.split("/") if folder else []
-    above = ["/".join(parts[:count]) for count in range(len(parts), -1, -1)]
+    # A launch script's own folder is nearer to what it starts than that of a program which serves many.
+    is_launched = run is not None and run.command is not None and form_of(named) is Form.SHELL
+    launched = _upwards(named.rpartition("/")[0]) if is_launched else []
+    above = _upwards(folder)
+    above = [each for each in launched if each not in above] + above
     documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
     shallowest = min((source.depth for source in documents if source.name.startswith("readme")), default=0)
     chosen_names = names_of(run) if run is not None else frozenset()
@@ -198,6 +201,12 @@ def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
         place = above.index(source.folder) if source.folder in above else len(above)
         chosen.append(((source.path != named, is_guide, place, _is_translation(stem), source.path), source))
     return tuple(source for _, source in sorted(chosen, key=lambda item: item[0]))[:MAX_DOCUMENTS]
+
+
+def _upwards(folder: str) -> list[str]:
+    """Return a folder and those above it, the root last."""
+    parts = folder.split("/") if folder else []
+    return ["/".join(parts[:count]) for count in range(len(parts), -1, -1)]
 
 
 def _without_translations(documents: tuple[Source, ...]) -> Iterator[Source]:

@@ -26,8 +26,11 @@ _TITLE = regex(r"^#\s+(.{1,200})|<h1[^>]{0,100}>\s*([^<]{1,200})")
 _IN_TITLE = regex(r"[A-Za-z]\w{0,30}[- ](\d{1,3}(?:\.\d{1,2})?)B\b")
 # Another model, beside which this one is shown.
 _COMPARES = regex(
-    r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|competitive|rival\w*|larger|smaller)\b", re.IGNORECASE
+    r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|surpass\w*|competitive|rival\w*|larger|smaller)\b",
+    re.IGNORECASE,
 )
+# This one's own size, whatever the line compares it with: "with only 6B parameters, it surpasses larger models".
+_OWN = regex(r"\b(?:with|has|have|having|at)\s+(?:only|just)\s+[*_]{0,2}$", re.IGNORECASE)
 
 # How large models may be, not how large this one is: "for models beyond 100 billion parameters".
 _BOUND = regex(r"\b(?:beyond|exceed\w*|over|up to|above)\s+$", re.IGNORECASE)
@@ -43,7 +46,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             return [titled]
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
             found = _SIZE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
-            if found is None or _COMPARES.search(line) or _BOUND.search(line[: found.start()]):
+            if found is None or _BOUND.search(line[: found.start()]):
+                continue
+            if _COMPARES.search(line) and not _OWN.search(line[: found.start()]):
                 continue
             size = float(found[1]) / (1 if found[2][0].lower() == "b" else 1000)
             if LEAST_B <= size <= MOST_B:

@@ -34,7 +34,7 @@ _ON_THE_INDEX = frozenset({"pathlib", "dataclasses", "contextvars", "tomllib", "
 
 def is_part_of_python(name: str) -> bool:
     """Whether a package's name is that of a module of Python itself, which no list needs to name."""
-    return name in sys.stdlib_module_names and name not in _ON_THE_INDEX
+    return name in _STANDARD and name not in _ON_THE_INDEX
 
 
 def is_standard(module: str) -> bool:

@@ -44,6 +44,7 @@ _FAMILIES = (
 )  # fmt: skip
 # What brings weights from one library to another needs both; who runs the program needs neither.
 _CONVERTS = regex(r"(?:convert|export)(?:er|ion)?[_-]")
+_COMPUTES = frozenset({"torch", "tensorflow", "jax", "paddle", "mxnet", "chainer", "mindspore"})
 _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
 # One build of many, for one card, one Python: not what an import asks for.
 _IS_WHEEL = regex(r"@\s?https?://")
@@ -120,10 +121,14 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
     if has_list and run is None:  # no GPU is needed; what is started is then each program at the root
         rest = [source for source in checkout.of(Form.PYTHON) if source.depth == 0 and is_started(checkout, source)]
+    own = frozenset().union(*(s.code.imported() for s in closure if s.code is not None)) & _COMPUTES
     for source in dict.fromkeys([*closure, *rest]):
         if source not in closure and source is not script and _CONVERTS.match(source.name):
             continue
         imports = [i for i in source.code.imports if not i.module.startswith(".")] if source.code is not None else []
+        if own and source not in closure and script is not None and source.folder != script.folder:
+            # What computes elsewhere by another framework than the run is another program's (a dumper of PyTorch's checkpoints).
+            imports = [i for i in imports if i.module.partition(".")[0] not in _COMPUTES - own]
         is_open = source in closure and any(item.is_optional for item in imports)
         on = switched_on(checkout, run, source) if is_open else ()
         guarded = _own_test(source) if source in closure and source is not script else 0

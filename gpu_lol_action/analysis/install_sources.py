@@ -29,6 +29,7 @@ _FOR_ALL = regex(
     r"shell|bash|misc|dependencies|deps|third[-_]?party|ops|libs?|ext|extensions|devcontainer|dev|config|assets|src|resources)",
     re.IGNORECASE,
 )
+_PROJECTS = frozenset({"pyproject.toml", "setup.py"})
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
@@ -39,7 +40,7 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     """Return the commands that count, those of the image first. Without a list, documentation speaks more freely."""
     found: list[InstallCommand] = []
     own = run.script.folder if run is not None and run.script is not None else ""
-    for source in main_dockerfiles(checkout)[:1]:
+    for source in main_dockerfiles(checkout, run)[:1]:
         found += read_install_commands(source)
     for source in checkout.of(Form.SHELL):
         if is_development(source.name.removesuffix(".sh")):
@@ -62,15 +63,29 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     return tuple(_without_tools(command) for command in found)
 
 
-def main_dockerfiles(checkout: Checkout) -> tuple[Source, ...]:
-    """Return Dockerfiles for this kind of machine, shallow ones first."""
-    files = checkout.of(Form.DOCKERFILE)
-    fit = [
+def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
+    """Return Dockerfiles for this kind of machine, shallow ones first.
+
+    Beside a list or a project of the root's own, those of another project that was copied in are that one's.
+    """
+    others = _copied_in(checkout, run)
+    return tuple(
         source
-        for source in files
-        if not is_development(source.path) and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
-    ]
-    return tuple(fit)
+        for source in checkout.of(Form.DOCKERFILE)
+        if not is_development(source.path)
+        and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
+        and not f"{source.folder}/".startswith(others)
+    )
+
+
+def _copied_in(checkout: Checkout, run: Run | None) -> tuple[str, ...]:
+    """Return the folders, each with its slash, of projects below a root that has a project or a list, which the run is not of."""
+    files = checkout.of(Form.TOML, Form.PYTHON, Form.REQUIREMENTS, roles=(Role.PACKAGES,))
+    if not any(source.depth == 0 and not is_development(source.name) for source in files):
+        return ()
+    started = [] if run is None else [run.evidence.path, *([run.script.path] if run.script is not None else [])]
+    projects = {f"{source.folder}/" for source in files if source.folder and source.name in _PROJECTS}
+    return tuple(sorted(each for each in projects if not any(path.startswith(each) for path in started)))
 
 
 def _documents(checkout: Checkout, run: Run | None) -> list[Source]:

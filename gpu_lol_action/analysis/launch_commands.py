@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cloned_paths import at_hand
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.launch_help import asks_for_help
@@ -45,7 +46,6 @@ MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
 MAX_SCRIPT = 64 * 1024  # characters
 MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
-
 _OWN_FOLDER = regex(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
 _ASKED_FOR = regex(r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)")  # `HF_TOKEN=$(cat …) vllm serve`: blanks part no words
@@ -213,7 +213,7 @@ def _of_source(
     for line in command_lines(source, given):
         if not may_start(line.text, scripts):
             continue
-        command = parse_command(line.text, line.variables, source, line.line, scripts)
+        command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
         if command is not None:
             yield _requested(replace(command, section=line.section), request)
         elif depth < MAX_FOLLOWED:

@@ -48,7 +48,7 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
     programs = [run for run in used if run.script is not None and run.script.form is Form.PYTHON]
     if all(_is_in_training(run) for run in trained) and (plain := [run for run in programs if _is_at_root(run)]):
         return _plainest(plain), "what trains lies in a folder of its own, and a program at the root runs a model"
-    is_one = len({run.evidence.path for run in trained}) == 1
+    is_one = len({run.script or run.evidence.path for run in trained}) == 1
     if is_one and len({run.script for run in programs}) >= MANY and any(map(_is_page, programs)):
         return _plainest(programs), "one program trains, and many run a model, one of them for a browser"
     installed = _installed(checkout)

@@ -26,7 +26,7 @@ LEAST_ADAPTED_B = 0.05
 _LIBRARY_FILE = regex(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
 _ANY = "`AutoModelForCausalLM"
 _CONFIGURATION_FILE = regex(r"(?:^|/)configuration_\w+\.py$")
-_FOR_ANY = regex(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name")
+_FOR_ANY = regex(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name|`\w+` serves a language model that nothing names")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 

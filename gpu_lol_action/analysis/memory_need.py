@@ -108,7 +108,7 @@ def memory_need(
     )
     is_rough = _is_rough(findings, question) or bool(bound.gap)
     if is_rough and _is_only_a_part(said, breakdown):
-        return _without_model(findings, said, stated or 1)
+        return _without_model(findings, said if question.method.trains else _of_whole(said), stated or 1)
     said = said if is_rough else large_enough(said, _weights_gib(breakdown))
     said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
@@ -212,6 +212,14 @@ def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bo
 def _of_inference(said: Sequence[Statement]) -> list[Statement]:
     """Return what speaks of a run that infers with a model that is not known: not the cards that trained it, nor one that is only named (for its speed)."""
     return [s for s in said if s.rank < 2 and (not s.is_card or s.weight > WEIGHT_OF_NAMED_CARD)]
+
+
+def _of_whole(said: Sequence[Statement]) -> list[Statement]:
+    """Return what speaks of a run that infers with more than was recognized: cards that trained the model as if they were only named.
+
+    Running it asks for less than they have: such a card moves what is assumed, and does not replace it.
+    """
+    return [replace(s, weight=WEIGHT_OF_NAMED_CARD) if s.is_card and s.rank > 1 else s for s in said]
 
 
 def _is_ordered(statement: Statement) -> bool:

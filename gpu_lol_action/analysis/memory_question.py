@@ -129,7 +129,9 @@ def _batch_size(findings: tuple[Finding, ...], length: int) -> int:
     Steps of more tokens than a card holds are taken in several passes.
     """
     if (at_once := value_of_best(findings, "training.card_tokens")) is not None:
-        return max(1, int(at_once) // length)
+        # Cards that share each text among them are given theirs together.
+        ways = int(value_of_best(findings, "training.sequence_parallel") or 1)
+        return max(1, int(at_once) * ways // length)
     said, tokens = value_of_best(findings, "training.batch_size"), value_of_best(findings, "training.batch_tokens")
     if said is not None or tokens is None:
         return int(said or DEFAULT_BATCH)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from packaging.requirements import InvalidRequirement, Requirement
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.import_names import is_part_of_python
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
@@ -33,7 +34,10 @@ _FOREIGN_WHEEL = regex(
 _WHEEL_FILE = regex(
     r"([A-Za-z0-9][\w.]{0,80})-(\d[\w.]{0,30})(?:\+[\w.]{1,40})?-[\w.]{1,20}-[\w.]{1,20}-[\w.]{1,60}\.whl(\[[\w,-]{1,80}\])?"
 )
-_SWITCHES = regex(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
+# Options behind a requirement, also those that pip takes on its command line only (`flash-attn --no-build-isolation`).
+# A framework's build for one Python, of which the index has that version for all.
+_FRAMEWORK_WHEEL = regex(r"https?://[^\s#]{1,300}/(torch(?:vision|audio)?)-(\d[\d.]{0,20})(?:(?:\+|%2B)[\w.]{1,40})?-cp\d[\w.-]{1,90}\.whl", re.IGNORECASE)  # fmt: skip
+_SWITCHES = regex(r"\s+(?:--[a-z][a-z-]{2,40}(?![\w-])|-[fi]\s).*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ def clean_requirement(text: str) -> str | None:
     bare = re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare)
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None
+    if (wheel := _FRAMEWORK_WHEEL.fullmatch(bare.partition("#")[0])) is not None and not _FOREIGN_WHEEL.search(bare):
+        return f"{wheel[1]}=={wheel[2]}"
     if re.match(r"(?:git\+|hg\+|https?://)", bare):
         # A bare address is an archive; any other is a page, an index, or something else to read.
         if _FOREIGN_WHEEL.search(bare):
@@ -101,6 +107,8 @@ def clean_requirement(text: str) -> str | None:
         read = Requirement(bare)
     except InvalidRequirement:
         return None
+    if is_part_of_python(bare):
+        return None  # `pickle` in a list of imports: no index has it
     return None if read.url and not re.match(r"(?:git\+)?https?://", read.url) else bare
 
 

@@ -29,6 +29,11 @@ _LOADS_CONFIG = (
     "create_model",  # ControlNet's, with the path of a YAML
 )
 _OPTIONS = ("config", "config_file", "config_path", "cfg", "cfg_path")
+# `args.config = os.path.join(os.path.dirname(__file__), "configs", "small.yaml")`
+_BESIDE_ITSELF = regex(
+    r"\bjoin\(\s*os\.path\.\w{7,8}\([^\n]{0,60}?__file__\)+((?:\s*,\s*['\"][\w.-]{1,80}['\"]){1,4})\s*,?\s*\)"
+)
+_PART = regex(r"['\"]([\w.-]+)['\"]")
 _TAKES_CONFIG = regex(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg(?:[_-]path)?)['\"]")
 # `parser.add_argument("--cfg-path", required=True, help=...)`
 _MUST_BE_TOLD = regex(rf"add_argument\(\s*{_TAKES_CONFIG.pattern}[^()]{{0,200}}?required\s*=\s*True")
@@ -62,6 +67,8 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
         "DEFINE_config_file"
     ):  # ml_collections: a program that returns the configuration
         named += [text for value in call.arguments[1:2] if (text := script.code.resolve(value)) is not None]
+    if not named and (own := _beside_itself(checkout, script)) is not None:
+        named = [own.path]
     if not named:
         # A module of its own often reads the configuration.
         named = [text for source in local_imports(checkout, script)[:12] for text in _defaults(source)]
@@ -84,6 +91,17 @@ def _defaults(source: Source) -> list[str]:
     if source.code is None or not _names_file(source):
         return []
     return [default.text for default in source.code.defaults if _CONFIG_FILE.search(default.text)]
+
+
+def _beside_itself(checkout: Checkout, script: Source) -> Source | None:
+    """Return the only configuration whose path a program puts together from its own folder."""
+    if not script.mentions("__file__") or not _names_file(script):
+        return None
+    paths = {
+        "/".join((script.folder, *_PART.findall(parts))).lstrip("/") for parts in _BESIDE_ITSELF.findall(script.text)
+    }
+    found = [source for path in paths if (source := checkout.find(path)) is not None and source.form is Form.YAML]
+    return found[0] if len(found) == 1 else None
 
 
 @remembered

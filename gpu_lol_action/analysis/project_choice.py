@@ -76,8 +76,8 @@ def _told(every: Sequence[Placed], commands: Sequence[InstallCommand]) -> Iterat
     wanted: set[str] = set()
     for command in commands if places else ():
         beside = command.evidence.path.rpartition("/")[0]
-        # The folder that a `cd` leads to may be the clone itself, whose name the checkout does not tell.
-        bases = (joined(beside, command.folder), command.folder, beside, "")
+        # The folder that a `cd` leads to may be the clone itself, whose name the checkout does not tell, or lie in it.
+        bases = (joined(beside, command.folder), command.folder, command.folder.partition("/")[2], beside, "")
         for value in command.values("local"):
             path = re.sub(r"\[[\w,.-]+\]$", "", value)
             found = (place for base in bases if (place := joined(base, path)) in places)

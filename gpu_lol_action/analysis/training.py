@@ -21,7 +21,7 @@ from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_los
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
-_BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_bsz", "device_batch_size",
+_BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size_per_gpu", "train_micro_batch_size", "micro_bsz", "device_batch_size",
           "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "max_batch_size")  # fmt: skip
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
@@ -41,7 +41,12 @@ _READS = regex(r"corpus|read|loader|stream|shard|download|file|io\b|hash|crypt")
 _TOKENS = ("batch_size", "train_batch_size", "total_batch_size", "global_batch_size", "batch_size_tokens", "tokens_per_batch",
            "total_batch_size_tokens", "tokens_per_step")  # fmt: skip
 _LEAST_TOKENS, _MOST_TOKENS = 8192, 16_777_216
-_PARALLEL = ("context_parallel_size", "sequence_parallel_degree", "sequence_parallel_size")
+_PARALLEL = (
+    "context_parallel_size",
+    "sequence_parallel_degree",
+    "sequence_parallel_size",
+    "ulysses_sequence_parallel_size",
+)
 # What adapters are told to train whole beside them: peft's `modules_to_save`, by whatever name a tool hands it on.
 _SAVED = ("modules_to_save", "lora_modules_to_save", "additional_target")
 _EMBEDDINGS = regex(r"embed_tokens|lm_head|\bwte\b|embed_in|embed_out|word_embeddings|tok_embeddings")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.gpus import Accelerator
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation import framework_images as others
 from gpu_lol_action.estimation.image_python import release_for_pins
 from gpu_lol_action.estimation.package_pairs import (
@@ -36,6 +37,8 @@ from gpu_lol_action.estimation.torch_releases import (
     parse_version,
     torch_releases,
 )
+
+_ENDS = regex(r"(?:<=?|~=|={2,3})\s*(\d{1,3}(?:\.\d{1,3}){0,3})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +170,10 @@ def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str,
         why = f"torch {exact} is pinned{by}; {near.name} is the nearest release with a known image"
         return near, why, []
     fitting = [release for release in known if allows(asked, release.name)] if asked else known
-    if not fitting:
-        return _nearest(known, asked), f"torch{asked} is asked for; it is the nearest release with a known image", []
     why = f"torch{asked} is asked for" if asked else "torch is not pinned"
+    if not fitting:
+        fitting = [_nearest(known, asked)]
+        why += f"; {fitting[0].name} is the nearest release with a known image"
     floor = parse_version(DEFAULT_TORCH)
     if wish.card is not None and wish.card.is_blackwell and any(release.version >= (2, 8) for release in fitting):
         floor, why = (2, 8, 0), f"{wish.card.name} needs torch 2.7 or newer"
@@ -192,9 +196,9 @@ def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str,
 
 
 def _nearest(known: Sequence[TorchRelease], asked: str) -> TorchRelease:
-    """Return the release next to a range that holds none: of `==1.4.*` the first there is, of `>9` the last."""
-    text = asked.split(",", maxsplit=1)[0].lstrip("=~<>! ")
-    older = [release for release in known if release.version <= parse_version(text)]
+    """Return the newest release that is not above what a specifier ends at (``==1.1.*``, ``<1.4``), the oldest where all are."""
+    ends = [parse_version(end) for end in _ENDS.findall(asked)]
+    older = [release for release in known if not ends or release.version <= min(ends)]
     return older[-1] if older else known[0]
 
 

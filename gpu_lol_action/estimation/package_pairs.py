@@ -69,6 +69,12 @@ def pinned(specifier: str | None) -> str:
     return found[1] if found else ""
 
 
+def _newest(specifier: str | None) -> str:
+    """Return the version that is installed of a ``==``, or of a range that ends with ``<=``; empty where only the index tells."""
+    ends = re.search(r"<=\s*(\d[\w.]*)", specifier or "")
+    return pinned(specifier) or (ends[1] if ends else "")
+
+
 def implied_torch(requirements: Sequence[str]) -> tuple[str, str]:
     """Return the PyTorch that other pins imply as a specifier, and which pin does; empty where none does."""
     vision = pinned(specifier_of(requirements, "torchvision"))
@@ -81,7 +87,7 @@ def implied_torch(requirements: Sequence[str]) -> tuple[str, str]:
     xformers = pinned(specifier_of(requirements, "xformers"))
     if xformers in _XFORMERS:
         return f"=={_XFORMERS[xformers]}", f"xformers {xformers}"
-    vllm = pinned(specifier_of(requirements, "vllm"))
+    vllm = _newest(specifier_of(requirements, "vllm"))
     if parse_version(vllm)[:2] in _VLLM:
         return f"=={_VLLM[parse_version(vllm)[:2]]}", f"vllm {vllm}"
     return "", ""

@@ -228,3 +228,14 @@ def test_the_title_of_another_article_and_a_change_of_long_ago_say_nothing_of_th
     first = headline(statements([*found(tree), card], trains=True))
     assert first is not None
     assert first.finding is card
+
+
+def test_the_folder_of_a_launch_script_speaks_for_what_it_starts_elsewhere(checkout: Build) -> None:
+    files = {
+        "train.py": TRAIN,
+        "README.md": "```\nbash work/robot/run.sh\n```\n",
+        "work/robot/run.sh": "python train.py --lr 1e-4\n",
+        "work/README.md": "Training requires at least 48GB of VRAM.\n",
+        "other/README.md": "Training requires at least 24GB of VRAM.\n",
+    }
+    assert [value for _, value, _ in amounts(checkout(files))] == ["48"]

@@ -25,6 +25,9 @@ def sizes(tree: Checkout) -> list[str]:
         ("A 1.6-billion parameter model for speech.", ["1.6"]),
         ("The model has 350M parameters.", ["0.35"]),
         ("It is better than models of 70B parameters.", []),
+        ("It ranks second, surpassed only by the 32B-parameter Other.", []),
+        ("With only **6B parameters**, it surpasses larger models.", ["6"]),
+        ("It surpasses models with 13B parameters.", []),
         ("Trained on 300B tokens.", []),
         ("News: the 671B parameter model is out.", []),  # no single machine's
     ],
@@ -44,3 +47,10 @@ def test_a_model_that_is_named_needs_no_document(checkout: Build) -> None:
     run = "from transformers import AutoModelForCausalLM as A\nif __name__ == '__main__':\n    A.from_pretrained('openai-community/gpt2').cuda().generate(x)\n"
     tree = checkout({"README.md": "# M\nIt has 70B parameters.\n", "run.py": run})
     assert (analyze(tree).spec.hardware.needed_gib or 0) < 8
+
+
+def test_a_server_whose_model_nobody_names_has_the_size_that_a_document_states(checkout: Build) -> None:
+    script = "CUDA_VISIBLE_DEVICES=0 vllm serve $MODEL_PATH --port 6001\n"
+    told = analyze(checkout({"README.md": "# M\nIt has 30.5 billion total parameters.\n", "run.sh": script}))
+    untold = analyze(checkout({"README.md": "# M\n", "run.sh": script}))
+    assert (told.spec.hardware.vram_required_gb, untold.spec.hardware.vram_required_gb) == (80, 48)

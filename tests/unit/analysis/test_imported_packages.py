@@ -105,3 +105,22 @@ def test_keras_brings_no_tensorflow(checkout: Build, list_: str, is_added: bool)
     names = found(checkout({"train.py": program, "requirements.txt": list_}))
     assert ("tensorflow" in names[1:]) is is_added
     assert "keras" not in names[1:]
+
+
+@pytest.mark.parametrize(
+    ("main", "names"),
+    [
+        ("import tensorflow as tf\n", ["numpy", "tensorflow"]),
+        ("import torch\n", ["numpy", "torch"]),
+        ("import tensorflow as tf\nimport torch\n", ["numpy", "tensorflow", "torch"]),
+    ],
+)
+def test_another_programs_framework_is_not_the_runs(checkout: Build, main: str, names: list[str]) -> None:
+    files = {
+        "train.py": main + "opt.minimize(loss)\nloss.backward()\nif __name__ == '__main__': pass\n",
+        "server/tools/torch_dumper.py": "import numpy\nimport torch\nif __name__ == '__main__': pass\n",
+        "README.md": "```\npython train.py\n```\n",
+    }
+    assert sorted(found(checkout(files))) == names
+    beside = {"torch_loader.py" if path.startswith("server") else path: text for path, text in files.items()}
+    assert "torch" in found(checkout(beside))

@@ -145,3 +145,35 @@ def test_pipe_within_what_is_asked_for_parts_no_command(checkout, line):
         True,
         "1",
     )
+
+
+def test_a_command_behind_an_object_in_quotes_over_several_lines(checkout: Build) -> None:
+    job = 'ray job submit --address=\'http://a.example\' \\\n  --runtime-env-json=\'{{\n  "env_vars": {{\n    "A": "1"\n  }}\n}}\' -- {}\n'
+    work = "B=1 python3 -m verl.trainer.main_ppo \\\n  trainer.n_gpus_per_node=8"
+    assert started(checkout({"go.sh": job.format(work)})) == [("go.sh:1", "verl.trainer.main_ppo", None)]
+
+
+def test_a_quote_that_opens_no_object_takes_no_further_lines(checkout: Build) -> None:
+    text = "echo it's {done\nA='[x]'\npython train.py --a '{' --b '}'\npython more.py --a=\\'{\n"
+    assert [target for _, target, _ in started(checkout({"go.sh": text}))] == ["train.py", "more.py"]
+
+
+CLONE = (
+    "export CUDA_VISIBLE_DEVICES=0,1,2,3\nN=$(echo $CUDA_VISIBLE_DEVICES | tr ',' '\\n' | wc -l)\n"
+    'code="/path/to/net"\nL="accelerate launch --num_processes=$N"\nS="$code/{}"\n$L $S\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("train.py", [("go.sh:6", "train.py", 4)]),
+        ("tune.py", []),
+        ("your_train.py", []),
+        ("<name>.py", []),
+    ],
+)
+def test_a_script_of_variables_starts_what_lies_where_the_reader_has_cloned_it(
+    checkout: Build, name: str, expected: list[tuple[str, str, int]]
+) -> None:
+    assert started(checkout({"go.sh": CLONE.format(name), "train.py": PROGRAM})) == expected

@@ -77,6 +77,22 @@ def test_one_program_that_trains_stands_behind_many_that_run_the_model(
     assert "train.py" in [run.evidence.path for run in all_runs(tree)]
 
 
+def test_scripts_that_start_one_program_are_one_that_trains(checkout: Build) -> None:
+    files = {
+        "net/train.py": TRAIN,
+        "net/__init__.py": "",
+        "app.py": PAGE,
+        "example.py": INFER,
+        "example_text.py": INFER,
+    }
+    scripts = {
+        f"scripts/{name}.sh": f"torchrun net/train.py --deepspeed {name}.json\n" for name in ("sft", "sft_offload")
+    }
+    assert first(checkout({**files, **scripts})) == "app.py"
+    second = {"net/train_lm.py": TRAIN, "scripts/lm.sh": "torchrun net/train_lm.py\n"}
+    assert first(checkout({**files, **scripts, **second})) == "scripts/lm.sh"
+
+
 @pytest.mark.parametrize(
     ("used", "trained", "shown"),
     [

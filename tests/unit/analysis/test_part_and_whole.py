@@ -78,6 +78,13 @@ def test_cards_that_trained_or_were_timed_say_nothing_of_inference(checkout: Bui
     assert size(analyze(checkout({"run.py": OPEN + SHOW, "README.md": f"# Net\n{said}\n{RUN}"}))) == 12
 
 
+def test_cards_that_trained_more_than_was_recognized_move_the_figure(checkout: Build) -> None:
+    """What was understood is a small part: who runs the whole needs more than that, and less than it was trained on."""
+    said = f"# Net\n{RUN}\n## Training\n"
+    assert size(analyze(checkout({"run.py": NET + SHOW, "README.md": said}))) == 8
+    assert size(analyze(checkout({"run.py": NET + SHOW, "README.md": f"{said}We trained on four A100 GPUs.\n"}))) == 20
+
+
 def test_what_a_scheduler_is_asked_for_is_no_need_of_a_known_network(checkout: Build) -> None:
     script = "#!/bin/bash\n#SBATCH --gres=gpu:a100:1\npython train.py --batch_size 8\n"
     analysis = analyze(checkout({"train.py": NET + LOOP, "submit.sh": script}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -110,3 +111,35 @@ def test_desks_of_other_programs_tell_no_versions(checkout: Build) -> None:
     files = {"train.py": RUN.replace("torch", "torch, packaging", 1), "requirements.txt": "torch\n"}
     assert found(checkout({**files, "evals/dev-requirements.txt": "packaging==19.2\n"})) == ["torch", "packaging"]
     assert found(checkout({**files, "dev-requirements.txt": "packaging==24.2\n"})) == ["torch", "packaging==24.2"]
+
+
+def test_a_folder_within_the_clone_is_this_one_whatever_the_clone_is_called(checkout: Build) -> None:
+    files = {
+        "train.py": RUN,
+        "requirements.txt": "torch\n",
+        "engine/pyproject.toml": project("engine", "einops"),
+        "other/pyproject.toml": project("other", "timm"),
+        "README.md": "```\ngit clone https://host.example/o/net\ncd net/engine\npip install -e .\ncd ..\n```\n",
+    }
+    assert found(checkout(files)) == ["torch", "einops"]
+
+
+DOCKER = "FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN pip install megatron-core\n"
+
+
+def test_the_image_of_a_project_that_was_copied_in_is_that_projects(checkout: Build) -> None:
+    engine = {"engine/pyproject.toml": project("engine", "einops"), "engine/docker/Dockerfile.ngc": DOCKER}
+    own = {**engine, "train.py": RUN, "requirements.txt": "torch\n"}
+    assert "megatron-core" not in found(checkout(own))
+    assert analyze(checkout(own)).spec.environment.base_image != "nvcr.io/nvidia/pytorch:24.05-py3"
+
+
+def test_the_image_of_the_project_that_is_started_counts(checkout: Build) -> None:
+    engine = {"engine/pyproject.toml": project("engine", "einops"), "engine/docker/Dockerfile.ngc": DOCKER}
+    start = {"run.sh": "python engine/main.py --lr 1\n", "engine/main.py": RUN, "requirements.txt": "torch\n"}
+    assert "megatron-core" in found(checkout({**engine, **start}))
+
+
+def test_the_image_of_the_only_project_counts(checkout: Build) -> None:
+    files = {"engine/pyproject.toml": project("engine", "einops"), "engine/Dockerfile": DOCKER, "train.py": RUN}
+    assert "megatron-core" in found(checkout(files))

@@ -92,6 +92,9 @@ def test_what_verl_moves_away_while_it_generates_is_back_when_it_steps(checkout:
 @pytest.mark.parametrize(
     ("more", "tokens", "batch"),
     [
+        # Ulysses hands each card a part of every text, and of a budget of tokens that of all of them.
+        ("actor_rollout_ref.actor.ulysses_sequence_parallel_size=2", None, "batch 4 x 768"),
+        ("actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.actor.ppo_max_token_len_per_gpu=12288 actor_rollout_ref.actor.ulysses_sequence_parallel_size=2", "12288", "batch 16 x 768"),
         ("actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.actor.ppo_max_token_len_per_gpu=12288", "12288", "batch 8 x 1536"),
         ("actor_rollout_ref.model.use_remove_padding=True", None, "batch 2 x 1536"),
     ],
@@ -235,3 +238,14 @@ def test_first_releases_of_verl_say_a_pass_for_all_cards(checkout: Build, words:
     analysis = analyze(checkout({"run.sh": script}))
     found = {field: said(analysis, field) for field in ("training.batch_size", "training.batch_spread")}
     assert {field: value for field, value in found.items() if value is not None} == batch
+
+
+def test_verls_supervised_trainer_says_the_samples_of_a_pass(checkout: Build) -> None:
+    text = (
+        "torchrun --standalone --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer data.train_batch_size=256 "
+        "data.micro_batch_size_per_gpu=2 data.max_length=8192 model.partial_pretrain=Qwen/Qwen2.5-0.5B {}\n"
+    )
+    found = [analyze(checkout({"run_sft.sh": text.format(more)})) for more in ("", "ulysses_sequence_parallel_size=4")]
+    assert [said(each, "training.batch_size") for each in found] == ["2", "2"]
+    assert [said(each, "training.sequence_parallel") for each in found] == [None, "4"]
+    assert term(found[1], "logits") < term(found[0], "logits")

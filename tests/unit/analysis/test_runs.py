@@ -31,6 +31,7 @@ def first(tree: Checkout) -> tuple[str, str]:
         # Training before inference on one level, wherever they stand in the document.
         ({"README.md": "```\npython sample.py\npython train.py\n```\n", "train.py": TRAIN, "sample.py": INFER}, "python train.py"),
         # Preparation, evaluation and conversion come last, though they train or infer.
+        ({"a.sh": "python svd_precompute.py --lr 1\n", "c.sh": "python train.py\n", "svd_precompute.py": TRAIN, "train.py": TRAIN}, "python train.py"),
         ({"README.md": "```\npython prepare_data.py\npython eval.py\npython sample.py\n```\n", "prepare_data.py": TRAIN, "eval.py": INFER, "sample.py": INFER}, "python sample.py"),
         ({"README.md": "```\npython train.py --eval --resume x\npython train.py\n```\n", "train.py": TRAIN}, "python train.py"),
         # What tries a pretrained model is not the training, nor is a probe of what was learned.

@@ -140,3 +140,37 @@ def test_of_two_configurations_of_one_program_only_one_speaks(checkout: Build) -
     assert found["training.batch_size"] == "2"
     assert found["training.method"] == "full"
     assert found["training.sharding"] == "zero-3"  # what says other things stands beside it
+
+
+GRPO = """
+import argparse
+import os
+import torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--config", type=str, default=None)
+args = parser.parse_args()
+if not args.config:
+    args.config = os.path.join(
+        os.path.dirname(__file__), {parts}
+    )
+model = load(args.config)
+loss.backward()
+"""
+SMALL = "policy:\n  model_name: Qwen/Qwen2.5-1.5B\n  train_micro_batch_size: 4\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "files", "batch"),
+    [
+        ('"configs", "small.yaml"', {"examples/configs/small.yaml": SMALL}, "4"),
+        ('"small.yaml",', {"examples/small.yaml": SMALL}, "4"),
+        ('"configs", "small.yaml"', {"configs/small.yaml": SMALL}, None),
+    ],
+)
+def test_a_program_starts_with_the_configuration_that_it_finds_from_its_own_folder(
+    checkout: Build, parts: str, files: Mapping[str, str], batch: str | None
+) -> None:
+    run = "python examples/train.py\n"
+    tree = checkout({"examples/train.py": GRPO.replace("{parts}", parts), "run.sh": run, **files})
+    found = {finding.field: finding.value for finding in detect(tree, primary_run(tree))}
+    assert found.get("training.batch_size") == batch

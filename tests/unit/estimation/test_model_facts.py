@@ -24,6 +24,7 @@ from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion, estim
         ("somebody/Qwen2.5-7B-my-own-sft", 7.62, "table"),
         ("somebody/Llama-3.1-8B-Pruned-4B", 8.0, "name"),  # two sizes: a part of the one
         ("somebody/our-own-13b-chat", 13.0, "name"),
+        ("somebody/our-own-30.5b", 30.5, "name"),
         ("somebody/moe-8x7b", 46.5, "name"),
         ("somebody/tiny-350m", 0.35, "name"),
     ],
@@ -82,3 +83,10 @@ def test_a_tiny_model_on_frozen_and_divided_weights_is_estimated() -> None:
     question = VramQuestion(tiny, Method.INFERENCE, gpu_count=2, sharding=Sharding.FSDP)
 
     assert 0 < estimate_vram(question).expected_gib < 2
+
+
+@pytest.mark.parametrize(("name", "is_grouped"), [("somebody/own-30.5b", True), ("somebody/opt-30b-own", False)])
+def test_large_models_without_a_family_share_their_keys_among_heads(name: str, is_grouped: bool) -> None:
+    facts = find_model(name)
+    assert facts is not None
+    assert (facts.kv_heads < facts.attention_heads) is is_grouped
