@@ -80,7 +80,9 @@ _QUANTIZED = regex(
 # Where a link leads says nothing of hardware: line four of a file (``train.json#L4``) is no card.
 _ADDRESS = regex(r"(?<=\])\([^()\s]{1,1000}\)|https?://[^\s()<>\"'\]]{1,1000}")
 
-_NOT_QUANTIZED = regex(r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*", re.IGNORECASE)
+_NOT_QUANTIZED = regex(
+    r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*|(?:无|不|未|非|没有)(?:经过?)?量化", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
