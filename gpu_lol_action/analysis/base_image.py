@@ -62,7 +62,7 @@ def _dockerfile(checkout: Checkout) -> list[Finding]:
 
     A bare CUDA image is a wish for that CUDA (and a compiler), not an image to install Python packages into.
     """
-    for source in main_dockerfiles(checkout):
+    for source in main_dockerfiles(checkout, primary_run(checkout)):
         arguments = dict(re.findall(r"^[ \t]*ARG[ \t]+(\w+)=[\"']?([^\s\"']+)", source.text, re.MULTILINE))
         for number, line in reversed(list(enumerate(source.text.split("\n"), 1))):
             match = _FROM.match(line)

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.rented_machines import task_for
+from gpu_lol_action.analysis.run_levels import levels_of
 from gpu_lol_action.domain.patterns import regex
 
 _INSTALLS = regex(r"install|set[- ]?up|environment|requirement|dependenc|getting started|quick ?start|prepar|prerequisite|conda|\bpip\b|"
@@ -23,6 +24,8 @@ _ASIDE = regex(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documen
 _SCRIPT = regex(
     r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)"
 )
+# Folders that hold what images are made of, whatever programs lie there.
+_FOR_IMAGES = regex(r"docker|contain|deploy|\benv|image|build|infra|setup", re.IGNORECASE)
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
@@ -32,7 +35,7 @@ _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "set
 def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) -> tuple[InstallCommand, ...]:
     """Return the commands that count, those of the image first. Without a list, documentation speaks more freely."""
     found: list[InstallCommand] = []
-    for source in main_dockerfiles(checkout)[:1]:
+    for source in main_dockerfiles(checkout, run)[:1]:
         found += read_install_commands(source)
     for source in checkout.of(Form.SHELL):
         if is_development(source.name.removesuffix(".sh")):
@@ -52,15 +55,26 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     return tuple(_without_tools(command) for command in found)
 
 
-def main_dockerfiles(checkout: Checkout) -> tuple[Source, ...]:
-    """Return Dockerfiles for this kind of machine, shallow ones first."""
+def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
+    """Return Dockerfiles for this kind of machine, shallow ones first, without those of sub-projects beside the run's."""
     files = checkout.of(Form.DOCKERFILE)
     fit = [
         source
         for source in files
         if not is_development(source.path) and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
     ]
-    return tuple(fit)
+    return tuple(source for source in fit if not _is_of_a_sibling(checkout, source, run))
+
+
+def _is_of_a_sibling(checkout: Checkout, dockerfile: Source, run: Run | None) -> bool:
+    """Whether an image lies among the programs of one sub-project, and what is started in another: each has its own."""
+    script = run.script if run is not None else None
+    levels = levels_of(checkout)
+    if script is None or not (levels.of(script.path) and levels.of(dockerfile.path)):
+        return False
+    if script.path.partition("/")[0] == dockerfile.path.partition("/")[0] or _FOR_IMAGES.search(dockerfile.folder):
+        return False
+    return any(source.folder == dockerfile.folder for source in checkout.of(Form.PYTHON))
 
 
 def _documents(checkout: Checkout, run: Run | None) -> list[Source]:
