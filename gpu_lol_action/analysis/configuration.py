@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +9,7 @@ from typing import Any
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.json_text import parse_json
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.records import record
 from gpu_lol_action.analysis.toml_reading import read_toml
@@ -77,7 +77,7 @@ def _bounded(settings: Iterator[Setting]) -> Iterator[Setting]:
 
 def _json(source: Source) -> Iterator[Setting]:
     try:
-        document = json.loads(source.text, parse_int=_whole)
+        document = parse_json(source.text, _whole)
     except ValueError:
         source.effort.failures.setdefault(source.path, BROKEN)
         return
@@ -90,7 +90,7 @@ def _json(source: Source) -> Iterator[Setting]:
 def json_settings(text: str, path: str, first: int) -> tuple[Setting, ...]:
     """Return the settings of a JSON object that stands in another file, from that line on; none where it is broken."""
     try:
-        document = json.loads(text[:MAX_CONFIG_BYTES], parse_int=_whole)
+        document = parse_json(text[:MAX_CONFIG_BYTES], _whole)
     except (ValueError, RecursionError):
         return ()
     return tuple(_bounded(_of_object(document, text, path, first)))

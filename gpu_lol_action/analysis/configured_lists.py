@@ -13,6 +13,7 @@ from typing import Any
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import MAX_CONFIG_BYTES, fold_key
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.json_text import parse_json
 from gpu_lol_action.analysis.paths import Form
 
 MAX_LISTS, MAX_ITEMS, MAX_TEXT = 200, 64, 600
@@ -37,7 +38,7 @@ def document_of(source: Source) -> Any:
 
         return read_nested(source.text)
     try:
-        return json.loads(source.text)
+        return parse_json(source.text)
     except (ValueError, RecursionError):
         return None
 

@@ -171,9 +171,16 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
             if pattern in _OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(line[: match.start()]):
                 continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
             if asks and 1 <= size <= 400 and size not in seen:
-                seen.add(size)
                 is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
+                if not is_demanded and _is_of_a_name(line[: match.start(1)]):
+                    continue
+                seen.add(size)
                 yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
+
+
+def _is_of_a_name(before: str) -> bool:
+    """Whether an amount is a part of a card's name ("measured on a V100-SXM2-32GB GPU"): it says which card, and not what was taken of it."""
+    return before.endswith("-") and NAMED_BEFORE.search(before[-60:]) is not None
 
 
 def _is_offloaded(line: str, begin: int, end: int) -> bool:

@@ -49,7 +49,7 @@ _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "thr
           "ten": 10, "sixteen": 16, "一": 1, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
 _USED = regex(
     r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|tested|recommend\w*|requir\w*|need\w*|"
-    r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch)\b",
+    r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch|benchmark(?:s|ed)?\s+on)\b",
     re.IGNORECASE,
 )
 # "was tested on a machine with an A100", "for results in the paper we use 3090 GPUs": the card that the authors had.
@@ -77,7 +77,12 @@ _QUANTIZED = regex(
 )
 
 
-_NOT_QUANTIZED = regex(r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*", re.IGNORECASE)
+# Where a link leads says nothing of hardware: line four of a file (``train.json#L4``) is no card.
+_ADDRESS = regex(r"(?<=\])\([^()\s]{1,1000}\)|https?://[^\s()<>\"'\]]{1,1000}")
+
+_NOT_QUANTIZED = regex(
+    r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*|(?:无|不|未|非|没有)(?:经过?)?量化", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,7 @@ def purpose(text: str) -> str:
 
 def card_phrases(line: str) -> Iterator[CardPhrase]:
     """Yield the cards that a sentence names: those with a number, else the first one."""
+    line = _without_addresses(line)
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
     is_demanded = is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
     is_had = is_run and _is_had(line)
@@ -133,6 +139,10 @@ def card_phrases(line: str) -> Iterator[CardPhrase]:
         yield CardPhrase(card, None, bool(size), is_run, is_demanded, is_had)
 
 
+def _without_addresses(line: str) -> str:
+    return _ADDRESS.sub(" ", line) if "](" in line or "://" in line else line
+
+
 def _is_had(line: str) -> bool:
     """Whether words such as "tested on" stand before a card, in its sentence."""
     starts = (found.start() for found in _ANY_CARD.finditer(line))
@@ -150,6 +160,7 @@ def _per_machine(number: str, behind: str) -> str:
 
 def gpu_number(line: str) -> int | None:
     """Return the number of GPUs that a sentence names without a card."""
+    line = _without_addresses(line)
     plain = _GPUS.search(line) or _GPUS_IN_CHINESE.search(line)
     return count_of(plain[1]) if plain else None
 
@@ -171,8 +182,10 @@ def count_of(word: str | None) -> int | None:
 
 
 def find_card(name: str, size: str | None) -> str | None:
-    """Return the table's name of a card; A100 without a size stays the one with 40 GB."""
-    bare = re.sub(r"^([AH])800$", r"\g<1>100", re.sub(r"[\s-]+", " ", name.strip().upper()))
+    """Return the table's name of a card; A100 without a size stays the one with 40 GB, an A800 was made with 80 GB for servers."""
+    bare = re.sub(r"[\s-]+", " ", name.strip().upper())
+    size = size or ("80" if bare == "A800" else None)
+    bare = re.sub(r"^([AH])800$", r"\g<1>100", bare)
     found = find_accelerator(f"{bare}-{size}GB") if size else None
     found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
     return found.name if found else find_named_card(bare)

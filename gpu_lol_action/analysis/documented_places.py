@@ -22,12 +22,13 @@ FIELD = "documented.about"
 """Field of findings whose line is about the run; their value is one of the kinds below."""
 AT_COMMAND, IN_ROW, IN_SECTION = "command", "row", "section"
 _WHY = {
-    AT_COMMAND: "the sentence points at the run's own command",
+    AT_COMMAND: "the sentence points at the run's own command, or stands behind it",
     IN_ROW: "of its table the row that says most of what the command says",
     IN_SECTION: "it stands in the section of the run's command",
 }
 MAX_LINES = 4000
 LINES_BETWEEN = 4
+MAX_GOES_ON = 40  # lines over which one command goes on
 MAX_VALUES = 400
 _NAMED = r"(?:commands?|configurations?|configs?|scripts?|settings?|examples?|recipes?|demos?|code|snippet|run)"
 _ABOVE = regex(
@@ -57,6 +58,7 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
         own = [start.line for start in starts if start.path == source.path]
         section = {number for start in own for number in numbers & set(_section(source, start))}
         pointing = {number for number in numbers if any(line in _pointers(source).get(number, ()) for line in own)}
+        pointing |= numbers & {number for line in own for number in _lines_of_command(source, line)}
         # In another document a number (a picture's side) may be of anything; there names count.
         telling = words if own else frozenset(word for word in words if not word.replace(".", "").isdigit())
         rows = numbers & {row.line for row in rows_meant(_figures(source), telling)}
@@ -73,6 +75,15 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
 @remembered
 def _section(source: Source, number: int) -> range:
     return section_around(source.text.split("\n")[:MAX_LINES], number)
+
+
+def _lines_of_command(source: Source, first: int) -> range:
+    """Return the lines over which a command goes on: behind any of them a remark may say what it takes."""
+    lines = source.text.split("\n")[: min(MAX_LINES, first + MAX_GOES_ON)]
+    last = first
+    while last < len(lines) and lines[last - 1].rstrip().endswith("\\"):
+        last += 1
+    return range(first, last + 1)
 
 
 @remembered

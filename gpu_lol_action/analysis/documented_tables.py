@@ -11,7 +11,8 @@ from gpu_lol_action.domain.patterns import regex
 
 _MEMORY_HEADER = regex(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|\bmem\.?\s?\(G|显存", re.IGNORECASE)
 _OTHER_HEADER = regex(
-    r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)", re.IGNORECASE
+    r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)|\bG?(?:FLOP|MAC)s?\b|param|activations\b",
+    re.IGNORECASE,
 )
 _USED_HEADER = regex(r"\bpeak\b|\busage\b", re.IGNORECASE)
 _NO_AMOUNT = regex(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 
+from gpu_lol_action.analysis.asserted_worlds import asserted_world
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.documented_counts import documented_count, said_to_train
-from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
@@ -58,8 +58,6 @@ _DIVIDES = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "init_d
 _TRAINERS = regex(r"\w*Trainer|TrainingArguments|\w*TrainingArguments|deepspeed\.initialize")
 # The last words of all that spreads, for a first look at a program's calls.
 _SPREADING_WORDS = ("*Trainer", "*TrainingArguments", "initialize", *sorted(_SPREADS | _TAKES_ALL))
-# The leading line feed lets the expression engine leap from line to line.
-_ASSERTED = regex(r"\n[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE)
 _NAMED = regex(
     r"(?:^|[_.-])(?:(\d{1,2})_?gpus?|(\d{1,2})x[ahvb]\d{2,3}|x(\d{1,2})|(\d{1,2})xb\d+|gpus?(\d{1,2}))(?=$|[_.-])",
     re.IGNORECASE,
@@ -206,19 +204,11 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
 def _asserted(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the world size that the program insists on."""
     for source in _sources(checkout, run):
-        count, line = _world_of(source)
+        count, line = asserted_world(source)
         if count and 1 <= int(count) <= 64:
             where = Evidence(source.path, line)
             return [Finding(_FIELD, count, "the program insists on this world size", Confidence.MEDIUM, where)]
     return []
-
-
-@remembered
-def _world_of(source: Source) -> tuple[str, int]:
-    """Return the world size that a program insists on first, and the line; nothing in most."""
-    text = f"\n{source.text}"
-    found = _ASSERTED.search(text) if "world_size" in text.lower() else None
-    return (found[1], text.count("\n", 0, found.start(1))) if found is not None else ("", 0)
 
 
 def _named(run: Run) -> list[Finding]:

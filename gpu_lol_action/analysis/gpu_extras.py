@@ -11,11 +11,14 @@ import re
 from gpu_lol_action.analysis.behavior import GPU_PACKAGES, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure
+from gpu_lol_action.analysis.import_graph import imported_unguarded
 from gpu_lol_action.analysis.package_files import Declared, package_name
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.project_files import read_project, read_setup_cfg
 from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.domain.patterns import regex
 
+FEW_GUARDED = 3  # modules of a checkout that compute on a GPU, beyond which they are its work
 _README = regex(r"readme\.\w{2,4}", re.IGNORECASE)
 
 
@@ -28,6 +31,15 @@ def is_for_an_extra(checkout: Checkout, run: Run) -> bool:
     started = [each.script for each in documented_runs(checkout) if _is_of_the_readme(each)]
     own = [script for script in started if script is not None and script.code is not None]
     return bool(own) and not any(_computes(checkout, script) for script in own)
+
+
+def takes_along(checkout: Checkout, run: Run) -> bool:
+    """Whether a run computes on no GPU by itself: only an extra of the project does, in a module or two that it takes along where they can be had."""
+    is_launched = run.command is not None and (run.command.is_launcher or run.command.is_tool)
+    if run.script is None or is_launched or not _only_an_extra_computes(checkout):
+        return False
+    computing = frozenset(source for source in checkout.of(Form.PYTHON) if top_level_gpu_import(source))
+    return 0 < len(computing) <= FEW_GUARDED and not imported_unguarded(checkout, run.script) & computing
 
 
 def _is_of_the_readme(run: Run) -> bool:

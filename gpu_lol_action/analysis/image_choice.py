@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.python_version import KNOWN
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
 from gpu_lol_action.estimation.image_python import of_image, python_inside
@@ -18,6 +19,7 @@ from gpu_lol_action.estimation.wheel_ranges import Replaced, best_python, replac
 
 _OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
 _TENSORFLOW = frozenset({"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu", "tensorflow-cpu"})
+_HOLDS_TENSORFLOW_1 = regex(r"(?:^|/)tensorflow:(?:1\.\d|[\w.]{1,20}-tf1-)")
 _NVIDIA_BUILT = frozenset({"apex", "transformer-engine", "megatron-core", "megatron-lm"})
 _SERVES_BY_VLLM = frozenset({"vllm"})
 
@@ -109,6 +111,8 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
             continue  # the CPU build would replace the image's
         if image.image.startswith("nvcr.io/nvidia/mxnet") and name.startswith("mxnet"):
             continue
+        if name in _TENSORFLOW and _HOLDS_TENSORFLOW_1.search(image.image):
+            continue  # pip has no wheel of 1 for its Python, or one for another CUDA than the image's
         requirement = of_image(requirement, image.image)  # noqa: PLW2901 - the same one, fitted
         other = replaced(requirement, python) if python else None
         if other is not None:

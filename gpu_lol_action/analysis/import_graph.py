@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -46,6 +46,34 @@ def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         if len(found) >= MAX_CLOSURE:
             break
     return _without_siblings(checkout, script, tuple(found))[:MAX_CLOSURE]
+
+
+@remembered
+def imported_at_once(checkout: Checkout, script: Source) -> frozenset[Source]:
+    """Return what a script pulls in as soon as it starts, and what its own functions import: not what modules fetch when they are asked.
+
+    A loader of many data sets imports in its functions what only one of them takes.
+    """
+    return _reached(checkout, script, lambda source, item: source is script or not item.is_lazy)
+
+
+@remembered
+def imported_unguarded(checkout: Checkout, script: Source) -> frozenset[Source]:
+    """Return what a script pulls in whatever happens, or when one of its own functions is called: nothing behind ``try`` or ``if``."""
+    return _reached(checkout, script, lambda source, item: not item.is_optional or (source is script and item.is_lazy))
+
+
+def _reached(checkout: Checkout, script: Source, counts: Callable[[Source, Import], bool]) -> frozenset[Source]:
+    """Return the files that a script pulls in over imports that count, as far as a closure goes."""
+    found, level = {script}, [script]
+    for _ in range(STEPS):
+        inner: set[Source] = set()
+        for source in level:
+            for item in source.code.imports if source.code is not None else ():
+                inner.update(_targets(checkout, source, item) if counts(source, item) else ())
+        level = sorted(inner - found, key=lambda source: source.path)
+        found |= inner
+    return frozenset(found)
 
 
 def _without_siblings(checkout: Checkout, script: Source, found: tuple[Source, ...]) -> tuple[Source, ...]:

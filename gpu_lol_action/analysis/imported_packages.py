@@ -9,6 +9,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
+from gpu_lol_action.analysis.import_graph import imported_at_once
 from gpu_lol_action.analysis.import_names import is_known, is_standard, modules_meant, package_of
 from gpu_lol_action.analysis.install_sources import SERVERS
 from gpu_lol_action.analysis.outer_packages import without_outer
@@ -66,12 +67,15 @@ def imported_packages(
     extras = {package_name(item.requirement) for item in declared if item.group and not is_development(item.group)}
     library = [item for item in declared if item.is_library and not item.is_optional]
     is_complete = len(library) >= _LEAST_COMPLETE
+    fetched = _fetched(checkout, run) if has_list else frozenset()
     found: dict[str, Finding] = {}
     for source, item in _reached(checkout, run, has_list=has_list):
         package = None if is_local(checkout, source, item.module) else package_of(item.module)
         if package is None:
             continue
         name = package_name(package)
+        if source in fetched and name not in optional:
+            continue  # with a list, what is needed only when somebody asks for it was left out on purpose
         # A library's own list is complete: beside its scripts, only its own extras add to it.
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
         if is_inside and name not in extras:
@@ -86,6 +90,14 @@ def imported_packages(
         requirement = package if _IS_WHEEL.search(known) else known
         found.setdefault(name, Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where))
     return [found[name] for name in sorted(found)]
+
+
+def _fetched(checkout: Checkout, run: Run | None) -> frozenset[Source]:
+    """Return the modules that the run's own modules import in their functions alone: a loader of many data sets, each with packages of its own."""
+    script = run.script if run is not None else None
+    if script is None:
+        return frozenset()
+    return frozenset(import_closure(checkout, script)) - imported_at_once(checkout, script)
 
 
 def _is_beside(checkout: Checkout, run: Run | None, source: Source) -> bool:

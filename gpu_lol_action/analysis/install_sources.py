@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.rented_machines import task_for
+from gpu_lol_action.analysis.run_levels import levels_of
 from gpu_lol_action.domain.patterns import regex
 
 _INSTALLS = regex(r"install|set[- ]?up|environment|requirement|dependenc|getting started|quick ?start|prepar|prerequisite|conda|\bpip\b|"
@@ -30,6 +31,8 @@ _FOR_ALL = regex(
     re.IGNORECASE,
 )
 _PROJECTS = frozenset({"pyproject.toml", "setup.py"})
+# Folders that hold what images are made of, whatever programs lie there.
+_FOR_IMAGES = regex(r"docker|contain|deploy|\benv|image|build|infra|setup", re.IGNORECASE)
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
@@ -75,7 +78,19 @@ def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
         if not is_development(source.path)
         and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
         and not f"{source.folder}/".startswith(others)
+        and not _is_of_a_sibling(checkout, source, run)
     )
+
+
+def _is_of_a_sibling(checkout: Checkout, dockerfile: Source, run: Run | None) -> bool:
+    """Whether an image lies among the programs of one sub-project, and what is started in another: each has its own."""
+    script = run.script if run is not None else None
+    levels = levels_of(checkout)
+    if script is None or not (levels.of(script.path) and levels.of(dockerfile.path)):
+        return False
+    if script.path.partition("/")[0] == dockerfile.path.partition("/")[0] or _FOR_IMAGES.search(dockerfile.folder):
+        return False
+    return any(source.folder == dockerfile.folder for source in checkout.of(Form.PYTHON))
 
 
 def _copied_in(checkout: Checkout, run: Run | None) -> tuple[str, ...]:
@@ -86,6 +101,21 @@ def _copied_in(checkout: Checkout, run: Run | None) -> tuple[str, ...]:
     started = [] if run is None else [run.evidence.path, *([run.script.path] if run.script is not None else [])]
     projects = {f"{source.folder}/" for source in files if source.folder and source.name in _PROJECTS}
     return tuple(sorted(each for each in projects if not any(path.startswith(each) for path in started)))
+        for source in files
+        if not is_development(source.path) and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
+    ]
+    return tuple(source for source in fit if not _is_of_a_sibling(checkout, source, run))
+
+
+def _is_of_a_sibling(checkout: Checkout, dockerfile: Source, run: Run | None) -> bool:
+    """Whether an image lies among the programs of one sub-project, and what is started in another: each has its own."""
+    script = run.script if run is not None else None
+    levels = levels_of(checkout)
+    if script is None or not (levels.of(script.path) and levels.of(dockerfile.path)):
+        return False
+    if script.path.partition("/")[0] == dockerfile.path.partition("/")[0] or _FOR_IMAGES.search(dockerfile.folder):
+        return False
+    return any(source.folder == dockerfile.folder for source in checkout.of(Form.PYTHON))
 
 
 def _documents(checkout: Checkout, run: Run | None) -> list[Source]:

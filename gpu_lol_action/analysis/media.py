@@ -27,6 +27,7 @@ from gpu_lol_action.analysis.media_policies import assumed_network
 from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_findings
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
+from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_configs import configured_modules
 from gpu_lol_action.analysis.network_measure import OwnNetwork
@@ -164,11 +165,17 @@ def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:
             return
 
 
+_NETWORK_KEYS = frozenset(
+    {"arch", "backbone", "model", "model_name", "encoder", "encoder_name", "net", "network", "weights", "cfg"}
+)
+
+
 def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
     before = 0
     for source in sources:
-        if source is not sources[0] and (only_judges(source) or runs_without_gradients(source)):
+        is_aside = only_judges(source) or runs_without_gradients(source) or is_helper_place(source.path)
+        if source is not sources[0] and is_aside:
             continue
         confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
         for place, call, name in _networks_of(source):
@@ -180,18 +187,7 @@ def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
             break
     for confidence, settings in scope.tiers[:3]:
         for setting in settings:
-            if setting.key not in {
-                "arch",
-                "backbone",
-                "model",
-                "model_name",
-                "encoder",
-                "encoder_name",
-                "net",
-                "network",
-                "weights",
-                "cfg",
-            }:
+            if setting.key not in _NETWORK_KEYS:
                 continue
             network = find_network(setting.text) if 3 < len(setting.text) < 80 and " " not in setting.text else None
             if network is not None and network.family not in {"unet", "dit"}:

@@ -90,7 +90,8 @@ def policy_of(source: Source) -> tuple[Finding, ...]:
     """Return the network of the first policy that a program starts an agent with."""
     may_start = source.code is not None and any(source.mentions(policy) for policy in _POLICY_PARAMETERS)
     for call in source.code.calls if source.code is not None and may_start else ():
-        first = call.arguments[0].text if call.arguments else None
+        given = call.arguments[0] if call.arguments else call.keyword("policy")
+        first = given.text if given is not None else None
         if first is not None and _POLICIES.match(first):
             where = Evidence(source.path, call.line)
             why = f"`{call.last}` starts with `{first}`"

@@ -161,6 +161,9 @@ def stated_count(findings: tuple[Finding, ...]) -> int | None:
     if found is not None:
         return max(1, int(found.value))
     sharding = best(findings, "training.sharding")
+    workload = best(findings, "workload")
+    if sharding is not None and sharding.confidence is Confidence.LOW and workload and workload.value == "inference":
+        sharding = None  # a training's configuration that lies about
     documented = best(findings, "documented.gpu_count")
     # A batch for all cards was chosen for as many as its authors had.
     is_for_all = sharding is not None or best(findings, "training.batch_spread") is not None

@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import KNOWN, python_wishes
 from gpu_lol_action.analysis.runs import further_runs, primary_run
 from gpu_lol_action.analysis.silent_packages import silent_packages
+from gpu_lol_action.analysis.tensorflow_one import with_tensorflow_one
 from gpu_lol_action.analysis.tool_packages import starting_packages, tool_packages
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -52,6 +53,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += starting_packages(further_runs(checkout), known, own)
     found += ninja_finding(checkout, run, known)
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
+    found = with_tensorflow_one(checkout, run, found)
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout)

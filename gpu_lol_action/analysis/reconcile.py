@@ -260,10 +260,13 @@ def _card_named_most(cards: list[Statement], least_gib: float = 0.0) -> Statemen
 
 
 def _without_totals(stated: Iterable[Statement]) -> list[Statement]:
-    """Return the statements without amounts that no card holds which is said to have run it: they add up several cards'."""
+    """Return the statements without amounts that no card holds which is said to have run it: they add up several cards'.
+
+    What points at the run's own command is of this run; a smaller card ran another.
+    """
     said = list(stated)
     largest = max((s.memory_gib for s in said if s.is_card and s.weight >= WEIGHT_OF_CARD), default=math.inf)
-    return [s for s in said if s.is_card or s.memory_gib <= largest * 1.1]
+    return [s for s in said if s.is_card or s.place == AT_COMMAND or s.memory_gib <= largest * 1.1]
 
 
 def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bool:

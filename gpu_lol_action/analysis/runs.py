@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.blank_commands import filled_in
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.computing_runs import computing_runs
 from gpu_lol_action.analysis.entry_points import (
@@ -205,14 +206,15 @@ def _with_depth(ranks: list[_Rank], levels: Levels) -> list[_Rank]:
     if not near:
         shown = shows_alone([rank.run for rank in ranks])
         return [_as_opening(rank) if rank.run is shown else rank for rank in ranks]
+    forms = filled_in([rank.run for rank in near if not rank.is_variant])
+    places = {forms[rank.run]: rank.order for rank in reversed(near) if rank.run in forms}
+    ranks = [replace(r, order=places.get(r.run, r.order), is_variant=r.is_variant or r.run in forms) for r in ranks]
     least = min(rank.level for rank in near)
     first = next(rank for rank in near if rank.level == least)
     limit = levels.of(first.run.script.path) if first.run.script else 0
     told = [
-        replace(
-            rank, is_deeper=bool(rank.kind <= _DOCUMENT and rank.run.script and levels.of(rank.run.script.path) > limit)
-        )
-        for rank in ranks
+        replace(r, is_deeper=bool(r.kind <= _DOCUMENT and r.run.script and levels.of(r.run.script.path) > limit))
+        for r in ranks
     ]
     readmes = [
         rank.run
@@ -222,7 +224,8 @@ def _with_depth(ranks: list[_Rank], levels: Levels) -> list[_Rank]:
     shown = shows_before_tuning([rank.run for rank in told if rank.run in readmes or rank.run.command is None])
     told = [_as_opening(rank) if rank.run is shown else rank for rank in told]
     opening = opens_with_use(readmes, levels.of)
-    return told if opening is None else [replace(rank, is_use_first=_is_said_in(rank, opening)) for rank in told]
+    said = [rank.run.command.said.path if rank.run.command is not None else "" for rank in told]
+    return told if opening is None else [replace(r, is_use_first=p == opening) for r, p in zip(told, said, strict=True)]
 
 
 def _use_first(checkout: Checkout, ranks: list[_Rank]) -> list[_Rank]:
@@ -242,10 +245,6 @@ def _use_first(checkout: Checkout, ranks: list[_Rank]) -> list[_Rank]:
 
 def _as_opening(rank: _Rank) -> _Rank:
     return replace(rank, kind=_README, is_use_first=True, is_main_section=True, order=-1)
-
-
-def _is_said_in(rank: _Rank, path: str) -> bool:
-    return rank.run.command is not None and rank.run.command.said.path == path
 
 
 def _distinct(checkout: Checkout, ranks: Sequence[_Rank]) -> list[_Rank]:

@@ -7,6 +7,7 @@ from gpu_lol_action.analysis.behavior import (
     GPU_PACKAGES,
     Behavior,
     boosting_on_gpu,
+    may_use_gpu,
     top_level_gpu_import,
 )
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -23,6 +24,7 @@ from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.device_use import touches_a_device
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
+from gpu_lol_action.analysis.gpu_extras import takes_along
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
@@ -99,6 +101,8 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "most of the programs ask models that companies host, and hardly any computes something itself"
     if (run is None or run.behavior is Behavior.INFERS) and not _is_served(run) and _only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
+    if run is not None and takes_along(checkout, run):
+        return "only an extra computes on one, in modules that are taken along where they can be had"
     if run is None and only_prepares(checkout):
         return "what imports it only prepares or converts, and names no card"
     if run is None and _imports_none(checkout):
@@ -147,10 +151,14 @@ def _only_embeds(checkout: Checkout) -> bool:
     ):
         return False
     return bool(listed) or not any(
-        source.code.imported() & GPU_MODULES - EMBEDDERS
-        for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
-        if source.code is not None
+        _counts_on(source) & GPU_MODULES - EMBEDDERS for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
     )
+
+
+def _counts_on(source: Source) -> frozenset[str]:
+    """Return the packages that a program imports at once or when a function asks: not what it takes along where it is there."""
+    imports = source.code.imports if source.code is not None and may_use_gpu(source) else ()
+    return frozenset(item.module.partition(".")[0] for item in imports if item.is_lazy or not item.is_optional)
 
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:

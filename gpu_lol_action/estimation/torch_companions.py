@@ -24,8 +24,6 @@ _HOLDS_ITS_OWN = regex(
     r"(?:docker:)?(?:vllm/|lmsysorg/|ghcr\.io/huggingface/text-generation-inference|nvcr\.io/nvidia/(?:pytorch|nemo):)"
 )
 _BOUND = ("torch", "torchvision", "torchaudio", "triton")
-_TF1_IMAGE = regex(r"(?:docker:)?nvcr\.io/nvidia/tensorflow:[\w.]+-tf1-")
-_TF1 = frozenset({"tensorflow", "tensorflow-gpu"})
 
 
 def beside_torch(requirements: Sequence[str], image: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -44,8 +42,6 @@ def beside_torch(requirements: Sequence[str], image: str) -> tuple[tuple[str, ..
             )
             kept.append(name)
             continue
-        if specifier and name in _TF1 and _TF1_IMAGE.match(image):
-            continue  # as a build of NVIDIA's, which the index does not have
         if has_torch and name == "triton" and specifier:
             kept.append("triton")
             continue

@@ -99,6 +99,22 @@ def test_embeddings_beside_a_hosted_model_need_no_gpu(checkout: Build, listed: s
     assert workload(checkout({"app.py": app, "requirements.txt": f"streamlit\n{listed}"})) == expected
 
 
+@pytest.mark.parametrize(
+    ("seeds", "expected"),
+    [
+        ("def seed():\n    try:\n        import torch\n        torch.manual_seed(0)\n    except ImportError:\n        pass\n", "cpu-only"),
+        ("import torch\ntorch.manual_seed(0)\n", "inference"),
+    ],
+)  # fmt: skip
+def test_what_is_taken_along_where_it_is_there_computes_nothing(checkout: Build, seeds: str, expected: str) -> None:
+    app = (
+        "import litellm\nimport seeds\nfrom sentence_transformers import SentenceTransformer\n"
+        "model = SentenceTransformer('all-MiniLM-L6-v2').cuda()\nprint(model.encode(['a']))\n"
+    )
+    files = {"app.py": app, "seeds.py": seeds, "requirements.txt": "litellm\n"}
+    assert workload(checkout({**files, "docs/USE.md": "```\npython app.py\n```\n"})) == expected
+
+
 def test_binders_environment_is_not_a_projects(checkout: Build) -> None:
     environment = "name: x\ndependencies:\n  - python=3.7\n  - keras\n  - tensorflow\n"
     setup = "from setuptools import setup\nsetup(name='mine', packages=['mine'], install_requires=['numpy', 'scikit-learn'])\n"

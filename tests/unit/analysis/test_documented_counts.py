@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from gpu_lol_action.analysis.assemble import analyze, detect_all
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.documented import detect as documented
 from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, gpu_number, gpus_of_size
 from gpu_lol_action.analysis.gpu_count import detect
 from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.domain.finding import Confidence
 
 Build = Callable[[Mapping[str, str]], Checkout]
 TRAIN = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n    opt.step()\n"
@@ -225,3 +227,13 @@ def test_an_item_that_begins_with_another_repository_speaks_of_that(
     tree = checkout({"train.py": TRAIN, "README.md": f"# Related\n{item}\n\n{USE}"})
     found = documented(tree, primary_run(tree))
     assert [f.value for f in found if f.field == "documented.gpu_count"] == counts
+
+
+def test_a_trainings_configuration_that_lies_about_divides_no_inference(checkout: Build) -> None:
+    code = "from transformers import AutoModelForCausalLM as A\nif __name__ == '__main__':\n    A.from_pretrained('org/net-7b', torch_dtype='float16').cuda().generate(x)\n"
+    config = "deepspeed_config:\n  deepspeed_config_file: context/zero3_offload.json\ndistributed_type: DEEPSPEED\nnum_machines: 2\nnum_processes: 16\nmain_training_function: main\nuse_cpu: false\nsame_network: true\n"
+    said = "# Demo\n```\npython demo.py\n```\n# Training\nWe trained it on 8 A100 GPUs.\n"
+    tree = checkout({"demo.py": code, "context/accelerate_configs/two_node.yaml": config, "README.md": said})
+    sharding = [f for f in detect_all(tree) if f.field == "training.sharding"]
+    assert [f.confidence for f in sharding] == [Confidence.LOW]
+    assert analyze(tree).spec.hardware.gpu_count == 1

@@ -119,3 +119,38 @@ def test_a_server_for_what_was_trained_is_not_installed_to_train(checkout: Build
     assert analyze(checkout(files)).proposed.dependencies.requirements == ("torch",)
     used = {**files, "train.py": "import vllm\n" + files["train.py"]}
     assert "vllm" in analyze(checkout(used)).proposed.dependencies.requirements
+
+
+SETUP = "from setuptools import setup\nsetup(name='pipes', install_requires=['numpy', 'scikit-learn'], extras_require={'torch': ['torch']})\n"
+NET = (
+    "import torch\nclass Net(torch.nn.Module):\n    def fit(self, x):\n        self.cuda()(x.cuda()).sum().backward()\n"
+)
+GUARDED = (
+    "try:\n    from .net import Net\nexcept ImportError:\n    import warnings\n    warnings.warn('without PyTorch')\n"
+)
+PIPES = {
+    "setup.py": SETUP,
+    "requirements.txt": "numpy\nscikit-learn\n",
+    "README.md": "# Pipes\n```\npython -m pipes.driver data.csv\n```\n",
+    "pipes/__init__.py": GUARDED,
+    "pipes/net.py": NET,
+    "pipes/driver.py": "import numpy\nfrom pipes import Net\ndef main():\n    Net().fit(numpy.ones(2))\nif __name__ == '__main__':\n    main()\n",
+}
+
+
+def test_what_a_library_takes_along_where_it_is_there_is_not_rented(checkout: Build) -> None:
+    assert analyze(checkout(PIPES)).proposed.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pipes/__init__.py": "from .net import Net\n"},  # whatever happens
+        {"setup.py": SETUP.replace("'scikit-learn'", "'torch'")},  # everybody installs it
+        {"pipes/driver.py": "import torch\n" + PIPES["pipes/driver.py"]},
+        {f"pipes/net_{n}.py": NET for n in range(3)} | {"pipes/__init__.py": GUARDED.replace(".net import Net", ".all import Net"),
+         "pipes/all.py": "from .net import Net\n" + "".join(f"from .net_{n} import Net as Net{n}\n" for n in range(3))},  # much of it
+    ],
+)  # fmt: skip
+def test_what_a_library_needs_or_mostly_does_is_rented(checkout: Build, change: Mapping[str, str]) -> None:
+    assert analyze(checkout({**PIPES, **change})).proposed.meta.workload_type is not WorkloadType.CPU_ONLY

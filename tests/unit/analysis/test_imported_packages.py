@@ -124,3 +124,37 @@ def test_another_programs_framework_is_not_the_runs(checkout: Build, main: str, 
     assert sorted(found(checkout(files))) == names
     beside = {"torch_loader.py" if path.startswith("server") else path: text for path, text in files.items()}
     assert "torch" in found(checkout(beside))
+
+
+FETCHES = "def build(name):\n    if True:\n        pass\n    from .waymo import read\n    return read()\n"
+
+
+@pytest.mark.parametrize(
+    ("list_", "loader", "is_added"),
+    [
+        ("torch\n", FETCHES, False),  # left out of the list on purpose
+        ("torch\n", "from .waymo import read\n", True),
+        ("", FETCHES, True),  # without a list all that may be reached counts
+    ],
+)
+def test_what_a_module_fetches_when_asked_is_no_need_beside_a_list(
+    checkout: Build, list_: str, loader: str, is_added: bool
+) -> None:
+    files = {
+        "README.md": "```bash\npython train.py\n```\n",
+        "train.py": "import torch\nfrom data import build\nbuild('kitti')\nloss.backward()\n",
+        "data/__init__.py": loader,
+        "data/waymo.py": "import tensorflow as tf\ndef read():\n    return tf.data\n",
+    }
+    files |= {"requirements.txt": list_} if list_ else {}
+    assert ("tensorflow" in found(checkout(files))) is is_added
+
+
+def test_what_the_script_itself_fetches_is_needed(checkout: Build) -> None:
+    files = {
+        "README.md": "```bash\npython train.py\n```\n",
+        "requirements.txt": "torch\n",
+        "train.py": "import torch\ndef main():\n    from data import read\n    read()\nloss.backward()\nmain()\n",
+        "data.py": "import pandas\n",
+    }
+    assert "pandas" in found(checkout(files))

@@ -216,6 +216,16 @@ def test_policies_of_agents_are_small(checkout: Build) -> None:
         "from stable_baselines3 import PPO\nmodel = PPO('MlpPolicy', env, verbose=1)\nmodel.learn(total_timesteps=10)\n"
     )
     assert int(found(checkout({"train.py": program}))["media.own_parameters"]) < 100_000
+    named = program.replace("PPO('MlpPolicy', env, ", "PPO(env=env, policy='MlpPolicy', ")
+    assert found(checkout({"train.py": named}))["media.own_network"] == "MlpPolicy"
+
+
+def test_the_network_of_a_loss_is_not_what_is_trained(checkout: Build) -> None:
+    loss = "import torchvision\nclass Features:\n    def __init__(self):\n        self.net = torchvision.models.vgg19(pretrained=True)\n"
+    program = "import torch\nfrom models.{0} import Features\nnet = build(opt)\nFeatures()\nnet(x).sum().backward()\n"
+    beside = found(checkout({"train.py": program.format("loss"), "models/loss.py": loss}))
+    assert "media.network" not in beside
+    assert found(checkout({"train.py": program.format("net"), "models/net.py": loss}))["media.network"] == "vgg19"
 
 
 def question(model: str, method: Method) -> VramQuestion:

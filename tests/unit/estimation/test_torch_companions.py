@@ -23,9 +23,6 @@ USUAL = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
         (("torch==2.1.0", "torchvision==0.15.2", "torchaudio==2.0.1"), USUAL, ("torch==2.1.0", "torchvision==0.16.0", "torchaudio==2.1.0")),
         (("torch>=2.1", "torchvision==0.15.2"), USUAL, ("torch>=2.1", "torchvision==0.15.2")),
         (("torch==2.1.1", "vllm", "transformers==4.40.0"), "vllm/vllm-openai:v0.12.0", ("torch", "vllm", "transformers==4.40.0")),
-        (("tensorflow==1.15.2", "scipy"), "nvcr.io/nvidia/tensorflow:23.03-tf1-py3", ("scipy",)),
-        (("tensorflow", "scipy"), "nvcr.io/nvidia/tensorflow:23.03-tf1-py3", ("tensorflow", "scipy")),
-        (("tensorflow==2.11.0",), "nvcr.io/nvidia/tensorflow:22.12-tf2-py3", ("tensorflow==2.11.0",)),
         (("torch==2.1.0", "git+https://github.com/x/torchvision@v0.15.2"), USUAL, ("torch==2.1.0", "git+https://github.com/x/torchvision@v0.15.2")),
     ],
 )  # fmt: skip
