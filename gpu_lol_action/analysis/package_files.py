@@ -33,6 +33,12 @@ _FOREIGN_WHEEL = regex(
 _WHEEL_FILE = regex(
     r"([A-Za-z0-9][\w.]{0,80})-(\d[\w.]{0,30})(?:\+[\w.]{1,40})?-[\w.]{1,20}-[\w.]{1,20}-[\w.]{1,60}\.whl(\[[\w,-]{1,80}\])?"
 )
+# A wheel of PyTorch's own host is of one Python; the image holds that build already.
+_TORCH_WHEEL = regex(
+    r"(?:[\w.-]{1,40}\s{0,3}@\s{0,3})?https?://download\.pytorch\.org/whl/(?!nightly)[\w./]{0,40}?(torch(?:vision|audio|text)?)-(\d[\d.]{0,12})"
+    r"(?:(?:\+|%2B)[\w.]{1,20})?-cp\d[\w.-]{1,80}\.whl(?:#\S{0,120})?",
+    re.IGNORECASE,
+)
 _SWITCHES = regex(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
 
 
@@ -84,6 +90,8 @@ def clean_requirement(text: str) -> str | None:
     bare = re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare)
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None
+    if found := _TORCH_WHEEL.fullmatch(bare):
+        bare = f"{found[1].lower()}=={found[2]}"
     if re.match(r"(?:git\+|hg\+|https?://)", bare):
         # A bare address is an archive; any other is a page, an index, or something else to read.
         if _FOREIGN_WHEEL.search(bare):

@@ -25,6 +25,8 @@ from gpu_lol_action.domain.patterns import regex
 __all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
 
 _MAX_UNKNOWN = 6
+# What is built for one CUDA, by its name; of `cu12` and `cu124` nobody knows which is the newer.
+_BUILD = regex(r"([a-z][a-z0-9-]{1,40})-cu(?:da)?(\d{3}|9[0-2])")
 # A list at the root, or in a folder at the root that holds lists.
 _FOR_ALL = regex(
     r"(?:(?:requirements?|reqs?|deps|dependencies|envs?|environments?|conda|pip|docker|install\w*)/)?[^/]+",
@@ -80,7 +82,21 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     told = [
         item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
     ]
-    return unique(replace(item, requirement=installable(item.requirement)) for item in (*lists.declared, *told))
+    every = [replace(item, requirement=installable(item.requirement)) for item in (*lists.declared, *told)]
+    return unique(_of_one_build(every))
+
+
+def _of_one_build(items: list[Declared]) -> list[Declared]:
+    """Return packages without other builds of the same one, of which documents list one for each CUDA (``dgl-cu101``, ``dgl-cu110``): the newest stays."""
+    builds: dict[str, int] = {}
+    for item in items:
+        if (found := _BUILD.fullmatch(package_name(item.requirement))) is not None:
+            builds[found[1]] = max(builds.get(found[1], 0), int(found[2]))
+    return [
+        item
+        for item in items
+        if (found := _BUILD.fullmatch(package_name(item.requirement))) is None or builds[found[1]] == int(found[2])
+    ]
 
 
 # Names that pip refuses or that are other people's packages, and what their authors meant.
@@ -89,13 +105,15 @@ _MEANT = {
     "skimage": "scikit-image", "dotenv": "python-dotenv", "opencv": "opencv-python-headless", "apex": "git+https://github.com/NVIDIA/apex.git",
     "tensorflow-gpu": "tensorflow", "beautifulsoup": "beautifulsoup4", "faiss": "faiss-cpu", "hydra": "hydra-core",
     "crypto": "pycryptodome", "attr": "attrs", "cudf": "cudf-cu12", "cuml": "cuml-cu12", "cugraph": "cugraph-cu12", "rmm": "rmm-cu12",
-    "dask-cudf": "dask-cudf-cu12",
+    "dask-cudf": "dask-cudf-cu12", "pysoundfile": "soundfile",
 }  # fmt: skip
 _STUBS = frozenset({"sklearn", "apex"})
 
 
 def installable(requirement: str) -> str:
     """Return a requirement under the name that pip installs: ``sklearn`` and ``pytorch`` are stubs that refuse."""
+    # GitHub has given up this protocol.
+    requirement = requirement.replace("git+git://github.com/", "git+https://github.com/")
     found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)
     name = package_name(found[1]) if found else ""
     if found is None or name not in _MEANT or (name == "tensorflow-gpu" and found[2]):
