@@ -44,6 +44,11 @@ _NEWS = regex(
     r"\d{1,2}\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?,?\s+\d{4})\b",
     re.IGNORECASE,
 )
+# Whoever thanks for cards tells what was lent to them, not what a run needs.
+_THANKS = regex(
+    r"\b(?:thank(?:s|ful)?|grateful|gratitude|generous(?:ly)?|sponsor(?:s|ed|ing|ship)?|acknowledg\w{0,8}|donat(?:ed|ing|ion))\b|致谢|感谢|鸣谢",
+    re.IGNORECASE,
+)
 _LANGUAGE = regex(r"[._-](?:zh|cn|en|ja|jp|ko|kr|fr|es|de|ru|pt|vi|hi|ar|tr)(?:[._-]?\w{2,4})?$")
 _OF_NEWS = regex(r"\b(?:change\s?log|release notes?|what'?s new|news|history)\b", re.IGNORECASE)
 # An item that is but a link says the title of something else.
@@ -233,7 +238,8 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
     """Yield what one line of prose states, for the purpose that it or the heading above it names."""
     if not _MAY_STATE.search(line) or _ELSEWHERE.match(line):
         return
-    if _NEWS.match(line) or _OF_ANOTHER.match(line) or _OF_NEWS.search(heading):
+    is_aside = _NEWS.match(line) or _OF_ANOTHER.match(line) or _OF_NEWS.search(heading)
+    if is_aside or _THANKS.search(heading) or _THANKS.search(line):
         yield from (replace(said, confidence=Confidence.LOW) for said in _stated(line, heading, where)
                     if said.field != "documented.gpu_count")  # fmt: skip
     else:

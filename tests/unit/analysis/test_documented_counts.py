@@ -8,7 +8,7 @@ import pytest
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.documented import detect as documented
-from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, gpu_number, gpus_of_size
+from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, gpu_number, gpus_of_size, purpose
 from gpu_lol_action.analysis.gpu_count import detect
 from gpu_lol_action.analysis.runs import primary_run
 
@@ -225,3 +225,21 @@ def test_an_item_that_begins_with_another_repository_speaks_of_that(
     tree = checkout({"train.py": TRAIN, "README.md": f"# Related\n{item}\n\n{USE}"})
     found = documented(tree, primary_run(tree))
     assert [f.value for f in found if f.field == "documented.gpu_count"] == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Minimum requirement for now: 24 GB GPU memory", None),
+        ("needs a 16 GiB GPU", None),
+        ("on 8 NVIDIA GPUs", 8),
+        ("on 4 Tesla GPUs", 4),
+    ],
+)
+def test_memory_of_a_card_counts_none(text: str, count: int | None) -> None:
+    assert gpu_number(text) == count
+
+
+def test_a_launched_worker_of_a_model_is_inference() -> None:
+    assert purpose("#### Launch a model worker (Multiple GPUs, when GPU VRAM <= 24GB)") == "inference"
+    assert purpose("Each worker loads a part of the data") == ""
