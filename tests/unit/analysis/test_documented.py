@@ -585,8 +585,9 @@ def test_a_card_that_nobody_rents_may_be_asked_for(checkout, files):
     ("line", "card", "count"),
     [
         ("We trained the model on 8 x A100 GPUs.", Confidence.MEDIUM, True),
-        ("Thanks to X for 8 x A100 GPUs on which we trained the model.", Confidence.LOW, False),
+        ("Thanks to X for providing 8 x A100 GPUs on which we trained the model.", Confidence.LOW, False),
         ("X generously provided A100(40G) x 8 workstations to train and serve the models.", Confidence.LOW, False),
+        ("Thanks to checkpointing we trained the model on 8 x A100 GPUs.", Confidence.MEDIUM, True),
         ("感谢 X 提供 8 x A100 GPUs to train", Confidence.LOW, False),
     ],
 )

@@ -212,3 +212,24 @@ def test_a_repository_that_a_list_names_gives_its_module(checkout: Build) -> Non
     listed = {"requirements.txt": "git+https://github.com/us/hydra@0.11_branch\ntb-nightly\n", "train.py": program}
     assert found(checkout(listed)) == ["git+https://github.com/us/hydra@0.11_branch", "tb-nightly"]
     assert "hydra-core" in found(checkout({**listed, "requirements.txt": "tb-nightly\n"}))
+
+
+@pytest.mark.parametrize(
+    ("line", "packages"),
+    [
+        ("- pip install einops", ["einops"]),
+        ("  1. conda install pytorch -c pytorch", ["torch"]),
+        ("* pip install dgl-cu110 timm==0.4.9", ["dgl-cu110", "timm==0.4.9"]),
+        ("- pip install einops if you want to see more", []),
+        ("- pip install einops (optional)", []),
+        ("- You may pip install einops", []),
+        ("~~`pip install einops`~~ `pip install timm`", ["timm"]),
+        ("<del>for old versions\n`pip install einops`\n</del>\n`pip install timm`", ["timm"]),
+        ("<del>\n`pip install timm`", ["timm"]),
+    ],
+)
+def test_an_item_of_a_list_may_be_a_command_and_what_is_struck_out_is_none(
+    checkout: Build, line: str, packages: list[str]
+) -> None:
+    tree = checkout({"README.md": f"# Install\n{line}\n", "train.py": "if __name__ == '__main__': pass\n"})
+    assert found(tree) == packages
