@@ -23,6 +23,9 @@ _MODES = ("exec_mode", "mode", "run_mode", "phase", "action", "job_type", "opr",
           "run_type")  # fmt: skip
 """Options that say which of its works a program is to do."""
 _TRAINING_MODE = regex(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w+|train-(?:and-)?\w+")
+_TRAINING_VERB = regex(
+    r"(?:pre)?train(?:[-_](?:sft|dpo|grpo|ppo|lora|qlora|full|model|pt|rm))?|fit|fine[-_]?tune|sft|dpo|grpo"
+)
 _SERVING_MODE = regex(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
 _JUDGES = regex(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 SERVING_TARGET = regex(
@@ -67,7 +70,7 @@ def by_verb(command: LaunchCommand) -> Behavior | None:
         return Behavior.TRAINS
     if _SERVING_MODE.fullmatch(said):
         return Behavior.INFERS
-    if re.fullmatch(r"(?:pre)?train|fit|fine-?tune", verb):
+    if _TRAINING_VERB.fullmatch(verb):
         return Behavior.TRAINS
     return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
 

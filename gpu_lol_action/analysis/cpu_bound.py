@@ -103,7 +103,7 @@ def is_collection_of_clients(checkout: Checkout) -> bool:
         return False
     programs = [source for source in every if source.code is not None and source.code.imports]
     computing = sum(map(_computes, programs))
-    clients = sum(_is_client(source) for source in programs)
+    clients = sum(is_client(source) for source in programs)
     is_enough = len(programs) >= LEAST_PROGRAMS and clients >= LEAST_CLIENTS * len(programs)
     return is_enough and computing <= MOST_OWN * len(programs)
 
@@ -111,7 +111,7 @@ def is_collection_of_clients(checkout: Checkout) -> bool:
 @remembered
 def has_client(checkout: Checkout) -> bool:
     """Whether any program asks a hosted model."""
-    return any(_is_client(source) for source in checkout.of(Form.PYTHON, Form.NOTEBOOK))
+    return any(is_client(source) for source in checkout.of(Form.PYTHON, Form.NOTEBOOK))
 
 
 def _computes(source: Source) -> bool:
@@ -119,7 +119,8 @@ def _computes(source: Source) -> bool:
     return code is not None and may_use_gpu(source) and bool(code.imported() & GPU_MODULES)
 
 
-def _is_client(source: Source) -> bool:
+def is_client(source: Source) -> bool:
+    """Whether a program asks a hosted model."""
     if source.code is None:
         return False
     modules = {item.module for item in source.code.imports}

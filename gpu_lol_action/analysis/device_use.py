@@ -18,6 +18,11 @@ _BUILT_FOR_CPU = "+cpu"
 _OF_TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_probability"})
 _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
 """GGML's runtimes: nothing of a model comes to a card before they are told how many of its layers."""
+_OF_INTEL = frozenset({"openvino", "openvino_genai"})
+_GIVEN_TO_INTEL = frozenset(
+    {"torch", "torchvision", "transformers", "diffusers", "optimum", "tensorflow", "ultralytics"}
+)
+"""What is converted for OpenVINO, or only splits texts for it: OpenVINO itself computes on Intel's processors alone."""
 
 
 def touches_a_device(checkout: Checkout) -> bool:
@@ -32,6 +37,8 @@ def touches_a_device(checkout: Checkout) -> bool:
             stays, found = True, found - {"transformers"}
         if found & _ON_THE_CPU and "gpu_layers" not in source.text:
             stays, found = True, found - _ON_THE_CPU
+        if found and _computes_on_intel(source):
+            stays, found = True, found - _GIVEN_TO_INTEL
         if found and (only_reads(source, frozenset(found)) or stays_on_cpu(source)):
             stays, found = True, set()
         if found & built_for_cpu:
@@ -44,6 +51,15 @@ def touches_a_device(checkout: Checkout) -> bool:
     if not used or any(command.is_launcher for command in launch_commands(checkout)):
         return True
     return any(_DEVICE.search(source.text) for source in programs)
+
+
+def _computes_on_intel(source: Source) -> bool:
+    """Whether a program has OpenVINO compute, and speaks of no NVIDIA card: what OpenVINO calls GPU is Intel's."""
+    if source.code is None or not (source.mentions("openvino") or source.mentions("optimum.intel")):
+        return False
+    modules = [item.module for item in source.code.imports]
+    is_given = any(module.partition(".")[0] in _OF_INTEL or module.startswith("optimum.intel") for module in modules)
+    return is_given and "cuda" not in source.text
 
 
 def _built_for_cpu(checkout: Checkout) -> frozenset[str]:

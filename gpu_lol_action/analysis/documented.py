@@ -44,6 +44,12 @@ _NEWS = regex(
     r"\d{1,2}\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?,?\s+\d{4})\b",
     re.IGNORECASE,
 )
+# Whoever thanks for cards tells what was lent to them, not what a run needs.
+_THANKS = regex(
+    r"\b(?:grateful|gratitude|generous(?:ly)?|sponsor(?:s|ed|ing|ship)?|acknowledg\w{0,8}|donat(?:ed|ing|ion))\b"
+    r"|\bthank(?:s|ful)?\b.{0,160}\b(?:provid|support|grant|offer|lend|lent|access|resource|comput)|致谢|感谢|鸣谢",
+    re.IGNORECASE,
+)
 _LANGUAGE = regex(r"[._-](?:zh|cn|en|ja|jp|ko|kr|fr|es|de|ru|pt|vi|hi|ar|tr)(?:[._-]?\w{2,4})?$")
 _OF_NEWS = regex(r"\b(?:change\s?log|release notes?|what'?s new|news|history)\b", re.IGNORECASE)
 # An item that is but a link says the title of something else.
@@ -234,6 +240,9 @@ _ON_A_CARD = regex(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
 _ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
 
 
+_COUNT = "documented.gpu_count"
+
+
 def _field(name: str, use: str) -> str:
     return f"documented.{use}.{name}" if use else f"documented.{name}"
 
@@ -242,11 +251,15 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
     """Yield what one line of prose states, for the purpose that it or the heading above it names."""
     if not _MAY_STATE.search(line) or _ELSEWHERE.match(line):
         return
+    said = _stated(line, heading, where)
     if _NEWS.match(line) or _OF_ANOTHER.match(line) or _OF_NEWS.search(heading):
-        yield from (replace(said, confidence=Confidence.LOW) for said in _stated(line, heading, where)
-                    if said.field != "documented.gpu_count")  # fmt: skip
+        yield from (replace(each, confidence=Confidence.LOW) for each in said if each.field != _COUNT)
+    elif _THANKS.search(heading) or _THANKS.search(line):
+        for each in said:
+            if each.field != _COUNT:
+                yield replace(each, confidence=Confidence.LOW) if each.field.endswith("card") else each
     else:
-        yield from _stated(line, heading, where)
+        yield from said
 
 
 def _in_gib(line: str) -> str:

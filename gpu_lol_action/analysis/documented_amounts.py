@@ -21,10 +21,10 @@ _PLAIN = (
     regex(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
     regex(rf"(?<![\w.]){_SIZE}\s?的?显存", re.IGNORECASE),
 )
-# "consumer GPUs (24GB+)", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each", "a GPU with 24GB or more"
+# "consumer GPUs (24GB+)", "GPUs with 40GB to train", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each", "a GPU with 24GB or more"
 _SIZED = regex(
     rf"\bGPUs?\s?(?:\(|(?:with|having)\s+(?:at\s+least\s+)?)\s?[~≥>]?\s?{_SIZE}\+?"
-    r"(?:\s+(?:of\s+)?(?:dedicated\s+)?(?:VRAM|memory|mem|D?RAM|HBM)\b|\s+or\s+more\b|\s+each\b|\s?\))",
+    r"(?:\s+(?:of\s+)?(?:dedicated\s+)?(?:VRAM|memory|mem|D?RAM|HBM)\b|\s+or\s+more\b|\s+each\b|\s?\)|\s+(?:to|for)\s+(?:train|tun|run|infer))",
     re.IGNORECASE,
 )
 # "9 GB of GPU memory, compared to 27 GB without offloading"
@@ -77,6 +77,11 @@ _TELLING = (
     # "NVIDIA GPU with compute capability >= 75 and memory > 6GB"
     regex(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?[≥>]=?\s?{_SIZE}\b", re.IGNORECASE),
     _WITH_CARD,
+    # "10000 residues in bf16 with 61GB memory on an A100"
+    regex(
+        rf"\b(?:with|in|within|using|takes?)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\s+(?:of\s+)?memory\s+on\s+(?:an?|one|the|each)\s",
+        re.IGNORECASE,
+    ),
     # "a GPU with at least 10 GB (RTX 2080 Ti or better)"
     regex(rf"\bGPUs?\s+(?:with|having)\s+(?:at\s+least|a\s+minimum\s+of)\s+{_SIZE}\b", re.IGNORECASE),
     # "Reserved memory: 22.5 GB", "Max memory allocated: 11 GB", as torch.cuda's figures are printed

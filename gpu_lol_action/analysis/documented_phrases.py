@@ -29,7 +29,7 @@ _BARE = regex(rf"(?:(?<![\w.])(\d{{2,3}})\s?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}\b(?
 NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
 """A card's name right before something else."""
 _GPUS = regex(
-    rf"(?<![\w.])(?<![a-z]-)((?:{_NUMBER})(?:{_UP_TO}(?:{_NUMBER}))?)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?(?:\s?[x×]\s?|\s+(?:(?-i:[A-Z])\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    rf"(?<![\w.])(?<![a-z]-)((?:{_NUMBER})(?:{_UP_TO}(?:{_NUMBER}))?)(?:\s?[x×]\s?\d{{2,3}}\s?GB)?(?:\s?[x×]\s?|\s+(?:(?-i:[A-Z](?!i?B\b))\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
 _NODES = regex(
@@ -68,7 +68,7 @@ _TRAINING = regex(
     re.IGNORECASE,
 )
 _INFERENCE = regex(
-    r"\b(?:infer\w*|generat\w*|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
+    r"\b(?:infer\w*|generat\w*|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|model[ _-]worker|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
     re.IGNORECASE,
 )
 _QUANTIZED = regex(
@@ -100,6 +100,10 @@ class CardPhrase:
     is_had: bool = field(default=False, compare=False)
 
 
+# "8x A100/H100 GPUs": what an H100 may take the place of has 80 GB as well.
+_LIKE_AN_H100 = regex(r"\bA100(?=\s?(?:/|or|and)\s?(?:NVIDIA\s)?H[18]00\b(?![^.\n]{0,30}\b40\s?GB?\b))", re.IGNORECASE)
+
+
 def is_quantized(text: str) -> bool:
     """Whether a sentence speaks of quantized weights."""
     return bool(_QUANTIZED.search(text)) and not _NOT_QUANTIZED.search(text)
@@ -116,6 +120,7 @@ def purpose(text: str) -> str:
 def card_phrases(line: str) -> Iterator[CardPhrase]:
     """Yield the cards that a sentence names: those with a number, else the first one."""
     line = _without_addresses(line)
+    line = _LIKE_AN_H100.sub(r"\g<0> 80GB", line)
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
     is_demanded = is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
     is_had = is_run and _is_had(line)

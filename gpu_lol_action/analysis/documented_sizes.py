@@ -24,6 +24,11 @@ _SIZE = regex(
 MAX_TITLE_LINES = 30
 _TITLE = regex(r"^#\s+(.{1,200})|<h1[^>]{0,100}>\s*([^<]{1,200})")
 _IN_TITLE = regex(r"[A-Za-z]\w{0,30}[- ](\d{1,3}(?:\.\d{1,2})?)B\b")
+# A link to published weights, and a size in its words.
+_LINK = regex(
+    r"\[([^\[\]]{2,120})\]\(https?://(?:huggingface\.co|(?:www\.)?modelscope\.cn/models)/([\w.-]{1,60}/[\w.-]{1,90})/?\)"
+)
+_IN_WORDS = regex(r"(?<![\w.])(?:[A-Za-z][\w.]{0,30}[- ])?(\d{1,3}(?:\.\d{1,2})?)B\b")
 # Another model, beside which this one is shown.
 _COMPARES = regex(
     r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|surpass\w*|competitive|rival\w*|larger|smaller)\b",
@@ -42,8 +47,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     readmes = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if s.name.startswith("readme")]
     for source in sorted(readmes, key=lambda s: (s.depth, s.path))[:2]:
-        if (titled := _titled(source)) is not None:
-            return [titled]
+        if (told := _linked(source, run.script) or _titled(source)) is not None:
+            return [told]
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
             found = _SIZE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
             if found is None or _BOUND.search(line[: found.start()]):
@@ -57,6 +62,20 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
                     Finding("documented.parameters_b", f"{size:g}", why, Confidence.LOW, Evidence(source.path, number))
                 ]
     return []
+
+
+def _linked(source: Source, script: Source | None) -> Finding | None:
+    """Return the size in the words of a link to the weights that the program loads (``[Net-13B](https://huggingface.co/us/Net)``)."""
+    if script is None or not (source.mentions("huggingface.co") or source.mentions("modelscope.cn")):
+        return None
+    for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+        for words, name in _LINK.findall(line) if len(line) <= MAX_LINE_CHARACTERS else ():
+            sizes = set(_IN_WORDS.findall(words))
+            if len(sizes) == 1 and LEAST_B <= float(size := next(iter(sizes))) <= MOST_B and name in script.text:
+                why = f"the documentation links to `{name}` as {words.strip()[:60]}"
+                where = Evidence(source.path, number)
+                return Finding("documented.parameters_b", f"{float(size):g}", why, Confidence.LOW, where)
+    return None
 
 
 def _titled(source: Source) -> Finding | None:

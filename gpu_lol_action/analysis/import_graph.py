@@ -76,6 +76,19 @@ def _reached(checkout: Checkout, script: Source, counts: Callable[[Source, Impor
     return frozenset(found)
 
 
+def loaded_at_start(checkout: Checkout, script: Source) -> tuple[Source, ...]:
+    """Return the script and the files of this checkout that it imports whatever happens, over any number of others; at most 60."""
+    found = {script: None}
+    waiting = [script]
+    while waiting and len(found) < MAX_CLOSURE:
+        source = waiting.pop()
+        imports = source.code.imports if source.code is not None else ()
+        new = [target for item in imports if not item.is_optional for target in _targets(checkout, source, item)]
+        waiting += [target for target in new if target not in found]
+        found.update(dict.fromkeys(new))
+    return tuple(found)
+
+
 def _without_siblings(checkout: Checkout, script: Source, found: tuple[Source, ...]) -> tuple[Source, ...]:
     """Return a closure without modules beside the one whose class the script names (``AutoNHITS``: ``models/nhits.py``)."""
     named = [name.lower() for item in script.code.imports for name in _classes(item) or ()] if script.code else []

@@ -28,6 +28,7 @@ _FAMILIES = (
     frozenset({"opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"}),
     frozenset({"lightning", "pytorch-lightning", "lightning-fabric"}),
     frozenset({"tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly", "tf-nightly-gpu", "keras", "tf-keras"}),
+    frozenset({"tensorboard", "tb-nightly"}), frozenset({"soundfile", "pysoundfile"}),
     frozenset({"faiss-cpu", "faiss-gpu", "faiss-gpu-cu12", "faiss-gpu-cu11", "faiss"}),
     frozenset({"gym", "gymnasium"}), frozenset({"openai-whisper", "whisper"}), frozenset({"clip", "openai-clip", "clip-anytorch"}),
     frozenset({"onnxruntime", "onnxruntime-gpu"}), frozenset({"paddlepaddle", "paddlepaddle-gpu"}),
@@ -64,6 +65,7 @@ def imported_packages(
     """
     required = {package_name(item.requirement) for item in declared if not item.is_optional} | set(own)
     optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
+    cloned = {package_name(item.requirement) for item in declared if "://" in item.requirement}
     extras = {package_name(item.requirement) for item in declared if item.group and not is_development(item.group)}
     library = [item for item in declared if item.is_library and not item.is_optional]
     is_complete = len(library) >= _LEAST_COMPLETE
@@ -76,6 +78,8 @@ def imported_packages(
         name = package_name(package)
         if source in fetched and name not in optional:
             continue  # with a list, what is needed only when somebody asks for it was left out on purpose
+        if package_name(item.module.split(".")[0]) in cloned:
+            continue  # a list names its repository
         # A library's own list is complete: beside its scripts, only its own extras add to it.
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
         if is_inside and name not in extras:

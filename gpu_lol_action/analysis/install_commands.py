@@ -25,6 +25,15 @@ _PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|c
                     r"if|export|source|echo)(?:\s|;|$)))")  # fmt: skip
 _HEADING = regex(r"^#{1,6}\s+(.{1,200})")
 _INLINE = regex(r"`([^`\n]{6,400})`")
+# An item of a list that is a command without marks of code, and what no command has but a sentence.
+_ITEM = regex(
+    r"\s{0,12}(?:[-*+]|\d{1,2}[.)])\s{1,4}((?:pip3?|conda|mamba|python3?\s-m\spip)\s{1,3}install\s{1,3}[^`]{2,300})$"
+)
+_OF_PROSE = regex(
+    r"(?:if|or|and|to|the|an?|with|for|using|via|is|are|you|will|should|then|from|in|of)[,.;:]?|.*[()\"“”].*",
+    re.IGNORECASE,
+)
+_STRUCK = regex(r"~~[^~\n]{1,300}~~")
 # The reader of notebooks writes `#` before a magic; one that its author commented out has a space after that.
 _MAGIC = regex(r"#(?:\s{2,})?[!%]\s*(.+)")
 _WITH_VALUE = frozenset({
@@ -116,7 +125,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
 
 def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
     heading, block, inside, previous = "", 0, False, 0
-    for number, line in joined_lines(source.text):
+    for number, line in joined_lines(_without_struck(source.text)):
         if is_fence(line, is_code=inside):
             inside = not inside
             block += inside
@@ -132,9 +141,25 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
             if not bare.startswith("#"):
                 yield number, bare, heading, block
             continue
+        item = _ITEM.match(line[:400])
+        if item is not None and not any(map(_OF_PROSE.fullmatch, item[1].split())):
+            block += number > previous + 1
+            previous = number
+            yield number, item[1].strip(), heading, block
+            continue
         for text in _INLINE.findall(line[:4000]):
             block += 1
             yield number, text.strip().lstrip("$>!% "), heading, block
+
+
+def _without_struck(text: str) -> str:
+    """Return a document without what is struck out, line by line as it was."""
+    kept, at = [], 0
+    while (start := text.find("<del>", at)) >= 0 and (end := text.find("</del>", start)) >= 0:
+        kept += [text[at:start], "\n" * text.count("\n", start, end)]
+        at = end
+    whole = "".join([*kept, text[at:]])
+    return _STRUCK.sub("", whole) if "~~" in whole else whole
 
 
 def _is_shown(line: str, *, is_rst: bool) -> bool:

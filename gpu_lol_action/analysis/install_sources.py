@@ -101,21 +101,6 @@ def _copied_in(checkout: Checkout, run: Run | None) -> tuple[str, ...]:
     started = [] if run is None else [run.evidence.path, *([run.script.path] if run.script is not None else [])]
     projects = {f"{source.folder}/" for source in files if source.folder and source.name in _PROJECTS}
     return tuple(sorted(each for each in projects if not any(path.startswith(each) for path in started)))
-        for source in files
-        if not is_development(source.path) and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
-    ]
-    return tuple(source for source in fit if not _is_of_a_sibling(checkout, source, run))
-
-
-def _is_of_a_sibling(checkout: Checkout, dockerfile: Source, run: Run | None) -> bool:
-    """Whether an image lies among the programs of one sub-project, and what is started in another: each has its own."""
-    script = run.script if run is not None else None
-    levels = levels_of(checkout)
-    if script is None or not (levels.of(script.path) and levels.of(dockerfile.path)):
-        return False
-    if script.path.partition("/")[0] == dockerfile.path.partition("/")[0] or _FOR_IMAGES.search(dockerfile.folder):
-        return False
-    return any(source.folder == dockerfile.folder for source in checkout.of(Form.PYTHON))
 
 
 def _documents(checkout: Checkout, run: Run | None) -> list[Source]:

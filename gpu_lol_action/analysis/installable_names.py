@@ -17,7 +17,7 @@ _MEANT = {
     "dask-cudf": "dask-cudf-cu12", "detectron2": "git+https://github.com/facebookresearch/detectron2.git", "opencv3": "opencv-python-headless",
     "pytorch-nightly": "torch", "pytorch-gpu": "torch", "msgpack-python": "msgpack", "tensorflow-mkl": "tensorflow", "python-kaleido": "kaleido",
     "astropy-base": "astropy", "python-build": "build", "matplotlib-base": "matplotlib",
-    "nvdiffrast": "git+https://github.com/NVlabs/nvdiffrast.git", "pytables": "tables", "pyqt": "pyqt5",
+    "nvdiffrast": "git+https://github.com/NVlabs/nvdiffrast.git", "pytables": "tables", "pysoundfile": "soundfile", "pyqt": "pyqt5",
     "tinycudann": "git+https://github.com/NVlabs/tiny-cuda-nn.git#subdirectory=bindings/torch",
     "groundingdino": "git+https://github.com/IDEA-Research/GroundingDINO.git",
 }  # fmt: skip
@@ -37,6 +37,8 @@ def meant(requirement: str) -> str | None:
     ``sklearn`` and ``pytorch`` are stubs that refuse; ``pytorch-cuda`` is conda's; ``pprint`` needs no installation. One such
     line ends an installation as a whole.
     """
+    # GitHub has given up this protocol.
+    requirement = requirement.replace("git+git://github.com/", "git+https://github.com/")
     found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)
     name = package_name(found[1]) if found else ""
     if found is None:

@@ -13,7 +13,7 @@ from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.network_calls import call
+from gpu_lol_action.analysis.network_calls import call, reads_off_weights
 from gpu_lol_action.analysis.network_configs import nodes_of
 from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_inputs import InputSizes
@@ -145,7 +145,7 @@ def _follow(machine: Machine, program: Program, *, whole: bool) -> None:
         _tried(machine, lambda: execute(machine, frame, program.body))
     for name, node in program.functions.items() if whole or program.may_define_any(_STARTS) else ():
         is_likely = name in _STARTS or (whole and not machine.roots)  # else factories that nobody asks for
-        if id(node) not in machine.called and is_likely:
+        if id(node) not in machine.called and is_likely and not reads_off_weights(node):
             _tried(machine, partial(call, machine, Function(node, program), (), {}))
     for home in program.classes.values() if whole and not machine.roots else ():
         owner = Instance(Class(home, program), home.name)

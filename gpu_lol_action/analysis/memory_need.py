@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.headroom import spread_for_family, with_room
+from gpu_lol_action.analysis.marked_statements import at_the_command, large_enough, on_the_same_count
 from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
@@ -18,10 +19,7 @@ from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
     Statement,
-    at_the_command,
     headline,
-    large_enough,
-    on_the_same_count,
     reconcile,
     statements,
 )

@@ -167,6 +167,7 @@ def stated_count(findings: tuple[Finding, ...]) -> int | None:
     documented = best(findings, "documented.gpu_count")
     # A batch for all cards was chosen for as many as its authors had.
     is_for_all = sharding is not None or best(findings, "training.batch_spread") is not None
-    if documented is not None and is_for_all:
+    trains = (workload := best(findings, "workload")) is None or workload.value == "training"
+    if documented is not None and is_for_all and trains:
         return min(int(documented.value), 8)
     return None

@@ -35,7 +35,7 @@ _OWNED = (regex(r"models\.[\w.]+\s*[(\[]"), regex(r"timm\.[\w.]+\s*[(\[]"))
 NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
 # Models beside the one that the run is about.
 HELPER_KEY = regex(
-    r"tokeni|teacher|weak_|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant"
+    r"tokeni|teacher|weak_|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
 )
 _HELPER_PLACE = regex(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"
@@ -160,13 +160,19 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     return texts
 
 
+def _of_local_copy(path: str) -> str | None:
+    """Return the model whose published name a local folder bears (``/data/stable-diffusion-xl-base-1.0``); None where it bears none."""
+    name = path.rstrip("/").rpartition("/")[2]
+    return name if "-" in name and is_known_model(name) else None
+
+
 def model_name(text: str) -> str | None:
     """Return the text where it names a model: an id of the Hub with a known size, or a name that the table has."""
     bare = _UNKNOWN_FOLDER.sub("", text.strip().strip("\"'"))
     if not 2 < len(bare) <= 120 or not bare.isprintable() or any(mark in bare for mark in "<>${} ,()"):
         return None
-    if bare.startswith(("./", "../", "/", "~")) and not re.search(r"\d[bB]\b", bare):
-        return None
+    if bare.startswith(("./", "../", "/", "~")) and not re.search(r"\d[bB](?![A-Za-z0-9])", bare):
+        return _of_local_copy(bare)
     if is_known_model(bare) or (HUB_ID.fullmatch(bare) and find_model(bare) is not None):
         return bare
     facts = find_model(bare.rstrip("/").rsplit("/", 1)[-1])

@@ -1,13 +1,14 @@
 """Programs in C and CUDA: a Makefile that compiles with ``nvcc`` says that a GPU is used, documented commands say what for.
 
-Where other tools build it, the README's list of requirements says it: "An NVIDIA GPU".
+Where other tools build it, the README's list of requirements says it: "An NVIDIA GPU". Torch 7's programs are started by ``th``, and
+their README has its packages for CUDA installed: of Lua itself nothing is read.
 """
 
 from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -17,6 +18,10 @@ _TRAINS = regex(
     r"^[ \t>$]*(?:\w+=\S+ +|mpirun [^\n]{0,40}? )?\./[\w./-]*?(?:train\w*|\w [^\n]{0,60}?\btrain)\b", re.MULTILINE
 )
 
+# Torch 7: `th train.lua -gpuid 0`, and the packages with which it computes on a card.
+_LUA = regex(r"^[ \t>$]*(?:\w+=\S+ +){0,4}th[ \t]+([\w./-]{1,100})\.lua\b", re.MULTILINE)
+_OF_TORCH7 = regex(r"\b(?:cutorch|cunn|cudnn\.torch)\b")
+_LUA_TRAINS = regex(r"(?:^|/)(?:train\w*|main)$")
 
 _HEADING = regex(r"^#{1,6}[^\n]{0,60}\b(?:requirements?|prerequisites?|dependencies)\b", re.IGNORECASE)
 _ANY_HEADING = regex(r"^#{1,6}\s")
@@ -29,19 +34,34 @@ MAX_LINES = 4000
 
 
 def native_need(checkout: Checkout) -> Finding | None:
-    """Return that the Makefile at the root compiles CUDA, or that the README requires an NVIDIA GPU; None where neither does."""
+    """Return that the Makefile at the root compiles CUDA, or that the README requires an NVIDIA GPU or starts Torch 7 on one; else None."""
     for source in checkout.of(Form.SHELL):
         if source.depth == 0 and source.name == "makefile" and (found := _COMPILES.search(source.text)) is not None:
             line = source.text.count("\n", 0, found.start()) + 1
             why = "the Makefile compiles CUDA with `nvcc`"
             return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
-    return _required(checkout)
+    return _required(checkout) or _in_lua(checkout)
+
+
+def _in_lua(checkout: Checkout) -> Finding | None:
+    """Return the README's command that starts a program of Torch 7, where the README also has its packages for a GPU installed."""
+    readme = _readme(checkout)
+    found = _LUA.search(readme.text) if readme is not None and _OF_TORCH7.search(readme.text) else None
+    if found is None or readme is None:
+        return None
+    line = readme.text.count("\n", 0, found.start(1)) + 1
+    why = "the README starts a program of Torch 7, with its packages for CUDA"
+    return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(readme.path, line))
+
+
+def _readme(checkout: Checkout) -> Source | None:
+    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
+    return next((s for s in documents if s.depth == 0 and s.name.startswith("readme.")), None)
 
 
 def _required(checkout: Checkout) -> Finding | None:
     """Return the item of the README's requirements that asks for a GPU, and does not leave it to the reader."""
-    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
-    readme = next((s for s in documents if s.depth == 0 and s.name.startswith("readme.")), None)
+    readme = _readme(checkout)
     if readme is None or not readme.mentions("NVIDIA"):
         return None
     is_list = False
@@ -56,6 +76,12 @@ def _required(checkout: Checkout) -> Finding | None:
 
 def native_workload(checkout: Checkout, need: Finding) -> Finding:
     """Return what such a program is for: training where a document starts it to train, else inference."""
+    readme = _readme(checkout)
+    started = _LUA.findall(readme.text) if readme is not None and need == _in_lua(checkout) else []
+    if any(map(_LUA_TRAINS.search, started)):
+        return Finding(
+            "workload", "training", "a program of Torch 7 is started to train", Confidence.LOW, need.evidence
+        )
     for source in checkout.of(Form.MARKDOWN, Form.SHELL, roles=(Role.WORKLOAD, Role.DOCUMENTATION)):
         if source.depth == 0 and source.name != "makefile" and (found := _TRAINS.search(source.text)) is not None:
             where = Evidence(source.path, source.text.count("\n", 0, found.end()) + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Mapping, Sequence
 
@@ -39,11 +40,14 @@ from gpu_lol_action.analysis.network_values import (
     Value,
 )
 
+_WEIGHTS = (["state_dict"], ["checkpoint"], ["ckpt"], ["weights"], ["sd"])
+
 
 def call(machine: Machine, target: Value, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Return what a call returns; of a library that is not known the first tensor that it is given, else ``UNKNOWN``."""
     if isinstance(target, Function):
-        return call_function(machine, target, places, named)
+        is_told = not reads_off_weights(target.node) or any(value is not UNKNOWN for value in places)
+        return call_function(machine, target, places, named) if is_told else UNKNOWN
     if isinstance(target, Class):
         return construct(machine, target, places, named)
     if isinstance(target, Partial):
@@ -59,6 +63,13 @@ def call(machine: Machine, target: Value, places: Sequence[Value], named: Mappin
     # A layer whose kind only running the program would tell (`kind(input_size=8, hidden_size=8)`).
     machine.strangers += 2 * (machine.building > 0 and not machine.running and is_layers(named))
     return unknown_call(machine, places, named)
+
+
+def reads_off_weights(node: ast.AST) -> bool:
+    """Whether a function is handed weights and nothing else: how large its network is only they tell (``build_model(state_dict)``)."""
+    if not isinstance(node, ast.FunctionDef) or node.args.kwonlyargs or node.args.vararg is not None:
+        return False
+    return [argument.arg for argument in node.args.args] in _WEIGHTS
 
 
 def _run(machine: Machine, target: Instance, places: Sequence[Value], named: Mapping[str, Value]) -> Value:

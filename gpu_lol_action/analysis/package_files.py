@@ -36,7 +36,7 @@ _WHEEL_FILE = regex(
 )
 # Options behind a requirement, also those that pip takes on its command line only (`flash-attn --no-build-isolation`).
 # A framework's build for one Python, of which the index has that version for all.
-_FRAMEWORK_WHEEL = regex(r"https?://[^\s#]{1,300}/(torch(?:vision|audio)?)-(\d[\d.]{0,20})(?:(?:\+|%2B)[\w.]{1,40})?-cp\d[\w.-]{1,90}\.whl", re.IGNORECASE)  # fmt: skip
+_FRAMEWORK_WHEEL = regex(r"(?:[\w.-]{1,40}\s{0,3}@\s{0,3})?https?://(?![^\s#]{1,200}/nightly/)[^\s#]{1,300}/(torch(?:vision|audio|text)?)-(\d[\d.]{0,20})(?:(?:\+|%2B)[\w.]{1,40})?-cp\d[\w.-]{1,90}\.whl", re.IGNORECASE)  # fmt: skip
 _SWITCHES = regex(r"\s+(?:--[a-z][a-z-]{2,40}(?![\w-])|-[fi]\s).*")
 
 
@@ -89,7 +89,7 @@ def clean_requirement(text: str) -> str | None:
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None
     if (wheel := _FRAMEWORK_WHEEL.fullmatch(bare.partition("#")[0])) is not None and not _FOREIGN_WHEEL.search(bare):
-        return f"{wheel[1]}=={wheel[2]}"
+        return f"{wheel[1].lower()}=={wheel[2]}"
     if re.match(r"(?:git\+|hg\+|https?://)", bare):
         # A bare address is an archive; any other is a page, an index, or something else to read.
         if _FOREIGN_WHEEL.search(bare):

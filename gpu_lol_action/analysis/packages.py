@@ -29,6 +29,8 @@ from gpu_lol_action.estimation.wheel_ranges import best_python
 __all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
 
 _MAX_UNKNOWN = 6
+# What is built for one CUDA, by its name; of `cu12` and `cu124` nobody knows which is the newer.
+_BUILD = regex(r"([a-z][a-z0-9-]{1,40})-cu(?:da)?(\d{3}|9[0-2])")
 # A list at the root, or in a folder at the root that holds lists.
 _FOR_ALL = regex(
     r"(?:(?:requirements?|reqs?|deps|dependencies|envs?|environments?|conda|pip|docker|install\w*)/)?[^/]+",
@@ -86,7 +88,24 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
         item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
     ]
     named = ((item, meant(item.requirement)) for item in (*lists.declared, *told))
-    return unique(replace(item, requirement=requirement) for item, requirement in named if requirement is not None)
+    return unique(
+        _of_one_build(
+            [replace(item, requirement=requirement) for item, requirement in named if requirement is not None]
+        )
+    )
+
+
+def _of_one_build(items: list[Declared]) -> list[Declared]:
+    """Return packages without other builds of the same one, of which documents list one for each CUDA (``dgl-cu101``, ``dgl-cu110``): the newest stays."""
+    builds: dict[str, int] = {}
+    for item in items:
+        if (found := _BUILD.fullmatch(package_name(item.requirement))) is not None:
+            builds[found[1]] = max(builds.get(found[1], 0), int(found[2]))
+    return [
+        item
+        for item in items
+        if (found := _BUILD.fullmatch(package_name(item.requirement))) is None or builds[found[1]] == int(found[2])
+    ]
 
 
 def own_names(checkout: Checkout) -> frozenset[str]:

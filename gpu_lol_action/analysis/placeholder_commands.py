@@ -15,9 +15,19 @@ from gpu_lol_action.domain.patterns import regex
 _CONFIGS = regex(r"(?:^|/)conf(?:ig)?s?/")
 _OF_THE_READER = regex(r"(?:^|[/_.<{-])(?:your|my|path[_/-]to|xxx+)(?=[/_.>}-])", re.IGNORECASE)
 
+_OPEN_CONFIG = regex(
+    r"<[\w -]{0,40}conf[\w -]{0,40}>|\$\{?(?:CONFIG|CFG)(?:_?(?:FILE|PATH))?\}?|\{config\w{0,20}\}|CONFIG_FILE",
+    re.IGNORECASE,
+)
+
 # A step beside the work, by the name of its program.
 STEP = regex(r"[/_\d](?:convert|merge|export|download|prepare|preprocess|split|extract|plot|visuali[sz]e)(?:[_.]|er\b)", re.IGNORECASE)  # fmt: skip
 MAX_STEPS = 40
+
+
+def leaves_configuration_open(command: LaunchCommand) -> bool:
+    """Whether a command has its reader put a configuration in (``train.py <CONFIG_FILE>``): the form of those that follow it."""
+    return any(_OPEN_CONFIG.fullmatch(word) for word in (*command.words[1:], *command.options.values()))
 
 
 def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:

@@ -21,12 +21,12 @@ from gpu_lol_action.domain.patterns import regex
 _SHOWS = regex(
     r"\b(?:quick|demos?|get(?:ting)? started|us(?:e|ing|age)|try|play|inference|infer|web ?ui|gradio|app|generat\w*|how to (?:use|run)|"
     r"run(?:ning)?\b(?! train)|command[- ]line|cli|pre-?trained|weights|checkpoints|model zoo|predict\w*|animat\w*|image|video|audio|speech|text)\b"
-    r"|快速|推理|演示|使用",
+    r"|快速|推理|演示|使用|命令行|网页|部署|体验|试用|对话|预测|生成",
     re.IGNORECASE,
 )
 # A step of a longer way, or what may be left out, is not what a document opens with.
 _NOT_THE_OPENING = regex(
-    r"train|tun(?:e|ing)\b|\bstep\s*\d|stage\s*\d|optional|可选|训练|data(?:set)?s?\b|eval|annotat|prepar|benchmark|CPU|Colab",
+    r"train|tun(?:e|ing)\b|\bstep\s*\d|stage\s*\d|optional|可选|训练|微调|数据|评测|data(?:set)?s?\b|eval|annotat|prepar|benchmark|CPU|Colab",
     re.IGNORECASE,
 )
 

@@ -31,14 +31,12 @@ FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
 _OF_TRAINING = regex(r"(?:^|/)(?:pre_?|how_?to_?)?(?:train|training|fine_?tun(?:e|ing))\.\w+$", re.IGNORECASE)
 LEAST_OF_SOLD = 0.93  # of the memory that a card is sold with, what it has for programs
-LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
 ABOUT_AS_OFTEN = 1.5
 SECTION_DISTANCE = 0.3  # how much nearer than one in the section of the run's own command
 RANK_DISTANCE = 0.3  # how much nearer a statement for no purpose has to be than one for the run's own
 FURTHEST_CARD_FROM_ROUGH = 24.0
-_TWO_SIZES, _TWIN = "A100", "A100-80GB"
 ROWS_OF_A_TABLE = 4  # amounts of one document from which on the one in the middle says more than the nearest
 FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 
@@ -101,35 +99,6 @@ def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
         return Statement(named_card_gib(finding.value), True, weight, rank, finding)
     weight = WEIGHT_OF_MEMORY if finding.confidence is not Confidence.LOW else WEIGHT_OF_REMARK
     return Statement(float(finding.value), False, weight, rank, finding)
-
-
-def large_enough(stated: Iterable[Statement], weights_gib: float) -> tuple[Statement, ...]:
-    """Return the statements, a card that cannot hold the weights alone put as the larger one of its name (A100: 40 or 80 GB)."""
-    table = accelerators()
-    return tuple(
-        replace(s, memory_gib=table[_TWIN].memory_gib)
-        if s.is_card and s.finding.value == _TWO_SIZES and s.memory_gib < weights_gib <= table[_TWIN].memory_gib
-        else s
-        for s in stated
-    )
-
-
-def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], count: int) -> tuple[Statement, ...]:
-    """Return the statements, those marked that stand beside the very count of GPUs that the run takes."""
-    counted = {f.evidence for f in findings if f.field == "documented.gpu_count" and f.value == str(count)}
-    return tuple(replace(s, is_counted=True) if count > 1 and s.finding.evidence in counted else s for s in stated)
-
-
-def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tuple[Statement, ...]:
-    """Return the statements, those marked whose line is about the run's own command, or stands right above it."""
-    found = []
-    for each in stated:
-        where = each.finding.evidence
-        above = command.evidence.line - where.line if command and where.path == command.evidence.path else -1
-        is_at = each.place in {AT_COMMAND, IN_ROW} or 0 <= above <= LINES_ABOVE
-        weight = max(each.weight, WEIGHT_OF_MEMORY) if is_at and not each.is_card else each.weight
-        found.append(replace(each, is_at_command=is_at, weight=weight))
-    return tuple(found)
 
 
 def reconcile(
@@ -222,7 +191,8 @@ def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
 
 def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
-    said = list(stated)
+    # What no card holds is the need of several, or of models that few can have.
+    said = [s for s in stated if s.memory_gib <= LARGEST_CARD_GIB]
     said = _pointing([s for s in said if s.rank < 2] or said)
     # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name.
     said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, said)]
@@ -281,8 +251,9 @@ def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bo
     is_used = statement.weight >= WEIGHT_OF_CARD
     # Whoever says how many cards a run took, and takes as many, speaks of this run, however empty the sum leaves them.
     furthest = FURTHEST_CARD_FROM_ROUGH if is_used and (is_rough or statement.is_counted) else FURTHEST_CARD
-    # A smaller card that is only named somewhere disproves nothing.
-    return (1 / FURTHEST if is_used else 1) <= factor <= furthest
+    # A smaller card that is only named somewhere disproves nothing; that which as many were used of holds the run.
+    least = 1 / FURTHEST_CARD if statement.is_counted else 1 / FURTHEST
+    return (least if is_used else 1) <= factor <= furthest
 
 
 def _set_back(statement: Statement, asked: Sequence[Statement]) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import local_imports
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.patterns import regex
@@ -24,6 +25,9 @@ _HOLE = regex(r"\{([^{}]*)\}")
 _ANYTHING, MAX_OPEN = "[^/]{0,80}", 2
 """What an option may be that nothing says, and how many of a path's: more could be any file."""
 _LITERAL = regex(r"[\w-]{3,}")
+# A configuration in Python that goes on with what another one says.
+_BEGINS = regex(r"\bget_(?:default_)?config\(|^from [\w.]{1,100} import \*", re.MULTILINE)
+_OF_CONFIGS, MAX_BASES = regex(r"conf(?:ig)?s?", re.IGNORECASE), 4
 _VARIANT = regex(r"config[_-]\w+\.json$")  # `config.json` alone is a saved model's
 
 
@@ -113,6 +117,17 @@ def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
         named = checkout.find(_beside(source, path.strip())) or checkout.find_named(path.strip())
         if named is not None:
             yield named
+    yield from _continued(checkout, run, source)
+
+
+def _continued(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
+    """Yield the configurations that one written in Python begins with (``config = base_config.get_config()``, ``from .base import *``)."""
+    if source.form is not Form.PYTHON or source is run.script or source.code is None:
+        return
+    begins = _BEGINS.search(source.text) is not None
+    for base in local_imports(checkout, source)[:MAX_BASES] if begins else ():
+        if base is not run.script and _OF_CONFIGS.search(base.path):
+            yield base
 
 
 def _beside(source: Source, path: str) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.blank_commands import filled_in
@@ -35,11 +35,12 @@ from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.made_for_use import is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.paths import Form, form_of
-from gpu_lol_action.analysis.placeholder_commands import STEP
+from gpu_lol_action.analysis.placeholder_commands import STEP, leaves_configuration_open
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import fame_of, helpers_of, is_beside, is_later_stage, is_variant, submits
 from gpu_lol_action.analysis.run_levels import Levels, levels_of
 from gpu_lol_action.analysis.run_names import run_names
+from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, PROGRAM, README, SCRIPT, Rank
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 from gpu_lol_action.domain.patterns import regex
 
@@ -50,43 +51,6 @@ LAST = 10**6  # where a README's own code stands among the programs of its level
 MAX_DEEPER = 1  # levels below the first run's at which another is worth a profile
 
 _MAIN_SECTION = regex(r"reproduc|replicat|pre-?train(?!ed)|main (?:run|experiment|result)|full training", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Rank:
-    """A run with what the rules see of it."""
-
-    run: Run
-    is_beside: bool
-    level: int
-    kind: int
-    is_deeper: bool
-    is_variant: bool
-    is_main_section: bool
-    order: int
-    is_use_first: bool = False
-    is_later_stage: bool = False
-    use: str = ""
-    """Why it goes before what trains, where no document says so."""
-
-    @property
-    def key(self) -> tuple[bool, bool, int, int, bool, bool, bool, bool, bool, int]:
-        comes_first = (self.run.behavior is Behavior.TRAINS) is not self.is_use_first
-        return (
-            not self.use,
-            self.is_beside,
-            self.level,
-            self.kind,
-            self.is_deeper,
-            self.is_variant,
-            not comes_first,
-            not self.is_main_section,
-            self.is_later_stage,
-            self.order,
-        )
-
-
-_README, _DOCUMENT, _SCRIPT, _CONFIGURATION, _PROGRAM = range(5)
 
 
 def primary_run(checkout: Checkout) -> Run | None:
@@ -115,12 +79,12 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     )
 
 
-def _last_resort(checkout: Checkout) -> list[_Rank]:
+def _last_resort(checkout: Checkout) -> list[Rank]:
     ranks = [_rank(checkout, levels_of(checkout), run, place) for place, run in enumerate(computing_runs(checkout))]
     return sorted(ranks, key=lambda rank: rank.key)
 
 
-def _ranked(checkout: Checkout) -> list[_Rank]:
+def _ranked(checkout: Checkout) -> list[Rank]:
     runs = [*documented_runs(checkout), *configured_runs(checkout)]
     # A program that commands only test, or try out elsewhere, is there to be started by itself as well.
     commanded = {run.script for run in runs if run.script is not None and not (is_beside(run) or is_variant(run))}
@@ -138,13 +102,13 @@ def _ranked(checkout: Checkout) -> list[_Rank]:
     return ranks
 
 
-def _is_to_start(rank: _Rank) -> bool:
+def _is_to_start(rank: Rank) -> bool:
     """Whether somebody starts it: also a measurement that a document tells of, where nothing else is there to be started."""
-    script = rank.run.script if rank.kind <= _DOCUMENT else None
+    script = rank.run.script if rank.kind <= DOCUMENT else None
     return not rank.is_beside or (script is not None and not STEP.search(f"/{script.name}"))
 
 
-def _near(checkout: Checkout, levels: Levels, runs: Sequence[Run]) -> list[_Rank]:
+def _near(checkout: Checkout, levels: Levels, runs: Sequence[Run]) -> list[Rank]:
     """Return the ranks of what trains or infers, looked up from the first rank on as far as runs behind could be chosen.
 
     Whether it is a step beside the run, its level, and whether it is a bare program are known before what it does.
@@ -152,7 +116,7 @@ def _near(checkout: Checkout, levels: Levels, runs: Sequence[Run]) -> list[_Rank
     groups: dict[tuple[bool, int, bool], list[tuple[int, Run]]] = {}
     for order, run in enumerate(runs):
         rank = _rank(checkout, levels, run, order)
-        groups.setdefault((rank.is_beside, rank.level, rank.kind == _PROGRAM), []).append((order, run))
+        groups.setdefault((rank.is_beside, rank.level, rank.kind == PROGRAM), []).append((order, run))
     # What a README shows is one program at most; whether it opens the README is asked before anything is left out.
     first_look = [(order, run) for order, run in enumerate(runs) if run.command is None and is_shown(run.script)]
     ranks = [_rank(checkout, levels, known, order) for order, run in first_look if (known := looked_up(checkout, run))]
@@ -167,30 +131,31 @@ def _near(checkout: Checkout, levels: Levels, runs: Sequence[Run]) -> list[_Rank
     return _with_depth(sorted(ranks, key=lambda rank: rank.order), levels)
 
 
-def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> _Rank:
-    kind = _DOCUMENT if run.command else _CONFIGURATION
+def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
+    kind = DOCUMENT if run.command else CONFIGURATION
     level = levels.of(run.evidence.path)
     if run.command is not None and run.command.is_documented:
-        kind = _README if run.command.said.path.rsplit("/", 1)[-1].lower().startswith("readme") else _DOCUMENT
+        kind = README if run.command.said.path.rsplit("/", 1)[-1].lower().startswith("readme") else DOCUMENT
         level = run.command.said.path.count("/")
         if run.script is not None and (own := levels.of(run.script.path)) < level:
-            level, kind = own, _PROGRAM  # a page below that speaks of it takes nothing from the program
+            level, kind = own, PROGRAM  # a page below that speaks of it takes nothing from the program
     elif run.command is not None:
-        kind = _SCRIPT
+        kind = SCRIPT
         level = min(level, levels.of(run.script.path)) if run.script else level
         if form_of(run.command.said.path) is not Form.SHELL:
-            kind = _PROGRAM  # an image or a service says what it serves, not what the repository is for
+            kind = PROGRAM  # an image or a service says what it serves, not what the repository is for
     elif run.script is not None:
-        kind = _PROGRAM
+        kind = PROGRAM
         # What is only imported by others is no program, wherever it lies.
         level += LIBRARY if _is_library(checkout, levels, run.script) else 0
         order = -1 if submits(run.script) else LAST if is_shown(run.script) else order + fame_of(run.script)
     section = run.command.section if run.command else ""
     is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
     # A document tells the stages in their order; a folder's files come in that of their names.
-    is_later = kind >= _SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
+    is_later = kind >= SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
     is_aside = is_beside(run) or is_told_of_training(checkout, run)
-    return _Rank(run, is_aside, level, kind, False, is_variant(run), is_main, order, is_later_stage=is_later)
+    is_open = run.command is not None and leaves_configuration_open(run.command)
+    return Rank(run, is_aside, level, kind, False, is_variant(run), is_main, order, False, is_open, is_later)
 
 
 def _is_library(checkout: Checkout, levels: Levels, script: Source) -> bool:
@@ -198,11 +163,11 @@ def _is_library(checkout: Checkout, levels: Levels, script: Source) -> bool:
     return not is_started(checkout, script) and (levels.of(script.path) > 0 or is_imported(checkout, script))
 
 
-def _with_depth(ranks: list[_Rank], levels: Levels) -> list[_Rank]:
+def _with_depth(ranks: list[Rank], levels: Levels) -> list[Rank]:
     """Mark documented runs that serve another, or whose program lies deeper than that of the first one: asides on sub-projects."""
     helpers = helpers_of([rank.run for rank in ranks])
     ranks = [replace(rank, is_beside=True) if rank.run in helpers else rank for rank in ranks]
-    near = [rank for rank in ranks if rank.kind <= _DOCUMENT and not rank.is_beside]
+    near = [rank for rank in ranks if rank.kind <= DOCUMENT and not rank.is_beside]
     if not near:
         shown = shows_alone([rank.run for rank in ranks])
         return [_as_opening(rank) if rank.run is shown else rank for rank in ranks]
@@ -210,16 +175,18 @@ def _with_depth(ranks: list[_Rank], levels: Levels) -> list[_Rank]:
     places = {forms[rank.run]: rank.order for rank in reversed(near) if rank.run in forms}
     ranks = [replace(r, order=places.get(r.run, r.order), is_variant=r.is_variant or r.run in forms) for r in ranks]
     least = min(rank.level for rank in near)
-    first = next(rank for rank in near if rank.level == least)
-    limit = levels.of(first.run.script.path) if first.run.script else 0
+    # A tool that only serves a model lies nowhere.
+    scripts = (rank.run.script for rank in near if rank.level == least and not _only_serves(rank.run))
+    first = next(scripts, None)
+    limit = levels.of(first.path) if first is not None else 0
     told = [
-        replace(r, is_deeper=bool(r.kind <= _DOCUMENT and r.run.script and levels.of(r.run.script.path) > limit))
+        replace(r, is_deeper=bool(r.kind <= DOCUMENT and r.run.script and levels.of(r.run.script.path) > limit))
         for r in ranks
     ]
     readmes = [
         rank.run
         for rank in told
-        if rank.kind == _README and rank.level == least and not (rank.is_deeper or rank.is_beside)
+        if rank.kind == README and rank.level == least and not (rank.is_deeper or rank.is_beside)
     ]
     shown = shows_before_tuning([rank.run for rank in told if rank.run in readmes or rank.run.command is None])
     told = [_as_opening(rank) if rank.run is shown else rank for rank in told]
@@ -228,12 +195,16 @@ def _with_depth(ranks: list[_Rank], levels: Levels) -> list[_Rank]:
     return told if opening is None else [replace(r, is_use_first=p == opening) for r, p in zip(told, said, strict=True)]
 
 
-def _use_first(checkout: Checkout, ranks: list[_Rank]) -> list[_Rank]:
+def _only_serves(run: Run) -> bool:
+    return run.script is None and run.behavior is Behavior.INFERS
+
+
+def _use_first(checkout: Checkout, ranks: list[Rank]) -> list[Rank]:
     """Return ranks in their order, with what uses a model before the one that trains, where that is what it is made for."""
     told = [rank for rank in ranks if not rank.is_beside and rank.level < LIBRARY]
     if not told or told[0].run.behavior is not Behavior.TRAINS:
         return ranks
-    if told[0].kind <= _DOCUMENT and not is_page_on_tuning(told[0].run):
+    if told[0].kind <= DOCUMENT and not is_page_on_tuning(told[0].run):
         return ranks
     near = [rank.run for rank in told if rank.level <= told[0].level + MAX_DEEPER]
     found = made_for_use(checkout, near)
@@ -243,13 +214,13 @@ def _use_first(checkout: Checkout, ranks: list[_Rank]) -> list[_Rank]:
     return sorted(marked, key=lambda rank: rank.key)
 
 
-def _as_opening(rank: _Rank) -> _Rank:
-    return replace(rank, kind=_README, is_use_first=True, is_main_section=True, order=-1)
+def _as_opening(rank: Rank) -> Rank:
+    return replace(rank, kind=README, is_use_first=True, is_main_section=True, order=-1)
 
 
-def _distinct(checkout: Checkout, ranks: Sequence[_Rank]) -> list[_Rank]:
+def _distinct(checkout: Checkout, ranks: Sequence[Rank]) -> list[Rank]:
     """Return the first run of each program and configuration; what prepares, tests or is only imported stays out."""
-    found: list[_Rank] = []
+    found: list[Rank] = []
     seen: set[object] = set()
     counted: dict[object, int] = {}
     for rank in ranks:
@@ -261,7 +232,7 @@ def _distinct(checkout: Checkout, ranks: Sequence[_Rank]) -> list[_Rank]:
         kind = (program, run.configs[:1], (processes or 1) > 1)
         if kind in seen or counted.get(program, 0) >= MAX_PER_PROGRAM:
             continue
-        if found and rank.kind == _PROGRAM and run.script is not None and is_imported(checkout, run.script):
+        if found and rank.kind == PROGRAM and run.script is not None and is_imported(checkout, run.script):
             continue
         seen.add(kind)
         counted[program] = counted.get(program, 0) + 1
@@ -271,19 +242,19 @@ def _distinct(checkout: Checkout, ranks: Sequence[_Rank]) -> list[_Rank]:
     return found
 
 
-def _place(rank: _Rank) -> str:
+def _place(rank: Rank) -> str:
     """Return, in words, where a run was found."""
     does = "trains" if rank.run.behavior is Behavior.TRAINS else "runs a model"
-    if rank.kind <= _DOCUMENT:
+    if rank.kind <= DOCUMENT:
         return f"a documented {'command' if rank.run.command else 'program'} that {does}"
-    if rank.kind == _SCRIPT:
+    if rank.kind == SCRIPT:
         return f"a launch script that {does}"
-    if rank.kind == _CONFIGURATION:
+    if rank.kind == CONFIGURATION:
         return "a configuration of a folder without programs"
     return f"a program that {does}"
 
 
-def _reason(rank: _Rank, runs: int) -> str:
+def _reason(rank: Rank, runs: int) -> str:
     """Return why this run is the first."""
     if rank.level >= LIBRARY:
         return "nothing is made to be started, so a module of the library stands for it"
@@ -292,7 +263,7 @@ def _reason(rank: _Rank, runs: int) -> str:
     place = _place(rank)
     if rank.use:
         return f"{place}; of {runs} runs it is first, for {rank.use}"
-    if rank.is_main_section and rank.kind <= _DOCUMENT and rank.run.command:
+    if rank.is_main_section and rank.kind <= DOCUMENT and rank.run.command:
         place += f" in the section `{rank.run.command.section[:60]}`"
     is_opening = rank.is_use_first and rank.run.behavior is Behavior.INFERS
     wins = "what the README opens with" if is_opening else "training before inference"

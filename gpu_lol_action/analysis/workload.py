@@ -7,16 +7,14 @@ from gpu_lol_action.analysis.behavior import (
     GPU_PACKAGES,
     Behavior,
     boosting_on_gpu,
-    may_use_gpu,
     top_level_gpu_import,
 )
+from gpu_lol_action.analysis.beside_hosted import only_embeds, only_offers
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.computing_runs import only_prepares
 from gpu_lol_action.analysis.cpu_bound import (
-    CLIENT_PACKAGES,
     EMBEDDERS,
     asks_hosted_model,
-    has_client,
     is_collection_of_clients,
 )
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
@@ -99,10 +97,12 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "commands name models that a company hosts, and a document asks for its key"
     if (run is None or run.command is None) and is_collection_of_clients(checkout):
         return "most of the programs ask models that companies host, and hardly any computes something itself"
-    if (run is None or run.behavior is Behavior.INFERS) and not _is_served(run) and _only_embeds(checkout):
+    if (run is None or run.behavior is Behavior.INFERS) and not _is_served(run) and only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
     if run is not None and takes_along(checkout, run):
         return "only an extra computes on one, in modules that are taken along where they can be had"
+    if run is not None and only_offers(checkout, run):
+        return "what it starts imports none, and the list that is installed names none: a model of one's own is an offer beside hosted ones"
     if run is None and only_prepares(checkout):
         return "what imports it only prepares or converts, and names no card"
     if run is None and _imports_none(checkout):
@@ -129,36 +129,6 @@ def _imports_none(checkout: Checkout) -> bool:
 def _is_served(run: Run | None) -> bool:
     """Whether what is started is a server or a launcher of its own: it answers instead of the hosted model."""
     return run is not None and run.command is not None and (run.command.is_tool or run.command.is_launcher)
-
-
-# What `pip install sentence-transformers` brings; a list that names it as well says nothing more.
-_BROUGHT = frozenset({"transformers", "torch"})
-
-
-def _only_embeds(checkout: Checkout) -> bool:
-    """Whether the one GPU library is for sentences' embeddings, beside a client of a hosted model."""
-    names = {package_name(item.requirement) for item in declared_packages(checkout) if not item.is_optional}
-    listed = names & GPU_PACKAGES
-    # What is imported and in no list is one of several ways to go, for those who install it. To look into every program takes
-    # longest, and is asked last.
-    brought = listed & _BROUGHT if listed & EMBEDDERS else frozenset[str]()
-    if listed - EMBEDDERS - brought or not (names & CLIENT_PACKAGES or has_client(checkout)):
-        return False
-    if brought and any(
-        source.code.imported() & brought
-        for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
-        if source.code is not None
-    ):
-        return False
-    return bool(listed) or not any(
-        _counts_on(source) & GPU_MODULES - EMBEDDERS for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
-    )
-
-
-def _counts_on(source: Source) -> frozenset[str]:
-    """Return the packages that a program imports at once or when a function asks: not what it takes along where it is there."""
-    imports = source.code.imports if source.code is not None and may_use_gpu(source) else ()
-    return frozenset(item.module.partition(".")[0] for item in imports if item.is_lazy or not item.is_optional)
 
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:

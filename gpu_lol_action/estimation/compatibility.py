@@ -248,7 +248,8 @@ def image_contents(image: str) -> ImageContents:
         cudas = [cuda for release, (cuda, _) in others.TENSORFLOW.items() if release.startswith(f"{found[1]}.")]
         return ImageContents(None, parse_version(cudas[0]) if cudas else None)
     torch_found = re.search(r"(?:^|/)pytorch:v?(\d+)\.(\d+)(?:\.(\d+))?[-+]", name)
-    cuda_found = re.search(r"cuda[:-]?(\d{1,2})\.(\d)", name) or re.search(r"[-+]cu(\d{2})(\d)(?:\D|$)", name)
+    # Behind `pytorch-cuda:` may stand PyTorch's version first.
+    cuda_found = re.search(r"cuda[:-]?([7-9]|[1-9]\d)\.(\d)", name) or re.search(r"[-+]cu(\d{2})(\d)(?:\D|$)", name)
     return ImageContents(
         tuple(int(part or 0) for part in torch_found.groups()) if torch_found else None,
         (int(cuda_found[1]), int(cuda_found[2])) if cuda_found else None,

@@ -207,3 +207,54 @@ def test_a_library_that_is_listed_and_never_imported_needs_no_gpu(
     checkout: Build, files: Mapping[str, str], expected: str
 ) -> None:
     assert workload(checkout({**files, "requirements.txt": "streamlit\nclip\n"})) == expected
+
+
+OPENVINO = "from optimum.intel.openvino import OVModelForCausalLM\nfrom transformers import AutoTokenizer\nif __name__ == '__main__':\n    tok = AutoTokenizer.from_pretrained('m')\n    OVModelForCausalLM.from_pretrained('m', device='{}').generate(tok('x'))\n"
+ALONE = "import torch\nfrom transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('m').cuda().generate(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"chat.py": OPENVINO.format("CPU")}, "cpu-only"),
+        ({"chat.py": OPENVINO.format("GPU")}, "cpu-only"),  # Intel's
+        ({"chat.py": OPENVINO.format("cuda")}, "inference"),
+        ({"chat.py": OPENVINO.format("CPU"), "plain.py": ALONE}, "inference"),
+    ],
+)
+def test_openvino_computes_on_intels_processors(checkout: Build, files: Mapping[str, str], expected: str) -> None:
+    told = {"README.md": "```\npython chat.py\n```\n", "requirements.txt": "transformers\nopenvino\nnncf\n"}
+    assert workload(checkout({**told, **files})) == expected
+
+
+PAGE = "import openai\nfrom clients import make\nif __name__ == '__main__':\n    make('x').generate()\n"
+CHOOSES = "def make(name):\n    if name == 'own':\n        from own import Own\n        return Own()\n    from hosted import Hosted\n    return Hosted()\n"
+OWN = "import torch\nfrom transformers import AutoModel\nclass Own:\n    def generate(self):\n        return AutoModel.from_pretrained('m').cuda().generate(x)\n"
+OFFERS = {
+    "app.py": PAGE,
+    "clients.py": CHOOSES,
+    "own.py": OWN,
+    "hosted.py": "import openai\nclass Hosted: ...\n",
+    "README.md": "```\npip install -r requirements.txt\npython app.py\n```\n",
+    "requirements.txt": "openai\ngradio\n",
+    "requirements_advanced.txt": "torch\ntransformers\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "is_cpu"),
+    [
+        ({}, True),
+        ({"requirements.txt": "openai\ngradio\ntorch\n"}, False),
+        ({"requirements.txt": "gradio\n"}, False),
+        ({"clients.py": "from own import Own\ndef make(name):\n    return Own()\n"}, False),
+        (
+            {"app.py": PAGE.replace("import openai\n", "")},
+            False,
+        ),  # its modules decide what it is: a command line for several works
+    ],
+)
+def test_a_model_of_ones_own_may_be_an_offer_beside_hosted_ones(
+    checkout: Build, change: Mapping[str, str], is_cpu: bool
+) -> None:
+    assert (workload(checkout({**OFFERS, **change})) == "cpu-only") is is_cpu

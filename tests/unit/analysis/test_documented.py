@@ -9,7 +9,8 @@ from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, purpose
-from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
+from gpu_lol_action.analysis.marked_statements import on_the_same_count
+from gpu_lol_action.analysis.reconcile import headline, reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.card_sizes import sold_gb
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -34,6 +35,10 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("300B tokens, 16bit, batch 256", []),
         ("requires 900 GB of GPU memory", []),
         ("Finetune Llama-2 70B on Dual 24GB GPUs", [(24, False)]),
+        ("It is recommended to use GPUs with 40GB to train T0(3B) and 80GB to train T0", [(40, True)]),
+        ("GPUs with 40GB links to each other", []),
+        ("10000 residues in bf16 with 61GB memory on a Nvidia A100(80GB)", [(61, False)]),
+        ("with 61GB memory on board", []),
         ("a 65B model on a single 48 GB GPU", [(48, False)]),
         ("so you will need a GPU with plenty of memory (24GB).", [(24, True)]),
         ("- U-Net (`n_feat=32`): 2x 16Gb GPUs", [(16, False)]),
@@ -574,3 +579,62 @@ def test_what_gpus_are_said_to_have_is_an_amount(text, size):
 def test_a_card_that_nobody_rents_may_be_asked_for(checkout, files):
     analysis = analyze(checkout({"train.py": TRAIN.replace(".sum()", ".sum().cuda()"), **files}))
     assert analysis.spec.hardware.vram_required_gb is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "card", "count"),
+    [
+        ("We trained the model on 8 x A100 GPUs.", Confidence.MEDIUM, True),
+        ("Thanks to X for providing 8 x A100 GPUs on which we trained the model.", Confidence.LOW, False),
+        ("X generously provided A100(40G) x 8 workstations to train and serve the models.", Confidence.LOW, False),
+        ("Thanks to checkpointing we trained the model on 8 x A100 GPUs.", Confidence.MEDIUM, True),
+        ("感谢 X 提供 8 x A100 GPUs to train", Confidence.LOW, False),
+    ],
+)
+def test_cards_that_somebody_is_thanked_for_are_only_named(line: str, card: Confidence, count: bool) -> None:
+    found = list(statements_of(line, "", Evidence("README.md", 1)))
+    assert [f.confidence for f in found if f.field.endswith("card")] == [card]
+    assert any(f.field == "documented.gpu_count" for f in found) is count
+
+
+def test_a_section_of_thanks_asks_for_nothing() -> None:
+    line = "Training took 8 x A100 GPUs."
+    said = [
+        list(statements_of(line, heading, Evidence("README.md", 1))) for heading in ("Training", "Acknowledgements")
+    ]
+    assert [[f.field.rpartition(".")[2] for f in found] for found in said] == [["card", "gpu_count"], ["card"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "card"),
+    [
+        ("Run it (for 8x A100/H100 GPUs)", "A100-80GB"),
+        ("Run it on 8 A100 or H100 GPUs", "A100-80GB"),
+        ("Run it on 8 A100 40GB or H100 GPUs", "A100"),
+        ("Run it on 8 A100/V100 GPUs", "A100"),
+    ],
+)
+def test_an_a100_that_an_h100_may_take_the_place_of_is_the_larger_one(line: str, card: str) -> None:
+    assert next(card_phrases(line)).card == card
+
+
+def test_what_ran_on_one_card_says_little_of_a_run_on_many() -> None:
+    line = Evidence("README.md", 3)
+    single = Finding("documented.training.card", "L4", "", MEDIUM, line)
+    count = Finding("documented.gpu_count", "1", "", MEDIUM, line)
+    stated = statements([single, count], trains=True)
+    assert reconcile(55, on_the_same_count(stated, [count], 8), is_rough=False) is None
+    one = reconcile(55, on_the_same_count(stated, [count], 1), is_rough=False)
+    assert one is not None
+    assert one.required_gib == 22
+
+
+def test_an_amount_that_no_card_holds_is_not_taken_for_one() -> None:
+    rows = [
+        Finding("documented.training.memory_gb", str(size), "", MEDIUM, Evidence("README.md", size))
+        for size in (6, 10, 20, 24, 240, 600, 1200)
+    ]
+    taken = headline(statements(rows, trains=True))
+    assert taken is not None
+    assert taken.memory_gib == 10
+    assert headline(statements(rows[4:], trains=True)) is None

@@ -9,7 +9,7 @@ import pytest
 from gpu_lol_action.analysis.assemble import analyze, detect_all
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.documented import detect as documented
-from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, gpu_number, gpus_of_size
+from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, gpu_number, gpus_of_size, purpose
 from gpu_lol_action.analysis.gpu_count import detect
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence
@@ -237,3 +237,21 @@ def test_a_trainings_configuration_that_lies_about_divides_no_inference(checkout
     sharding = [f for f in detect_all(tree) if f.field == "training.sharding"]
     assert [f.confidence for f in sharding] == [Confidence.LOW]
     assert analyze(tree).spec.hardware.gpu_count == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Minimum requirement for now: 24 GB GPU memory", None),
+        ("needs a 16 GiB GPU", None),
+        ("on 8 NVIDIA GPUs", 8),
+        ("on 4 Tesla GPUs", 4),
+    ],
+)
+def test_memory_of_a_card_counts_none(text: str, count: int | None) -> None:
+    assert gpu_number(text) == count
+
+
+def test_a_launched_worker_of_a_model_is_inference() -> None:
+    assert purpose("#### Launch a model worker (Multiple GPUs, when GPU VRAM <= 24GB)") == "inference"
+    assert purpose("Each worker loads a part of the data") == ""

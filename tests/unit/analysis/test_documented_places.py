@@ -8,7 +8,8 @@ from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.document_layout import code_blocks, section_around
 from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW, IN_SECTION, block_meant, tokens
-from gpu_lol_action.analysis.reconcile import at_the_command, headline, reconcile, statements
+from gpu_lol_action.analysis.marked_statements import at_the_command
+from gpu_lol_action.analysis.reconcile import headline, reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.wrapped_lines import paragraphs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

@@ -6,7 +6,8 @@ import pytest
 
 from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.reconcile import headline, on_the_same_count, reconcile, statements
+from gpu_lol_action.analysis.marked_statements import on_the_same_count
+from gpu_lol_action.analysis.reconcile import headline, reconcile, statements
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from tests.unit.analysis.conftest import Build
 

@@ -54,3 +54,34 @@ def test_a_server_whose_model_nobody_names_has_the_size_that_a_document_states(c
     told = analyze(checkout({"README.md": "# M\nIt has 30.5 billion total parameters.\n", "run.sh": script}))
     untold = analyze(checkout({"README.md": "# M\n", "run.sh": script}))
     assert (told.spec.hardware.vram_required_gb, untold.spec.hardware.vram_required_gb) == (80, 48)
+
+
+NET = "from transformers import AutoModelForCausalLM\nif __name__ == '__main__':\n    AutoModelForCausalLM.from_pretrained('us/{}').generate()\n"
+LINKS = "* [Net-7B weights](https://huggingface.co/us/Small)\n* [Net-13B 模型权重](https://huggingface.co/us/Net)\n```\npython demo.py\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("readme", "loaded", "expected"),
+    [
+        (LINKS, "Net", ["13"]),
+        (LINKS, "Small", ["7"]),
+        (LINKS, "Other", []),
+        (LINKS.replace("13B", "13B/70B"), "Net", []),
+        (LINKS.replace("huggingface.co/us", "example.com/us"), "Net", []),
+    ],
+)
+def test_the_words_of_a_link_to_the_weights_say_their_size(
+    checkout: Build, readme: str, loaded: str, expected: list[str]
+) -> None:
+    assert sizes(checkout({"README.md": readme, "demo.py": NET.format(loaded)})) == expected
+
+
+def test_cards_that_trained_a_model_are_no_count_of_what_runs_it(checkout: Build) -> None:
+    """A configuration beside it shards a training."""
+    files = {
+        "README.md": "```\npython demo.py\n```\n# Training\nWe trained it on 8 x A100 80GB GPUs.\n",
+        "demo.py": NET.format("Net"),
+        "sft.yaml": "deepspeed: ds_z3.json\nlearning_rate: 1e-5\nstage: sft\n",
+        "ds_z3.json": '{"zero_optimization": {"stage": 3}}',
+    }
+    assert analyze(checkout(files)).spec.hardware.gpu_count == 1

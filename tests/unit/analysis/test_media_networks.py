@@ -282,3 +282,39 @@ def test_a_sample_that_no_card_holds_is_not_believed(checkout: Build) -> None:
     found = own_network(network_sources(tree, run.script), InputSizes(512))
     assert found is not None
     assert found.unknown >= found.layers
+
+
+OF_WEIGHTS = """
+class Net(nn.Module):
+    def __init__(self, width, layers):
+        super().__init__()
+        self.rows = nn.Sequential(nn.Linear(64, 64), *[nn.Linear(width, width) for _ in range(layers)])
+
+    def forward(self, x):
+        return self.rows(x)
+
+def build_model({given}):
+    return Net({width}, 4)
+
+net = build_model({said})
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "width", "said", "is_known"),
+    [
+        ("state_dict", "state_dict['rows.1.weight'].shape[0]", "torch.load('net.pt')", False),
+        ("checkpoint", "checkpoint['width']", "torch.load('net.pt')", False),
+        ("width", "width", "64", True),
+        ("state_dict, width=64", "width", "torch.load('net.pt')", True),
+    ],
+)
+def test_how_large_a_network_is_that_is_read_off_its_weights_only_they_tell(
+    checkout: Build, given: str, width: str, said: str, is_known: bool
+) -> None:
+    program = HEAD + OF_WEIGHTS.format(given=given, width=width, said=said) + STEP
+    tree = checkout({"train.py": program, "README.md": "```\npython train.py\n```\n"})
+    run = primary_run(tree)
+    assert run is not None
+    assert run.script is not None
+    assert (own_network(network_sources(tree, run.script), InputSizes(224)) is not None) is is_known

@@ -54,3 +54,22 @@ def test_a_readme_that_requires_a_gpu_is_believed(checkout: Build, heading: str,
 def test_what_it_requires_is_asked_of_no_other_section(checkout: Build) -> None:
     text = "# Renderer\n\n## Requirements\n\n- CMake\n\n## Speed\n\n- NVIDIA GPUs: 3 s\n"
     assert analyze(checkout({"README.md": text, "a.py": "print(1)\n"})).spec.hardware.gpu_count == 0
+
+
+TORCH7 = "Install `{packages}` with LuaRocks.\n```\n$ th {command} -data_dir data\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("packages", "command", "workload"),
+    [
+        ("cutorch", "train.lua", WorkloadType.TRAINING),
+        ("cunn", "src/train_net.lua", WorkloadType.TRAINING),
+        ("cudnn.torch", "neural_style.lua", WorkloadType.INFERENCE),
+        ("nn", "train.lua", WorkloadType.CPU_ONLY),
+    ],
+)
+def test_torch_7_computes_on_a_card_with_its_packages_for_cuda(
+    checkout: Build, packages: str, command: str, workload: WorkloadType
+) -> None:
+    tree = checkout({"README.md": TORCH7.format(packages=packages, command=command), "train.lua": "require 'nn'\n"})
+    assert analyze(tree).spec.meta.workload_type is workload

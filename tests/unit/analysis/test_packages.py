@@ -178,3 +178,73 @@ def test_a_list_without_end_is_cut(checkout: Build, name: str, text: str) -> Non
 def test_a_poetry_version_of_thousands_of_digits_is_none(checkout: Build) -> None:
     text = f"[tool.poetry.dependencies]\ntorch = '^{'1' * 5000}'\npeft = '^0.3'\n"
     assert found(checkout({"pyproject.toml": text})) == ["torch", "peft>=0.3,<0.4"]
+
+
+@pytest.mark.parametrize(
+    ("line", "requirement"),
+    [
+        (
+            "https://download.pytorch.org/whl/cu116/torch-1.13.1%2Bcu116-cp39-cp39-linux_x86_64.whl#sha256=ab",
+            "torch==1.13.1",
+        ),
+        (
+            "https://download.pytorch.org/whl/cu118/torchvision-0.15.2+cu118-cp310-cp310-linux_x86_64.whl",
+            "torchvision==0.15.2",
+        ),
+        (
+            "torch @ https://download.pytorch.org/whl/cu121/torch-2.1.0%2Bcu121-cp310-cp310-linux_x86_64.whl",
+            "torch==2.1.0",
+        ),
+        (
+            "https://download.pytorch.org/whl/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
+            "https://download.pytorch.org/whl/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
+        ),
+        (
+            "https://data.pyg.org/whl/torch-1.13.0%2Bcu116/torch_cluster-1.6.1-cp39-cp39-linux_x86_64.whl",
+            "https://data.pyg.org/whl/torch-1.13.0%2Bcu116/torch_cluster-1.6.1-cp39-cp39-linux_x86_64.whl",
+        ),
+    ],
+)
+def test_a_wheel_of_pytorchs_own_host_is_its_version(line: str, requirement: str) -> None:
+    assert clean_requirement(line) == requirement
+
+
+def test_a_protocol_that_github_gave_up_is_not_used(checkout: Build) -> None:
+    lines = "git+git://github.com/us/net.git\ngit+git://example.com/us/other.git\n"
+    assert found(checkout({"requirements.txt": lines})) == [
+        "git+https://github.com/us/net.git",
+        "git+git://example.com/us/other.git",
+    ]
+
+
+def test_of_builds_for_several_cudas_the_newest_is_installed(checkout: Build) -> None:
+    lines = "dgl-cu90==0.4.3\ndgl-cu102==0.4.3\ndgl-cu101==0.4.3\nmxnet-cu112\ncupy-cuda12x\n"
+    assert found(checkout({"requirements.txt": lines})) == ["dgl-cu102==0.4.3", "mxnet-cu112", "cupy-cuda12x"]
+
+
+def test_a_repository_that_a_list_names_gives_its_module(checkout: Build) -> None:
+    program = "import hydra\nimport tensorboard\nif __name__ == '__main__': pass\n"
+    listed = {"requirements.txt": "git+https://github.com/us/hydra@0.11_branch\ntb-nightly\n", "train.py": program}
+    assert found(checkout(listed)) == ["git+https://github.com/us/hydra@0.11_branch", "tb-nightly"]
+    assert "hydra-core" in found(checkout({**listed, "requirements.txt": "tb-nightly\n"}))
+
+
+@pytest.mark.parametrize(
+    ("line", "packages"),
+    [
+        ("- pip install einops", ["einops"]),
+        ("  1. conda install pytorch -c pytorch", ["torch"]),
+        ("* pip install dgl-cu110 timm==0.4.9", ["dgl-cu110", "timm==0.4.9"]),
+        ("- pip install einops if you want to see more", []),
+        ("- pip install einops (optional)", []),
+        ("- You may pip install einops", []),
+        ("~~`pip install einops`~~ `pip install timm`", ["timm"]),
+        ("<del>for old versions\n`pip install einops`\n</del>\n`pip install timm`", ["timm"]),
+        ("<del>\n`pip install timm`", ["timm"]),
+    ],
+)
+def test_an_item_of_a_list_may_be_a_command_and_what_is_struck_out_is_none(
+    checkout: Build, line: str, packages: list[str]
+) -> None:
+    tree = checkout({"README.md": f"# Install\n{line}\n", "train.py": "if __name__ == '__main__': pass\n"})
+    assert found(tree) == packages

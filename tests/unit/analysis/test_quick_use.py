@@ -24,6 +24,9 @@ def readme(*chapters: tuple[str, str]) -> str:
         (readme(("Quick start", "infer.py"), ("Training", "train.py")), "python infer.py"),
         (readme(("🎮 Web Demo", "infer.py"), ("🏋️ Training", "train.py")), "python infer.py"),
         (readme(("推理", "infer.py"), ("训练", "train.py")), "python infer.py"),
+        (readme(("命令行工具", "infer.py"), ("微调", "train.py")), "python infer.py"),
+        (readme(("网页部署", "infer.py"), ("训练", "train.py")), "python infer.py"),
+        (readme(("微调后部署", "infer.py"), ("训练", "train.py")), "python train.py"),
         (readme(("Use the model", "infer.py"), ("Finetune the model", "train.py")), "python infer.py"),
         # The section has the model's name, the chapter above it says what is done.
         ("## Quick start\n### Small\n```\npython infer.py\n```\n## Training\n### Small\n```\npython train.py\n```\n", "python infer.py"),

@@ -268,3 +268,45 @@ def test_a_page_over_modules_that_could_train_shows_a_model(checkout):
         files.pop("webui.py").replace("import gradio as gr\n", "").replace("gr.Blocks().launch()", "pass")
     )
     assert primary_run(checkout(files)).behavior is Behavior.TRAINS
+
+
+@pytest.mark.parametrize("left_open", ["<CONFIG_FILE>", "<config>", "${CONFIG}", "$CFG_FILE"])
+def test_a_command_that_leaves_the_configuration_open_is_the_form_of_those_below_it(
+    checkout: Build, left_open: str
+) -> None:
+    readme = f"# Training\n```\npython train.py {left_open}\n```\nFor example:\n```\ntorchrun --nproc_per_node 8 train.py a.yaml\n```\n"
+    assert first(checkout({"README.md": readme, "train.py": TRAIN, "a.yaml": "lr: 1\n"}))[1] == "README.md:7"
+
+
+def test_an_open_configuration_makes_training_no_less_than_inference(checkout: Build) -> None:
+    readme = "# Training\n```\npython train.py <CONFIG_FILE>\n```\n# Testing it\n```\npython infer.py a.yaml\n```\n"
+    files = {"README.md": readme, "train.py": TRAIN, "infer.py": INFER, "a.yaml": "lr: 1\n"}
+    assert first(checkout(files))[0] == "python train.py"
+
+
+def test_a_server_that_is_told_of_first_sets_no_program_back(checkout: Build) -> None:
+    """A tool lies nowhere: the program that trains is not deeper than it."""
+    readme = "# Try it\n```\nvllm serve /path/to/your/model\n```\n# Training\n```\npython agent/train.py\n```\n"
+    files = {"README.md": readme, "agent/train.py": TRAIN, "other/__init__.py": "", "agent/__init__.py": ""}
+    assert first(checkout(files))[0] == "python train.py"
+
+
+@pytest.mark.parametrize(
+    ("verb", "does"),
+    [
+        ("train-sft", Behavior.TRAINS),
+        ("fine_tune", Behavior.TRAINS),
+        ("train-tokenizer", Behavior.INFERS),
+        ("server", Behavior.INFERS),
+    ],
+)
+def test_a_sub_command_that_trains_says_so(checkout: Build, verb: str, does: Behavior) -> None:
+    files = {
+        "README.md": f"```\nmine {verb}\n```\n",
+        "pyproject.toml": "[project]\nname = 'mine'\n[project.scripts]\nmine = 'mine.cli:main'\n",
+        "mine/__init__.py": "",
+        "mine/cli.py": "import torch\ndef main():\n    model.cuda().generate(x)\n",
+    }
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert run.behavior is does

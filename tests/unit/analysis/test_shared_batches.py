@@ -61,7 +61,7 @@ def test_a_spread_batch_that_one_card_does_not_hold_is_shared_by_a_whole_machine
 def test_a_batch_for_all_cards_is_shared_by_as_many_as_its_authors_had(checkout: Build) -> None:
     """The program takes all cards that there are, and a remark says how many its figures were made on."""
     program = PROGRAM.format(key="--batch-size", batch="args.batch_size // torch.cuda.device_count()", size=512)
-    readme = "# Training\nTo train on 4 V100 GPUs:\n```\npython train.py\n```\n"
+    readme = "# Training\nTo train on 4 GPUs:\n```\npython train.py\n```\n"
     alone = analyze(checkout({"train.py": program, "README.md": "```\npython train.py\n```\n"})).spec.hardware
     told = analyze(checkout({"train.py": program, "README.md": readme})).spec.hardware
     assert (told.gpu_count, alone.gpu_count) == (4, 8)

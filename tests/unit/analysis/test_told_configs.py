@@ -174,3 +174,35 @@ def test_a_program_starts_with_the_configuration_that_it_finds_from_its_own_fold
     tree = checkout({"examples/train.py": GRPO.replace("{parts}", parts), "run.sh": run, **files})
     found = {finding.field: finding.value for finding in detect(tree, primary_run(tree))}
     assert found.get("training.batch_size") == batch
+
+
+BASE = "import ml_collections\ndef get_config():\n    config = ml_collections.ConfigDict()\n    config.batch_size = 24\n    return config\n"
+GOES_ON = "from work.configs import base_config\ndef get_config():\n    config = base_config.get_config()\n    config.model_type = 'x'\n    return config\n"
+LOADER = "def loader(batch_size=256):\n    return batch_size\n"
+PROGRAM = "import torch\nfrom work.loader import loader\nif __name__ == '__main__':\n    loss.cuda().backward()\n    opt.step()\n"
+
+
+@pytest.mark.parametrize(
+    ("config", "batch"),
+    [
+        (GOES_ON, "24"),
+        ("from work.configs.base_config import *\nmodel_type = 'x'\n", "24"),
+        # Something of another module is used, and nothing of a configuration is gone on with.
+        ("from work.configs import base_config\ndef make():\n    return base_config\n", None),
+    ],
+)
+def test_a_configuration_in_python_goes_on_with_another(checkout: Build, config: str, batch: str | None) -> None:
+    files = {
+        "README.md": "```\npython work/train.py --config=work/configs/small.py\n```\n",
+        "work/train.py": PROGRAM,
+        "work/loader.py": LOADER,
+        "work/configs/small.py": config,
+        "work/configs/base_config.py": BASE,
+    }
+    tree = checkout(files)
+    found = [
+        f.value
+        for f in detect(tree, primary_run(tree))
+        if f.field == "training.batch_size" and f.evidence.path != "work/loader.py"
+    ]
+    assert (found[0] if found else None) == batch

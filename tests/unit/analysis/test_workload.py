@@ -28,6 +28,7 @@ def notebook(code: str) -> str:
     [
         ("import torch\ndef main():\n    loss.cuda().backward()", TRAINING),
         ("import lightning as L\ndef main():\n    L.Trainer(devices=1).fit(model)", TRAINING),
+        ("import torch, clip\ndef main():\n    clip.load('ViT-B/32', 'cuda')[0].encode_image(x)", INFERENCE),
         ("from lightning.pytorch.cli import LightningCLI\ndef main():\n    LightningCLI(Model)", TRAINING),
         ("from trl import SFTConfig\ndef main():\n    SFTConfig()", TRAINING),
         ("from accelerate import Accelerator\ndef main():\n    accelerator.backward(loss)", TRAINING),

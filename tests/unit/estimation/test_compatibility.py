@@ -110,6 +110,7 @@ def test_what_fits_is_no_contradiction(asked: ImageWish) -> None:
         ("nvcr.io/nvidia/pytorch:99.99-py3", None, None),
         ("tensorflow/tensorflow:2.3.4-gpu", None, (10, 1)),
         ("nvidia/cuda:12.4.1-devel-ubuntu22.04", None, (12, 4)),
+        ("somebody/pytorch-cuda:1.12.0-11.3.0", None, None),
         ("ubuntu:22.04", None, None),
     ],
 )

@@ -1,0 +1,60 @@
+"""What of a GPU's libraries is only there beside models that companies host: a small one for embeddings, or an offer for the few.
+
+Chat pages and agents answer with hosted models, and can load one of the user's own too: its packages stand in a list of their
+own (an extra, ``requirements_advanced.txt``), and its module is imported when somebody chooses it.
+"""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.behavior import GPU_MODULES, GPU_PACKAGES, Behavior, may_use_gpu, top_level_gpu_import
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cpu_bound import CLIENT_PACKAGES, EMBEDDERS, has_client, is_client
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import loaded_at_start
+from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.paths import Form
+
+# What `pip install sentence-transformers` brings; a list that names it as well says nothing more.
+_BROUGHT = frozenset({"transformers", "torch"})
+
+
+def only_embeds(checkout: Checkout) -> bool:
+    """Whether the one GPU library is for sentences' embeddings, beside a client of a hosted model."""
+    names = {package_name(item.requirement) for item in declared_packages(checkout) if not item.is_optional}
+    listed = names & GPU_PACKAGES
+    # What is imported and in no list is one of several ways to go, for those who install it. To look into every program takes
+    # longest, and is asked last.
+    brought = listed & _BROUGHT if listed & EMBEDDERS else frozenset[str]()
+    if listed - EMBEDDERS - brought or not (names & CLIENT_PACKAGES or has_client(checkout)):
+        return False
+    if brought and any(
+        source.code.imported() & brought
+        for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
+        if source.code is not None
+    ):
+        return False
+    return bool(listed) or not any(
+        _counts_on(source) & GPU_MODULES - EMBEDDERS for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    )
+
+
+def _counts_on(source: Source) -> frozenset[str]:
+    """Return the packages that a program imports at once or when a function asks: not what it takes along where it is there."""
+    imports = source.code.imports if source.code is not None and may_use_gpu(source) else ()
+    return frozenset(item.module.partition(".")[0] for item in imports if item.is_lazy or not item.is_optional)
+
+
+def only_offers(checkout: Checkout, run: Run) -> bool:
+    """Whether a started client of hosted models can load one of its own besides, with packages of another list.
+
+    Its own list names clients and none that computes on a GPU; so do the modules that are loaded when it starts.
+    """
+    if run.command is None or run.script is None or run.behavior is Behavior.TRAINS:
+        return False
+    declared = declared_packages(checkout)
+    names = {package_name(item.requirement) for item in declared if not item.is_optional}
+    offered = {package_name(item.requirement) for item in declared if item.is_optional}
+    if not names & CLIENT_PACKAGES or names & GPU_PACKAGES or not offered & GPU_PACKAGES:
+        return False
+    loaded = loaded_at_start(checkout, run.script)
+    return any(map(is_client, loaded)) and not any(map(top_level_gpu_import, loaded))

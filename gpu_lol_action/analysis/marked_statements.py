@@ -1,0 +1,56 @@
+"""What else is known of a documented amount or card: how many GPUs it was said of, and whether it is said of the run's own command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gpu_lol_action.analysis.documented_places import AT_COMMAND, IN_ROW
+from gpu_lol_action.analysis.reconcile import WEIGHT_OF_MEMORY, WEIGHT_OF_NAMED_CARD, Statement
+from gpu_lol_action.domain.finding import Evidence, Finding
+from gpu_lol_action.domain.gpus import accelerators
+
+LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
+MANY_CARDS = 4
+_TWO_SIZES, _TWIN = "A100", "A100-80GB"
+
+
+def large_enough(stated: Iterable[Statement], weights_gib: float) -> tuple[Statement, ...]:
+    """Return the statements, a card that cannot hold the weights alone put as the larger one of its name (A100: 40 or 80 GB)."""
+    table = accelerators()
+    return tuple(
+        replace(s, memory_gib=table[_TWIN].memory_gib)
+        if s.is_card and s.finding.value == _TWO_SIZES and s.memory_gib < weights_gib <= table[_TWIN].memory_gib
+        else s
+        for s in stated
+    )
+
+
+def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], count: int) -> tuple[Statement, ...]:
+    """Return the statements, those marked that stand beside the very count of GPUs that the run takes.
+
+    What ran on a single card says little of a run that takes many: it is weighed like a card that is only named.
+    """
+    counts: dict[Evidence, set[str]] = {}
+    for finding in findings:
+        if finding.field == "documented.gpu_count":
+            counts.setdefault(finding.evidence, set()).add(finding.value)
+    return tuple(_counted(each, counts.get(each.finding.evidence, set()), count) for each in stated)
+
+
+def _counted(said: Statement, counts: set[str], count: int) -> Statement:
+    if said.is_card and count >= MANY_CARDS and counts == {"1"}:
+        return replace(said, weight=min(said.weight, WEIGHT_OF_NAMED_CARD))
+    return replace(said, is_counted=True) if count > 1 and str(count) in counts else said
+
+
+def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tuple[Statement, ...]:
+    """Return the statements, those marked whose line is about the run's own command, or stands right above it."""
+    found = []
+    for each in stated:
+        where = each.finding.evidence
+        above = command.evidence.line - where.line if command and where.path == command.evidence.path else -1
+        is_at = each.place in {AT_COMMAND, IN_ROW} or 0 <= above <= LINES_ABOVE
+        weight = max(each.weight, WEIGHT_OF_MEMORY) if is_at and not each.is_card else each.weight
+        found.append(replace(each, is_at_command=is_at, weight=weight))
+    return tuple(found)

@@ -1,0 +1,25 @@
+"""A model in a folder of one's own is known by the name under which it was published."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.model_loads import model_name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/data/stable-diffusion-xl-base-1.0", "stable-diffusion-xl-base-1.0"),
+        ("./pretrained/roberta-large/", "roberta-large"),
+        ("../bert-base-chinese", "bert-base-chinese"),
+        ("~/models/chatglm-6b", "~/models/chatglm-6b"),
+        # Names that a folder of results has as well, and what was never published.
+        ("./output/gpt2", None),
+        ("./models/resnet50", None),
+        ("/data/my-best-model", None),
+        ("./checkpoints/run-large", None),
+    ],
+)
+def test_name_of_a_local_copy(path: str, name: str | None) -> None:
+    assert model_name(path) == name
