@@ -154,12 +154,17 @@ def has_batch(findings: tuple[Finding, ...]) -> bool:
 
 
 def stated_count(findings: tuple[Finding, ...]) -> int | None:
-    """Return the GPU count that something says: the run itself, or the documentation where the run shards over an unsaid number."""
+    """Return the GPU count that something says: the run itself, or the documentation where a training shards over an unsaid number."""
     found = best(findings, "hardware.gpu_count")
     if found is not None:
         return max(1, int(found.value))
     sharding = best(findings, "training.sharding")
     documented = best(findings, "documented.gpu_count")
+    # How the training beside it is sharded says nothing of a run that only uses the model, unless its weights are.
+    if value_of_best(findings, "workload") == "inference" and (
+        sharding is None or sharding.value != Sharding.ZERO3.value
+    ):
+        return None
     # A batch for all cards was chosen for as many as its authors had.
     is_for_all = sharding is not None or best(findings, "training.batch_spread") is not None
     if documented is not None and is_for_all:
