@@ -159,7 +159,7 @@ def reconcile(
         asked = [s for s in asked if s.finding.confidence is Confidence.HIGH] or asked
     chosen = _middle_of_table(asked) if is_rough else None
     chosen = chosen or min(asked, key=lambda s: _distance(s, computed_gib) + _set_back(s, asked), default=None)
-    chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near, least_gib=computed_gib)
+    chosen = chosen or _card_named_most(_beside([s for s in near if s.weight >= WEIGHT_OF_CARD] or near), computed_gib)
     if chosen is None:
         return None
     is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
@@ -191,6 +191,11 @@ def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement
     """Return the largest amount below the sum that documentation demands of this run; None where it demands none."""
     asked = [s for s in stated if not s.is_card and s.rank < 2 and s.finding.confidence is Confidence.HIGH]
     return max((s for s in asked if s.memory_gib < computed_gib), key=lambda s: s.memory_gib, default=None)
+
+
+def _beside(cards: list[Statement]) -> list[Statement]:
+    """Return the used cards that the section of the run's own command names on as many GPUs, where it does: other documents tell of other commands."""
+    return [s for s in cards if s.is_counted and s.place == IN_SECTION and s.weight >= WEIGHT_OF_CARD] or cards
 
 
 def _pointing(said: list[Statement]) -> list[Statement]:

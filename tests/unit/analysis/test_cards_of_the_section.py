@@ -1,0 +1,46 @@
+"""Which of several cards that documents name is the run's own, and how much memory its name means."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
+from tests.unit.analysis.conftest import Build
+
+TRAIN = "import torch\nfrom transformers import AutoModelForCausalLM as A, Trainer\nfrom peft import LoraConfig, get_peft_model\nm = get_peft_model(A.from_pretrained(args.model), LoraConfig(r=16))\nTrainer(m).train()\nif __name__ == '__main__': pass\n"
+RUN = "```\ntorchrun --nproc_per_node 4 train.py --model mistralai/Mistral-7B-v0.1 --bf16 --per_device_train_batch_size 1 --gradient_checkpointing\n```\n"
+OTHERS = "# Training\nWe train on a machine with 4 V100-32GB GPUs.\n\nEverything was trained on 4 V100-32GB GPUs.\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "card"),
+    [
+        ("This training took 70 hours on 4 x A6000 GPUs.", "A6000"),
+        # On another number of cards it is another run; without one it is no more than the other document's.
+        ("This training took 70 hours on 2 x A6000 GPUs.", "V100-32GB"),
+        ("", "V100-32GB"),
+    ],
+)
+def test_the_section_of_the_command_names_the_card_of_its_run(checkout: Build, said: str, card: str) -> None:
+    tree = checkout({"README.md": f"# M\n## Train\n{RUN}\n{said}\n", "docs/training.md": OTHERS, "train.py": TRAIN})
+    breakdown = analyze(tree).breakdown
+    assert breakdown is not None
+    assert breakdown.weighed is not None
+    assert breakdown.weighed.value == card
+
+
+@pytest.mark.parametrize(
+    ("line", "card", "count"),
+    [
+        ("trained on 8 A800 GPUs", "A100-80GB", 8),
+        ("trained on 8 A800 40GB GPUs", "A100", 8),
+        ("trained on 8 A100 GPUs", "A100", 8),
+        ("trained on 8 NVIDIA A100 GPUs, each having 80GB memory", "A100-80GB", 8),
+        ("trained on 8 A100 GPUs each with 80GB", "A100-80GB", 8),
+        ("trained on 8 A100 GPUs, which have 80GB together with the host", "A100", 8),
+    ],
+)
+def test_a_card_s_size_is_said_by_its_name_or_behind_it(line: str, card: str, count: int) -> None:
+    assert [(phrase.card, phrase.count) for phrase in card_phrases(line)] == [(card, count)]
+    assert isinstance(next(card_phrases(line)), CardPhrase)
