@@ -191,3 +191,23 @@ def test_a_library_that_is_listed_and_never_imported_needs_no_gpu(
     checkout: Build, files: Mapping[str, str], expected: str
 ) -> None:
     assert workload(checkout({**files, "requirements.txt": "streamlit\nclip\n"})) == expected
+
+
+RECORDS = "import tensorflow as tf\nfrom tensorflow.core.example import example_pb2\n\ndef write(rows):\n    # a tf.Example of each\n    for row in rows:\n        one = example_pb2.Example()\n        out.write(one.SerializeToString()){more}\n\nwrite([])\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "is_cpu"),
+    [
+        ("", True),
+        (
+            "\n        one = tf.train.Example(features=tf.train.Features())\n        tf.io.TFRecordWriter(p).write(one)",
+            True,
+        ),
+        ("\n        net = tf.keras.Sequential()", False),
+        ("\n        x = tf.image.decode_png(row)", False),
+        ("\n\nfrom tensorflow.python.keras import layers", False),
+    ],
+)
+def test_writing_data_as_records_is_no_work_for_a_gpu(checkout: Build, more: str, is_cpu: bool) -> None:
+    assert (workload(checkout({"make_datafiles.py": RECORDS.format(more=more)})) == "cpu-only") is is_cpu
