@@ -23,6 +23,9 @@ _ASIDE = regex(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documen
 _SCRIPT = regex(
     r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)"
 )
+_OF_THE_PAST = regex(
+    r"(?:^|[/_.-])(?:v\d{1,3}\.\d{1,3}[\w.]{0,20}|old|legacy|deprecated|archived?)(?=[/_.-])", re.IGNORECASE
+)
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
@@ -37,6 +40,8 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     for source in checkout.of(Form.SHELL):
         if is_development(source.name.removesuffix(".sh")):
             continue  # `install_dev.sh`, `setup_mac.sh`
+        if has_list and _OF_THE_PAST.search(f"{source.folder}/"):
+            continue  # `v1.0.0/install.sh` beside today's list
         if not has_list or (source.depth <= 1 and _SCRIPT.search(source.name.removesuffix(".sh"))):
             found += read_install_commands(source)
     task = task_for(checkout, run)

@@ -33,6 +33,12 @@ _FOREIGN_WHEEL = regex(
 _WHEEL_FILE = regex(
     r"([A-Za-z0-9][\w.]{0,80})-(\d[\w.]{0,30})(?:\+[\w.]{1,40})?-[\w.]{1,20}-[\w.]{1,20}-[\w.]{1,60}\.whl(\[[\w,-]{1,80}\])?"
 )
+# GitHub ended its unencrypted protocol in 2022.
+_ENDED = regex(r"^((?:[\w.\[\],-]{1,80}\s*@\s*)?)git\+git://(github\.com/)")
+# What is only built for macOS, Windows, or other makers' cards: pip finds none for Linux, or one that is of no use.
+_FOR_OTHERS = regex(
+    r"tensorflow-(?:macos|metal|deps|intel|directml(?:-plugin)?)|jax-metal|torch-(?:npu|directml)|pywin32|pypiwin32|pywinpty|pyobjc(?:-[\w-]{1,60})?|wmi"
+)
 _SWITCHES = regex(r"\s+--(?:hash|global-option|config-settings?|no-binary|only-binary|install-option)\b.*")
 
 
@@ -81,7 +87,7 @@ def clean_requirement(text: str) -> str | None:
     bare = re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().rstrip(",\\").strip()
     bare = re.sub(r"^([\"'])(.*)\1$", r"\2", bare)
     bare = _TEMPLATED.sub("", _SWITCHES.sub("", bare)).strip()
-    bare = re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare)
+    bare = _ENDED.sub(r"\1git+https://\2", re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare))
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None
     if re.match(r"(?:git\+|hg\+|https?://)", bare):
@@ -100,6 +106,8 @@ def clean_requirement(text: str) -> str | None:
     try:
         read = Requirement(bare)
     except InvalidRequirement:
+        return None
+    if _FOR_OTHERS.fullmatch(package_name(bare)):
         return None
     return None if read.url and not re.match(r"(?:git\+)?https?://", read.url) else bare
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.cython_extensions import cython_finding
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
@@ -47,7 +48,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += tool_packages(run, known, own)
     known |= {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
     found += starting_packages(further_runs(checkout), known, own)
-    found += ninja_finding(checkout, run, known)
+    found += [*ninja_finding(checkout, run, known), *cython_finding(checkout, run, known)]
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
     found += setup_findings(checkout, run)
     found += system_findings(found)
