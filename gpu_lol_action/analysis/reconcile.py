@@ -194,7 +194,12 @@ def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement
 
 
 def _beside(cards: list[Statement]) -> list[Statement]:
-    """Return the used cards that the section of the run's own command names on as many GPUs, where it does: other documents tell of other commands."""
+    """Return the used cards that the section of the run's own command names on as many GPUs, where it does: other documents tell of other commands.
+
+    A card that is demanded anywhere is of all of them.
+    """
+    if any(s.weight >= WEIGHT_OF_DEMANDED_CARD for s in cards):
+        return cards
     return [s for s in cards if s.is_counted and s.place == IN_SECTION and s.weight >= WEIGHT_OF_CARD] or cards
 
 

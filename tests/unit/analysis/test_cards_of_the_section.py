@@ -6,6 +6,7 @@ import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
+from gpu_lol_action.domain.finding import Confidence
 from tests.unit.analysis.conftest import Build
 
 TRAIN = "import torch\nfrom transformers import AutoModelForCausalLM as A, Trainer\nfrom peft import LoraConfig, get_peft_model\nm = get_peft_model(A.from_pretrained(args.model), LoraConfig(r=16))\nTrainer(m).train()\nif __name__ == '__main__': pass\n"
@@ -28,6 +29,16 @@ def test_the_section_of_the_command_names_the_card_of_its_run(checkout: Build, s
     assert breakdown is not None
     assert breakdown.weighed is not None
     assert breakdown.weighed.value == card
+
+
+def test_a_card_that_is_demanded_elsewhere_holds_for_the_section_too(checkout: Build) -> None:
+    demand = "# Requirements\nTraining requires 4 x V100-32GB GPUs.\n"
+    section = f"# M\n## Train\n{RUN}\nThis training took 70 hours on 4 x A6000 GPUs.\n"
+    tree = checkout({"README.md": section, "docs/training.md": demand, "train.py": TRAIN})
+    breakdown = analyze(tree).breakdown
+    assert breakdown is not None
+    assert breakdown.weighed is not None
+    assert breakdown.weighed.confidence is Confidence.HIGH
 
 
 @pytest.mark.parametrize(
