@@ -44,7 +44,9 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     trains = method is not None
     unsized = best(findings, "model.unsized_id")
     if unsized is not None and (named is None or unsized.confidence > named.confidence):
-        return known.get(unsized.value) or _told_by_its_class(findings) or _usual_of_its_class(findings)
+        # Of a server of any model the README says more than what its users mostly serve.
+        told = documented_model(findings) if best(findings, "serving.engine") is not None else None
+        return known.get(unsized.value) or _told_by_its_class(findings) or told or _usual_of_its_class(findings)
     hinted = None
     if named is not None and named.confidence is Confidence.LOW:
         named, hinted = None, _only_one(findings) if trains and not builds else None
