@@ -2,7 +2,7 @@
 
 Rules, each of which needs all programs to agree: TensorFlow that only lists or reads a checkpoint's values, or writes data as its records, PyTorch that only
 writes a log; ``device = "cpu"`` and no word of another device; models that a company hosts, where commands mostly name these,
-a document asks for a key and none speaks of a GPU; among notebooks of a hosted model's maker the few that compute something of their own.
+a document asks for a key and none speaks of a GPU; courses on what cores compute, of which few lessons build a network; among notebooks of a hosted model's maker the few that compute something of their own.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ _CLIENTS = frozenset({"openai", "anthropic", "google.generativeai", "google.gena
                       "llama_index.llms.openai", "agno", "crewai", "pydantic_ai", "openai_agents"})  # fmt: skip
 CLIENT_PACKAGES = frozenset({"openai", "anthropic", "google-generativeai", "google-genai", "cohere", "groq", "mistralai", "litellm",
                              "langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-groq", "langchain-cohere"})  # fmt: skip
+_CLASSICAL = frozenset({"sklearn", "xgboost", "lightgbm", "catboost", "statsmodels", "imblearn", "feature_engine"})
+_ON_A_CARD = regex(r"\bcuda\b|\bGPUs?\b|\.to\(device", re.IGNORECASE)
 EMBEDDERS = frozenset({"sentence-transformers", "sentence_transformers"})
 MOST_OWN = 0.15  # of a collection's programs those that compute something themselves
 LEAST_CLIENTS = 0.5
@@ -111,6 +113,17 @@ def is_collection_of_clients(checkout: Checkout) -> bool:
     clients = sum(_is_client(source) for source in programs)
     is_enough = len(programs) >= LEAST_PROGRAMS and clients >= LEAST_CLIENTS * len(programs)
     return is_enough and computing <= MOST_OWN * len(programs)
+
+
+@remembered
+def is_course_on_cores(checkout: Checkout) -> bool:
+    """Whether most of many notebooks fit what cores compute, and the few that build a network name no card: lessons on classical learning."""
+    lessons = [s for s in checkout.of(Form.NOTEBOOK) if s.code is not None]
+    computing = [source for source in lessons if _computes(source)]
+    if len(lessons) < LEAST_PROGRAMS or len(computing) > MOST_OWN * len(lessons):
+        return False
+    classical = sum(bool(s.code is not None and s.code.imported() & _CLASSICAL) for s in lessons)
+    return classical >= LEAST_CLIENTS * len(lessons) and not any(_ON_A_CARD.search(s.text) for s in computing)
 
 
 @remembered
