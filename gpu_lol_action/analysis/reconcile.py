@@ -194,13 +194,10 @@ def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement
 
 
 def _beside(cards: list[Statement]) -> list[Statement]:
-    """Return the used cards that the section of the run's own command names on as many GPUs, where it does: other documents tell of other commands.
-
-    A card that is demanded anywhere is of all of them.
-    """
-    if any(s.weight >= WEIGHT_OF_DEMANDED_CARD for s in cards):
-        return cards
-    return [s for s in cards if s.is_counted and s.place == IN_SECTION and s.weight >= WEIGHT_OF_CARD] or cards
+    """Return the used cards that the run's own section names on as many GPUs, where it does and none is demanded: of other commands others tell."""
+    is_demanded = any(s.weight >= WEIGHT_OF_DEMANDED_CARD for s in cards)
+    beside = [s for s in cards if s.is_counted and s.place == IN_SECTION and s.weight >= WEIGHT_OF_CARD]
+    return cards if is_demanded else beside or cards
 
 
 def _pointing(said: list[Statement]) -> list[Statement]:
@@ -270,10 +267,10 @@ def _card_named_most(cards: list[Statement], least_gib: float = 0.0) -> Statemen
 
 
 def _without_totals(stated: Iterable[Statement]) -> list[Statement]:
-    """Return the statements without amounts that no card holds which is said to have run it: they add up several cards'."""
+    """Return the statements without amounts that neither a card holds which is said to have run it nor one named with them: several cards' sums."""
     said = list(stated)
     largest = max((s.memory_gib for s in said if s.is_card and s.weight >= WEIGHT_OF_CARD), default=math.inf)
-    return [s for s in said if s.is_card or s.memory_gib <= largest * 1.1]
+    return [s for s in said if s.is_card or s.memory_gib <= largest * 1.1 or _is_of_card(s, said)]
 
 
 def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bool:

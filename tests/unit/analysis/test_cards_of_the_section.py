@@ -6,7 +6,8 @@ import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
-from gpu_lol_action.domain.finding import Confidence
+from gpu_lol_action.analysis.reconcile import reconcile, statements
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from tests.unit.analysis.conftest import Build
 
 TRAIN = "import torch\nfrom transformers import AutoModelForCausalLM as A, Trainer\nfrom peft import LoraConfig, get_peft_model\nm = get_peft_model(A.from_pretrained(args.model), LoraConfig(r=16))\nTrainer(m).train()\nif __name__ == '__main__': pass\n"
@@ -29,6 +30,30 @@ def test_the_section_of_the_command_names_the_card_of_its_run(checkout: Build, s
     assert breakdown is not None
     assert breakdown.weighed is not None
     assert breakdown.weighed.value == card
+
+
+@pytest.mark.parametrize(
+    ("line", "cards"),
+    [
+        ('<img src="assets/teaser/t4.gif"> was trained', []),
+        ("![used](a10.png)", []),
+        ("trained on an A100.", ["A100"]),
+        ("tested with T4.pth on a T4 card", ["T4"]),
+    ],
+)
+def test_a_picture_s_name_is_no_card(line: str, cards: list[str]) -> None:
+    assert [phrase.card for phrase in card_phrases(line)] == cards
+
+
+@pytest.mark.parametrize(("named", "weighed"), [("RTX3090", "24"), ("RTX2080Ti", "V100")])
+def test_an_amount_that_is_a_named_card_s_own_adds_up_no_others(named: str, weighed: str) -> None:
+    line, other = Evidence("README.md", 12), Evidence("README.md", 107)
+    asked = Finding("documented.training.memory_gb", "24", "", Confidence.HIGH, line)
+    card = Finding("documented.training.card", named, "", Confidence.LOW, line)
+    used = Finding("documented.training.card", "V100", "", Confidence.MEDIUM, other)
+    agreed = reconcile(16, statements([asked, card, used], trains=True), is_rough=False)
+    assert agreed is not None
+    assert agreed.finding.value == weighed
 
 
 def test_a_card_that_is_demanded_elsewhere_holds_for_the_section_too(checkout: Build) -> None:
