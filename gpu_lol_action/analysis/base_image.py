@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.conda_files import read_environment
+from gpu_lol_action.analysis.conda_lists import environment_files
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
@@ -18,7 +19,6 @@ from gpu_lol_action.analysis.launch_tools import SERVERS, SERVING_TOOLS
 from gpu_lol_action.analysis.local_projects import compiled_extension
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.packages import effective_packages
-from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_version import python_wishes
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -120,7 +120,7 @@ def _versions(checkout: Checkout) -> list[Finding]:
 def _cudas(checkout: Checkout) -> list[Finding]:
     """Return the CUDA that conda's lists, an index of builds, or a pinned build names; the surest first."""
     found: list[Finding] = []
-    for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,)):
+    for source in environment_files(checkout):
         file = read_environment(source)
         if file.cuda:
             found.append(_cuda(file.cuda, Evidence(source.path, file.cuda_line), Confidence.HIGH))

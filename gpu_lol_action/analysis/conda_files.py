@@ -44,7 +44,7 @@ _NOT_FROM_PIP = regex(
     r"blosc|charls|brunsli|zfp|cfitsio|imagecodecs-lite|jxrlib|openblas.*|blas.*|lapack|numactl|r-.*|perl.*|java.*|openjdk|"
     # Of an environment that was exported: parts of other packages, and Windows' own.
     r"mkl-.*|mpc|mpfr|isl|aws-(?:c-.*|checksums|crt-cpp|sdk-cpp)|s2n|re2|orc|zeromq|jasper|gettext.*|glib-tools|brotli-bin|freeglut|glew|"
-    r"pthreads?-.*|alsa-.*|attr|keyutils|nspr|nss|mysql.*|pulseaudio.*|fftw|metis|suitesparse|imagemagick|aria2|portaudio|hmmer|hhsuite|"
+    r"pthreads?-.*|alsa-.*|attr|keyutils|nspr|nss|mysql.*|pulseaudio.*|fftw|metis|suitesparse|imagemagick|aria2|portaudio|hmmer|hhsuite|psipred|csblast|"
     r"mamba|micromamba|miniconda\d?|anaconda.*|conda-.*|kalign\d?|tmalign|m2w64-.*|msys2-.*|vc|vc14_runtime|vs20\d\d_runtime|ucrt|win_inet_pton|winpty|menuinst|pywin32)"
 )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.conda_files import as_versions, is_export, read_environment
+from gpu_lol_action.analysis.conda_lists import environment_files
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosted_packages import hosted_lists
 from gpu_lol_action.analysis.import_graph import import_closure
@@ -106,7 +107,7 @@ def _has_list(checkout: Checkout) -> bool:
     """Whether any file lists packages for the run (a project file without dependencies is none)."""
     if any(not is_development(source.name) for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))):
         return True
-    if any(read_environment(source).declared for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))):
+    if any(read_environment(source).declared for source in environment_files(checkout)):
         return True
     projects = [project for _, project in near_projects(checkout, ("",))]
     return any(asks(project) for project in projects)
@@ -233,11 +234,7 @@ def _left_over(checkout: Checkout, read: set[str], folders: Sequence[str]) -> li
 
 def _environments(checkout: Checkout, folders: Sequence[str]) -> list[Source]:
     """Return conda environments, the nearest first, plain names before others."""
-    files = [
-        source
-        for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,))
-        if not is_development(source.name.rpartition(".")[0])
-    ]
+    files = [s for s in environment_files(checkout) if not is_development(s.name.rpartition(".")[0])]
     # Binder's folder holds what a demonstration in the browser installs, which for a project is more than its own.
     is_project = any(s.name in {"setup.py", "pyproject.toml"} for s in checkout.of(*Form, roles=(Role.PACKAGES,)))
     files = [s for s in files if not (is_project and s.folder.rpartition("/")[2] in {"binder", ".binder"})]

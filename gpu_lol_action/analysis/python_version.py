@@ -10,6 +10,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.conda_files import read_environment
+from gpu_lol_action.analysis.conda_lists import environment_files
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.poetry_versions import pip_version
 from gpu_lol_action.analysis.project_files import Project, read_project, read_setup_cfg
@@ -60,7 +61,7 @@ def python_wishes(checkout: Checkout) -> tuple[PythonWish, ...]:
     """Return what files ask for, exact versions first, then ranges; each with its place."""
     exact: list[PythonWish] = []
     ranges: list[PythonWish] = []
-    for source in checkout.of(Form.YAML, roles=(Role.PACKAGES,)):
+    for source in environment_files(checkout):
         file = read_environment(source)
         _sort_in(file.python, Evidence(source.path, file.python_line), exact, ranges)
     for source in checkout.of(Form.INI, Form.TOML, Form.PYTHON, roles=(Role.PACKAGES,)):
