@@ -83,9 +83,19 @@ def is_told_to_train(command: LaunchCommand) -> bool:
 def by_name(command: LaunchCommand) -> Behavior:
     """Return what the name of a program says that is not here; NEITHER where it says nothing."""
     name = command.target.rsplit("/", 1)[-1]
-    if TRAINING_TARGET.search(name) or "_train" in name or "do_train" in command.options:
+    if (
+        TRAINING_TARGET.search(name)
+        or "_train" in name
+        or "do_train" in command.options
+        or _is_switched_to_train(command)
+    ):
         return Behavior.TRAINS
     return Behavior.INFERS if SERVING_TARGET.search(name.removesuffix(".py")) else Behavior.NEITHER
+
+
+def _is_switched_to_train(command: LaunchCommand) -> bool:
+    """Whether a bare ``--train`` stands among the options (``launch.py --config x.yaml --train``): with a word behind it, that is data."""
+    return command.options.get("train", "no").lower() in {"", "true"}
 
 
 def is_known_to_train(script: Source) -> bool:

@@ -1,8 +1,8 @@
 """What imports a GPU library and stays on the CPU: it reads files with it, names the CPU itself, or has somebody else compute.
 
-Rules, each of which needs all programs to agree: TensorFlow that only lists or reads a checkpoint's values, PyTorch that only
+Rules, each of which needs all programs to agree: TensorFlow that only lists or reads a checkpoint's values, or writes data as its records, PyTorch that only
 writes a log; ``device = "cpu"`` and no word of another device; models that a company hosts, where commands mostly name these,
-a document asks for a key and none speaks of a GPU; among notebooks of a hosted model's maker the few that compute something of their own.
+a document asks for a key and none speaks of a GPU; courses on what cores compute, of which few lessons build a network; among notebooks of a hosted model's maker the few that compute something of their own.
 """
 
 from __future__ import annotations
@@ -20,9 +20,14 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
 _READS = regex(
-    r"(?:tf|tensorflow)\.(?:compat\.v\d\.)?(?:train\.(?:list_variables|load_variable|load_checkpoint|latest_checkpoint|NewCheckpointReader)|"
-    r"io\.gfile\.\w+|gfile\.\w+|logging\.\w+)|SummaryWriter"
+    r"(?:tf|tensorflow)\.(?:compat\.v\d\.)?(?:train\.(?:list_variables|load_variable|load_checkpoint|latest_checkpoint|NewCheckpointReader|"
+    r"(?:Sequence)?Example|Features?|FeatureLists?|(?:Bytes|Float|Int64)List)|(?:python_)?io\.(?:TFRecord\w+|tf_record_iterator)|"
+    r"io\.gfile\.\w+|gfile\.\w+|(?:app\.)?flags\.\w+|app\.run|logging\.\w+)(?:\.(?:FromString|SerializeToString|write|close))?|SummaryWriter"
 )
+_USED = regex(r"(?<!from )(?<!import )\b(?:tf|tensorflow)\.[\w.]+")
+_REMARK = regex(r"#.*")
+# What records are made of, as generated from their definitions.
+_RECORDS = regex(r"tensorflow\.core(?:\.\w+)*")
 _LOGS = frozenset({"torch.utils.tensorboard", "torch.utils.tensorboard.writer"})
 _ON_CPU = regex(r"\bdevice\b[\"']?\s*[=:(]{1,2}\s*(?:torch\.device\(\s*)?[\"']cpu[\"']|torch\.device\(\s*[\"']cpu[\"']")
 _ON_ANY = regex(r"cuda|gpu|mps\b|accelerat|is_available|device_count|[\"']auto[\"']|--device", re.IGNORECASE)
@@ -39,6 +44,8 @@ _CLIENTS = frozenset({"openai", "anthropic", "google.generativeai", "google.gena
                       "llama_index.llms.openai", "agno", "crewai", "pydantic_ai", "openai_agents"})  # fmt: skip
 CLIENT_PACKAGES = frozenset({"openai", "anthropic", "google-generativeai", "google-genai", "cohere", "groq", "mistralai", "litellm",
                              "langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-groq", "langchain-cohere"})  # fmt: skip
+_CLASSICAL = frozenset({"sklearn", "xgboost", "lightgbm", "catboost", "statsmodels", "imblearn", "feature_engine"})
+_ON_A_CARD = regex(r"\bcuda\b|\bGPUs?\b|\.to\(device", re.IGNORECASE)
 EMBEDDERS = frozenset({"sentence-transformers", "sentence_transformers"})
 MOST_OWN = 0.15  # of a collection's programs those that compute something themselves
 LEAST_CLIENTS = 0.5
@@ -46,19 +53,19 @@ LEAST_PROGRAMS = 10
 
 
 def only_reads(source: Source, modules: frozenset[str]) -> bool:
-    """Whether a program does no more with these GPU libraries than to read a checkpoint's values or to write a log."""
+    """Whether a program does no more with these GPU libraries than to read a checkpoint's values, or to write a log or records of data."""
     if source.code is None or not modules <= {"tensorflow", "torch"}:
         return False
     if "torch" in modules and any(
         _top(item.module) == "torch" and item.module not in _LOGS for item in source.code.imports
     ):
         return False
-    taken = {name for item in source.code.imports if _top(item.module) == "tensorflow" for name in item.names}
-    if taken:
+    parts = [item for item in source.code.imports if _top(item.module) == "tensorflow" and item.names]
+    if not all(_RECORDS.fullmatch(item.module) for item in parts):
         return False
     called = [call.name for call in source.code.calls if re.match(r"(?:tf|tensorflow)\.", call.name)]
-    used = set(re.findall(r"\b(?:tf|tensorflow)\.[\w.]+", source.text))
-    if "tensorflow" in modules and not used:
+    used = set(_USED.findall(_REMARK.sub("", source.text)))
+    if "tensorflow" in modules and not used and not parts:
         return False  # what works with it elsewhere may take it from here
     return all(_READS.fullmatch(name) for name in called) and all(_READS.match(name) for name in used)
 
@@ -106,6 +113,17 @@ def is_collection_of_clients(checkout: Checkout) -> bool:
     clients = sum(is_client(source) for source in programs)
     is_enough = len(programs) >= LEAST_PROGRAMS and clients >= LEAST_CLIENTS * len(programs)
     return is_enough and computing <= MOST_OWN * len(programs)
+
+
+@remembered
+def is_course_on_cores(checkout: Checkout) -> bool:
+    """Whether most of many notebooks fit what cores compute, and the few that build a network name no card: lessons on classical learning."""
+    lessons = [s for s in checkout.of(Form.NOTEBOOK) if s.code is not None]
+    computing = [source for source in lessons if _computes(source)]
+    if len(lessons) < LEAST_PROGRAMS or len(computing) > MOST_OWN * len(lessons):
+        return False
+    classical = sum(bool(s.code is not None and s.code.imported() & _CLASSICAL) for s in lessons)
+    return classical >= LEAST_CLIENTS * len(lessons) and not any(_ON_A_CARD.search(s.text) for s in computing)
 
 
 @remembered

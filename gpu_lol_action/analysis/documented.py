@@ -9,13 +9,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.document_layout import code_blocks, headings_of, labels_of
 from gpu_lol_action.analysis.documented_amounts import is_offloaded, memory_phrases
-from gpu_lol_action.analysis.documented_phrases import (
-    card_phrases,
-    gpu_number,
-    gpus_of_size,
-    is_quantized,
-    purpose,
-)
+from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number, gpus_of_size, is_quantized, purpose
 from gpu_lol_action.analysis.documented_places import about_run, block_meant
 from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, table_figures
 from gpu_lol_action.analysis.effort import remembered

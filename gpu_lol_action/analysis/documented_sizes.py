@@ -23,12 +23,13 @@ _SIZE = regex(
 )
 MAX_TITLE_LINES = 30
 _TITLE = regex(r"^#\s+(.{1,200})|<h1[^>]{0,100}>\s*([^<]{1,200})")
-_IN_TITLE = regex(r"[A-Za-z]\w{0,30}[- ](\d{1,3}(?:\.\d{1,2})?)B\b")
+_IN_TITLE = regex(r"([A-Za-z]\w{0,30})[- ](\d{1,4}(?:\.\d{1,2})?)([BM])\b")
 # A link to published weights, and a size in its words.
 _LINK = regex(
     r"\[([^\[\]]{2,120})\]\(https?://(?:huggingface\.co|(?:www\.)?modelscope\.cn/models)/([\w.-]{1,60}/[\w.-]{1,90})/?\)"
 )
 _IN_WORDS = regex(r"(?<![\w.])(?:[A-Za-z][\w.]{0,30}[- ])?(\d{1,3}(?:\.\d{1,2})?)B\b")
+DOCUMENTED, BY_TITLE = "the documented model", "the title of the documentation says"
 # Another model, beside which this one is shown.
 _COMPARES = regex(
     r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|surpass\w*|competitive|rival\w*|larger|smaller)\b",
@@ -47,7 +48,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     readmes = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if s.name.startswith("readme")]
     for source in sorted(readmes, key=lambda s: (s.depth, s.path))[:2]:
-        if (told := _linked(source, run.script) or _titled(source)) is not None:
+        if (told := _linked(source, run.script) or _titled(source, run.script)) is not None:
             return [told]
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
             found = _SIZE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
@@ -78,23 +79,36 @@ def _linked(source: Source, script: Source | None) -> Finding | None:
     return None
 
 
-def _titled(source: Source) -> Finding | None:
-    """Return the size that a README's own title says: the repository is then about this one model (``# Net-13B``)."""
+def _titled(source: Source, script: Source | None) -> Finding | None:
+    """Return the size that a README's own title says: the repository is then about this one model (``# Net-13B``).
+
+    Data are counted in millions too (``WebVid-10M``): these count where the program loads what bears the title's name.
+    """
     for number, line in enumerate(source.text.split("\n")[:MAX_TITLE_LINES], 1):
         title = _TITLE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
-        sizes = set(_IN_TITLE.findall(title[1] or title[2] or "")) if title is not None else set()
-        if len(sizes) == 1 and LEAST_B <= float(size := next(iter(sizes))) <= MOST_B:
-            why = f"the title of the documentation says {size}B"
-            return Finding(
-                "documented.parameters_b", f"{float(size):g}", why, Confidence.LOW, Evidence(source.path, number)
-            )
+        named = _IN_TITLE.findall(title[1] or title[2] or "") if title is not None else []
+        sizes = {
+            (digits, unit)
+            for name, digits, unit in named
+            if unit == "B" or (script is not None and script.mentions(f"/{name}"))
+        }
+        digits, unit = next(iter(sizes)) if len(sizes) == 1 else ("0", "B")
+        size = float(digits) / (1 if unit == "B" else 1000)
+        if LEAST_B <= size <= MOST_B:
+            why = f"{BY_TITLE} {digits}{unit}"
+            return Finding("documented.parameters_b", f"{size:g}", why, Confidence.LOW, Evidence(source.path, number))
         if title is not None:
             return None
     return None
+
+
+def is_titled(findings: Iterable[Finding]) -> bool:
+    """Whether a document's own title states the size: no class that is for many sizes says more."""
+    return any(f.field == "documented.parameters_b" and f.why.startswith(BY_TITLE) for f in findings)
 
 
 def documented_model(findings: Iterable[Finding]) -> ModelFacts | None:
     """Return a model of the size that a document states, in the shape of the nearest one that is known."""
     stated = next((finding for finding in findings if finding.field == "documented.parameters_b"), None)
     facts = find_model(f"documented/model-{stated.value}b") if stated is not None else None
-    return replace(facts, name="the documented model") if facts is not None else None
+    return replace(facts, name=DOCUMENTED) if facts is not None else None

@@ -37,8 +37,6 @@ def meant(requirement: str) -> str | None:
     ``sklearn`` and ``pytorch`` are stubs that refuse; ``pytorch-cuda`` is conda's; ``pprint`` needs no installation. One such
     line ends an installation as a whole.
     """
-    # GitHub has given up this protocol.
-    requirement = requirement.replace("git+git://github.com/", "git+https://github.com/")
     found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)
     name = package_name(found[1]) if found else ""
     if found is None:

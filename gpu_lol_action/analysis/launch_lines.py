@@ -23,7 +23,7 @@ from gpu_lol_action.analysis.texts import is_fence, without_comment, without_rem
 from gpu_lol_action.domain.patterns import regex
 
 MAX_LINE = 8000
-MAX_VARIABLES = 300
+MAX_VARIABLES, MAX_VALUE = 300, 4000  # characters: a whole command may be kept in one
 MAX_PUT = 100  # variables put into one line
 MAX_BLOCK = 60  # lines of one array or quoted text
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -38,12 +38,12 @@ _STARTS = regex(
     r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
 )
 _VARIABLE = regex(
-    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"[^\"]*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
+    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
 )
 # `: ${BATCH_SIZE:=16}` sets what nobody has set.
 _FALLBACK = regex(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
 _SETS = r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)?)?"  # a list of words, which may go on in the next line
-_OPEN = regex(rf"^{_SETS}[A-Za-z_]\w*\+?=(?:\((?:[^()]|\$\([^()]*\))*|\"[^\"]*|'[^']*)$")
+_OPEN = regex(rf"^{_SETS}[A-Za-z_]\w*\+?=(?:\((?:[^()]|\$\([^()]*\))*|\"(?:[^\"\\]|\\.)*|'[^']*)$")
 _LIST = regex(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
 _ARRAY = regex(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = regex(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
@@ -141,8 +141,8 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
             is_open = position is not None and position[1] not in given
             if found[2].strip("\"'") and not is_open and not is_fallback and len(variables) < MAX_VARIABLES:
                 before = f"{variables.get(found[1], '')} " if _ADDS.match(joined) else ""
-                put = before + substitute(found[2].strip("\"'"), variables).strip()
-                variables = {**variables, found[1]: put.strip()[:2000]}
+                put = before + substitute(found[2].strip("\"'").replace('\\"', '"'), variables).strip()
+                variables = {**variables, found[1]: put.strip()[:MAX_VALUE]}
             continue
         inner = _SHELL.fullmatch(joined)
         whole = _PIPED.sub(r"\1)", inner[1] if inner else joined)  # a pipe in what is asked for parts no commands

@@ -1,12 +1,14 @@
 """Pages of a documentation folder that the README sends a reader to: there it tells how to start what it is about.
 
 A folder ``docs`` holds a library's reference as a rule, whose commands are one use of many; of its pages only those count
-that the root's README links.
+that the root's README links, and those that such a page only hands on to.
 """
 
 from __future__ import annotations
 
 import posixpath
+import re
+from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.paths import Form, Role
@@ -14,6 +16,8 @@ from gpu_lol_action.domain.patterns import regex
 
 FOLDERS = ("docs/", "doc/")
 MAX_PAGES = 12
+MAX_SIGNPOST = 3000  # characters: a longer page tells something itself
+_BEGINS = regex(r"start|usage|train|run|tutorial|guide", re.IGNORECASE)
 MAX_CHARACTERS = 64 * 1024  # of a README in which links are looked for
 _LINK = regex(r"\]\((?:\./)?([\w./-]{1,200}\.(?:md|mdx|rst))(?:#[^)\s]{0,100})?\)")
 
@@ -28,4 +32,13 @@ def documents_and_linked_pages(checkout: Checkout) -> tuple[list[Source], list[S
     links = (link for readme in readmes[:1] for link in _LINK.findall(readme.text[:MAX_CHARACTERS]))
     inside = {source.path: source for source in documents if source.path.startswith(FOLDERS)}
     linked = dict.fromkeys(posixpath.normpath(link) for link in links)
-    return outside, [inside[path] for path in linked if path in inside][:MAX_PAGES]
+    pages = [page for path in linked if path in inside for page in (inside[path], *_sent_on(inside[path], inside))]
+    return outside, list(dict.fromkeys(pages))[:MAX_PAGES]
+
+
+def _sent_on(page: Source, inside: Mapping[str, Source]) -> list[Source]:
+    """Return the pages that a short one without any code sends its reader on to, one for each set of data or kind of work."""
+    if len(page.text) > MAX_SIGNPOST or "```" in page.text or not _BEGINS.search(page.name):
+        return []
+    links = (posixpath.normpath(posixpath.join(page.folder, link)) for link in _LINK.findall(page.text))
+    return [inside[path] for path in links if path in inside]

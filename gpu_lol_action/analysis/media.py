@@ -24,7 +24,7 @@ from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
 from gpu_lol_action.analysis.media_networks import own_network
 from gpu_lol_action.analysis.media_policies import assumed_network
-from gpu_lol_action.analysis.media_scenes import gaussian_findings, points_findings
+from gpu_lol_action.analysis.media_scenes import each_ray_once, gaussian_findings, points_findings
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
 from gpu_lol_action.analysis.model_loads import is_helper_place
@@ -98,8 +98,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     configs = tuple(run_configs(checkout, run))
     named = (*named_modules(checkout, followed, words), *configured_modules(checkout, configs, followed[:1]))
     followed = tuple(dict.fromkeys((*followed[:1], *named, *followed[1:]))) if followed else ()
-    found += _own(checkout, run, scope, followed, found)
-    return found
+    return each_ray_once([*found, *_own(checkout, run, scope, followed, found)], scope)
 
 
 def _calls(sources: Sequence[Source], *names: str) -> Iterator[tuple[Source, Call]]:

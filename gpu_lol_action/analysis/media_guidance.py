@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting
+from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.media_scenes import MOST_POINTS, SAMPLES
 from gpu_lol_action.analysis.model_loads import MODEL_KEYS, loads_of
 from gpu_lol_action.analysis.settings import Scope, as_number
@@ -27,6 +28,7 @@ from gpu_lol_action.estimation.model_facts import find_model
 _SECTION = regex(r"(?:^|[._/])guidance(?=$|[._/\d])")
 _BEFORE = regex(r"(?:^|\.)prompt_processor(?=\.)")
 _FROZEN = regex(r"requires_grad_\(False\)|requires_grad\s*=\s*False|no_grad\(")
+_DISTILLS = regex(r"\*\s?\(\s?noise_pred\w{0,20}\s?-\s?noise\s?\)|\bSpecifyGradient\b|\.backward\(gradient=")
 MOST_GUIDES, MOST_PIXELS = 3, 2048
 
 
@@ -68,15 +70,22 @@ def _configured(scope: Scope) -> list[Finding]:
 
 
 def _loaded(sources: Sequence[Source]) -> list[Finding]:
-    """Return the diffusion model that a module about guidance loads and freezes, where it is one."""
+    """Return the diffusion model that a module about guidance, or one that distills scores, loads and freezes, where it is one."""
     found: dict[str, Finding] = {}
     for source in sources[1:]:
-        if _SECTION.search(source.path.lower().removesuffix(".py")) and _FROZEN.search(source.text):
+        is_guide = _SECTION.search(source.path.lower().removesuffix(".py")) or _distills(source)
+        if is_guide and _FROZEN.search(source.text):
             for finding in loads_of(source, Confidence.MEDIUM):
                 pipeline = find_pipeline(finding.value)
                 if pipeline is not None:
                     found.setdefault(pipeline.name, finding)
     return list(found.values())[:1]
+
+
+@remembered
+def _distills(source: Source) -> bool:
+    """Whether a module hands on how far predicted noise is off as the gradient itself, whatever it is called."""
+    return source.mentions("noise_pred") and _DISTILLS.search(source.text) is not None
 
 
 def _first(scope: Scope, pattern: re.Pattern[str]) -> Setting | None:

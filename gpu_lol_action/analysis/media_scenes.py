@@ -27,6 +27,7 @@ SAMPLES = (
 _MORE = ("n_importance", "n_fine", "num_fine_samples", "num_fine", "fine_samples", "num_prop_samples")
 LEAST_OF_RAYS, LEAST_RAYS = 3, 512
 MOST_POINTS = 2**24
+VIEWS, _FOLLOWED = "media.views", "each followed at"
 _RASTERIZERS = frozenset(
     {"diff_gaussian_rasterization", "gsplat", "diff_surfel_rasterization", "diff_gauss", "simple_knn"}
 )
@@ -49,10 +50,19 @@ def points_findings(scope: Scope, sources: Sequence[Source] = ()) -> list[Findin
     along += along + (as_number(more.text) or 0) if more is not None else 0
     count = as_number(rays.text) or 1
     points = min(count * along, MOST_POINTS)
-    why = f"`{rays.setting.key}` is {rays.text}, each followed at {along} points"
+    why = f"`{rays.setting.key}` is {rays.text}, {_FOLLOWED} {along} points"
     batch = Finding("training.batch_size", str(count if is_batch else points), why, rays.confidence, rays.evidence)
-    each = Finding("media.views", str(max(1, points // count)), why, rays.confidence, rays.evidence)
+    each = Finding(VIEWS, str(max(1, points // count)), why, rays.confidence, rays.evidence)
     return [batch, each] if is_batch else [batch]
+
+
+def each_ray_once(found: list[Finding], scope: Scope) -> list[Finding]:
+    """Return findings without the points along a ray where the network that was followed takes whole rays and makes these points itself."""
+    samples = look_up_number(scope, SAMPLES, 4, 4096)
+    own = next((finding.value for finding in found if finding.field == "media.own_network"), "")
+    if samples is None or not own or samples.setting.owner.partition(".")[0] != own:
+        return found
+    return [finding for finding in found if finding.field != VIEWS or _FOLLOWED not in finding.why]
 
 
 def gaussian_findings(sources: Sequence[Source]) -> list[Finding]:

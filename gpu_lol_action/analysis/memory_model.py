@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documented_sizes import documented_model
+from gpu_lol_action.analysis.documented_sizes import documented_model, is_titled
 from gpu_lol_action.analysis.media_question import built_instead, is_part_of_pipeline, media_model, whole_network
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.megatron import Flags, model_of_flags
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
 
@@ -26,6 +28,7 @@ LEAST_ADAPTED_B = 0.05
 _LIBRARY_FILE = regex(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
 _ANY = "`AutoModelForCausalLM"
 _CONFIGURATION_FILE = regex(r"(?:^|/)configuration_\w+\.py$")
+_TEXT_ENCODER_PLACE = regex(r"(?:^|/)text_?encoders?/", re.IGNORECASE)
 _FOR_ANY = regex(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name|`\w+` serves a language model that nothing names")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
@@ -41,7 +44,9 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     trains = method is not None
     unsized = best(findings, "model.unsized_id")
     if unsized is not None and (named is None or unsized.confidence > named.confidence):
-        return known.get(unsized.value) or _told_by_its_class(findings) or _usual_of_its_class(findings)
+        # Of a server of any model the README says more than what its users mostly serve.
+        told = documented_model(findings) if best(findings, "serving.engine") is not None else None
+        return known.get(unsized.value) or _told_by_its_class(findings) or told or _usual_of_its_class(findings)
     hinted = None
     if named is not None and named.confidence is Confidence.LOW:
         named, hinted = None, _only_one(findings) if trains and not builds else None
@@ -51,7 +56,10 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         return own
     shape = _shape(findings)
     if shape is not None and (
-        _is_beside_adapters(findings, shape) or _is_of_a_part(findings) or _is_of_denoiser(findings, shape)
+        _is_beside_adapters(findings, shape)
+        or _is_of_a_part(findings)
+        or _is_of_denoiser(findings, shape)
+        or _is_of_text_encoder(findings)
     ):
         shape = None
     if shape is not None and named is None and (built := built_instead(findings, shape)) is not None:
@@ -70,7 +78,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     if named is None or _is_only_a_helper(findings, named):
         family = best(findings, "model.family")
         if family is not None and not (builds and named is None and _is_of_a_part(findings)):
-            told = documented_model(findings) if not trains and _FOR_ANY.match(family.why) else None
+            is_told = not trains and (_FOR_ANY.match(family.why) is not None or is_titled(findings))
+            told = documented_model(findings) if is_told else None
             return told or find_model(family.value)
     if named is None:
         own = media_model(findings) or (find_model(hinted) if hinted is not None else None)
@@ -84,6 +93,14 @@ def _is_of_denoiser(findings: tuple[Finding, ...], shape: ModelFacts) -> bool:
     is_said = layers is not None and layers.confidence is Confidence.HIGH
     is_text = best(findings, "model.vocabulary") is not None
     return not (is_said or is_text) and is_part_of_pipeline(findings, 1e9 * shape.parameters_b)
+
+
+def _is_of_text_encoder(findings: tuple[Finding, ...]) -> bool:
+    """Whether the numbers stand in a folder for what reads the prompts, beside a pipeline that makes pictures or clips of them."""
+    layers, family = best(findings, "model.layers"), best(findings, "model.family")
+    if layers is None or family is None or find_pipeline(family.value) is None:
+        return False
+    return _TEXT_ENCODER_PLACE.search(layers.evidence.path) is not None
 
 
 def _told_by_its_class(findings: tuple[Finding, ...]) -> ModelFacts | None:

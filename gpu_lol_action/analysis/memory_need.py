@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.documented_sizes import DOCUMENTED, is_titled
 from gpu_lol_action.analysis.headroom import spread_for_family, with_room
 from gpu_lol_action.analysis.marked_statements import at_the_command, large_enough, on_the_same_count
 from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
@@ -105,7 +106,7 @@ def memory_need(
         is_offloaded=is_managed or _is_offloaded(question),
     )
     is_rough = _is_rough(findings, question) or bool(bound.gap)
-    if is_rough and _is_only_a_part(said, breakdown):
+    if is_rough and not _is_of_title(model, findings) and _is_only_a_part(said, breakdown):
         return _without_model(findings, said if question.method.trains else _of_whole(said), stated or 1)
     said = said if is_rough else large_enough(said, _weights_gib(breakdown))
     said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
@@ -205,6 +206,11 @@ def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bo
     mine = [s for s in said if s.rank < 2 or breakdown.expected_gib < DEFAULT_GIB]
     sizes = [s.memory_gib for s in mine if s.weight > WEIGHT_OF_NAMED_CARD and not _is_ordered(s)]
     return bool(sizes) and min(sizes) > EXPLAINS * breakdown.expected_gib
+
+
+def _is_of_title(model: ModelFacts, findings: tuple[Finding, ...]) -> bool:
+    """Whether a README's own title says how large the model is: that counts the whole of it."""
+    return model.name == DOCUMENTED and is_titled(findings)
 
 
 def _of_inference(said: Sequence[Statement]) -> list[Statement]:

@@ -156,7 +156,7 @@ def has_batch(findings: tuple[Finding, ...]) -> bool:
 
 
 def stated_count(findings: tuple[Finding, ...]) -> int | None:
-    """Return the GPU count that something says: the run itself, or the documentation where the run shards over an unsaid number."""
+    """Return the GPU count that something says: the run itself, or the documentation where a training shards over an unsaid number."""
     found = best(findings, "hardware.gpu_count")
     if found is not None:
         return max(1, int(found.value))
@@ -165,6 +165,11 @@ def stated_count(findings: tuple[Finding, ...]) -> int | None:
     if sharding is not None and sharding.confidence is Confidence.LOW and workload and workload.value == "inference":
         sharding = None  # a training's configuration that lies about
     documented = best(findings, "documented.gpu_count")
+    # How the training beside it is sharded says nothing of a run that only uses the model, unless its weights are.
+    if value_of_best(findings, "workload") == "inference" and (
+        sharding is None or sharding.value != Sharding.ZERO3.value
+    ):
+        return None
     # A batch for all cards was chosen for as many as its authors had.
     is_for_all = sharding is not None or best(findings, "training.batch_spread") is not None
     trains = (workload := best(findings, "workload")) is None or workload.value == "training"

@@ -101,13 +101,18 @@ def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that the run's own options and configuration name."""
     if run is None:
         return
-    if run.command is not None and _SERVED.match(run.command.target) is not None:
-        for word in run.command.words[1:3]:
-            if (name := model_name(word)) is not None:
-                yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
+    for word in _served(run):
+        if (name := model_name(word)) is not None:
+            yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
     scope = scope_of(checkout, run)
     yield from referred_models(checkout, run, scope)
     yield from _settings(scope.tiers[:2])
+
+
+def _served(run: Run | None) -> tuple[str, ...]:
+    """Return the words among which a server is told its model (``vllm serve a/b``)."""
+    command = run.command if run is not None else None
+    return command.words[1:3] if command is not None and _SERVED.match(command.target) is not None else ()
 
 
 def _settings(tiers: Tiers) -> Iterator[Finding]:
@@ -185,6 +190,15 @@ def _given(run: Run) -> frozenset[str]:
 
 def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield ids of the Hub that the run names and whose size nothing here tells: a look-up may."""
+    for name in _served(run) if run is not None else ():
+        if (
+            run is not None
+            and HUB_ID.fullmatch(name)
+            and model_name(name) is None
+            and checkout.find_named(name) is None
+        ):
+            why = f"`{name}` is served, whose size is not known"
+            yield Finding("model.unsized_id", name, why, Confidence.MEDIUM, run.evidence)
     for confidence, settings in scope_of(checkout, run).tiers[:3]:
         for setting in settings:
             name = setting.text.strip()

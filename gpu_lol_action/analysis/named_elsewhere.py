@@ -1,7 +1,7 @@
 """The model that a user is expected to give, where the command has a path of the user's own: what is named beside the run.
 
-A program's default for that option, else (of a program that is not in the checkout) what the checkout's notebooks load and what
-its shell scripts call the model. All are guesses of low confidence: the user may give any other.
+A program's default for that option, else (of a program that is not in the checkout) what configurations beside the run's name, what
+the checkout's notebooks load and what its shell scripts call the model. All are guesses of low confidence: the user may give any other.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.model_loads import HELPER_KEY, PLACEHOLDER, TRIED, loads_of, model_name
+from gpu_lol_action.analysis.model_loads import HELPER_KEY, MODEL_KEYS, PLACEHOLDER, TRIED, loads_of, model_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -22,6 +23,8 @@ _SHELL_MODEL = regex(
     re.IGNORECASE | re.MULTILINE,
 )
 _KINDS = ("llm", "vlm", "hybrid", "ssm", "omni", "seq2seq")
+_FORMS = (Form.YAML, Form.JSON, Form.TOML)
+MAX_CONFIGURATIONS = 30
 MAX_NOTEBOOKS = 50
 MAX_SCRIPTS = 50
 
@@ -32,11 +35,26 @@ def detect(checkout: Checkout, run: Run) -> Finding | None:
         found = next((f for f in loads_of(run.script, Confidence.LOW) if _is_meant(f.value)), None)
         why = "{} where the command gives a path of its user's"
     else:
-        found = _of_notebooks(checkout) or _of_scripts(checkout)
+        found = _of_configurations(checkout, run) or _of_notebooks(checkout) or _of_scripts(checkout)
         why = "{}, and the program that is started is not here"
     if found is None:
         return None
     return Finding("model.family", found.value, why.format(found.why), Confidence.LOW, found.evidence)
+
+
+def _of_configurations(checkout: Checkout, run: Run) -> Finding | None:
+    """Return what the other configurations of the run's own folder name: one that goes on from a path of its user's began with it."""
+    if not run.configs:
+        return None
+    own = run.configs[0]
+    beside = [s for s in checkout.of(own.form) if s.folder == own.folder and s is not own] if own.form in _FORMS else []
+    for source in beside[:MAX_CONFIGURATIONS]:
+        for setting in read_settings(source):
+            name = model_name(setting.text) if setting.key in MODEL_KEYS else None
+            if name is not None and _is_meant(name):
+                why = f"`{setting.key}` is `{name}` in a configuration beside the run's"
+                return Finding("model.family", name, why, Confidence.LOW, setting.evidence)
+    return None
 
 
 @remembered

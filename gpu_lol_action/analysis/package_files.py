@@ -34,6 +34,12 @@ _FOREIGN_WHEEL = regex(
 _WHEEL_FILE = regex(
     r"([A-Za-z0-9][\w.]{0,80})-(\d[\w.]{0,30})(?:\+[\w.]{1,40})?-[\w.]{1,20}-[\w.]{1,20}-[\w.]{1,60}\.whl(\[[\w,-]{1,80}\])?"
 )
+# GitHub ended its unencrypted protocol in 2022.
+_ENDED = regex(r"^((?:[\w.\[\],-]{1,80}\s*@\s*)?)git\+git://(github\.com/)")
+# What is only built for macOS, Windows, or other makers' cards: pip finds none for Linux, or one that is of no use.
+_FOR_OTHERS = regex(
+    r"tensorflow-(?:macos|metal|deps|intel|directml(?:-plugin)?)|jax-metal|torch-(?:npu|directml)|pywin32|pypiwin32|pywinpty|pyobjc(?:-[\w-]{1,60})?|wmi"
+)
 # Options behind a requirement, also those that pip takes on its command line only (`flash-attn --no-build-isolation`).
 # A framework's build for one Python, of which the index has that version for all.
 _FRAMEWORK_WHEEL = regex(r"(?:[\w.-]{1,40}\s{0,3}@\s{0,3})?https?://(?![^\s#]{1,200}/nightly/)[^\s#]{1,300}/(torch(?:vision|audio|text)?)-(\d[\d.]{0,20})(?:(?:\+|%2B)[\w.]{1,40})?-cp\d[\w.-]{1,90}\.whl", re.IGNORECASE)  # fmt: skip
@@ -85,7 +91,7 @@ def clean_requirement(text: str) -> str | None:
     bare = re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().rstrip(",\\").strip()
     bare = re.sub(r"^([\"'])(.*)\1$", r"\2", bare)
     bare = _TEMPLATED.sub("", _SWITCHES.sub("", bare)).strip()
-    bare = re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare)
+    bare = _ENDED.sub(r"\1git+https://\2", re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare))
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None
     if (wheel := _FRAMEWORK_WHEEL.fullmatch(bare.partition("#")[0])) is not None and not _FOREIGN_WHEEL.search(bare):
@@ -109,6 +115,8 @@ def clean_requirement(text: str) -> str | None:
         return None
     if is_part_of_python(bare):
         return None  # `pickle` in a list of imports: no index has it
+    if _FOR_OTHERS.fullmatch(package_name(bare)):
+        return None
     return None if read.url and not re.match(r"(?:git\+)?https?://", read.url) else bare
 
 

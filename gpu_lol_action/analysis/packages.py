@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.cython_extensions import cython_finding
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
@@ -53,7 +54,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += tool_packages(run, known, own)
     known |= {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
     found += starting_packages(further_runs(checkout), known, own)
-    found += ninja_finding(checkout, run, known)
+    found += [*ninja_finding(checkout, run, known), *cython_finding(checkout, run, known)]
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
     found = with_tensorflow_one(checkout, run, found)
     found += setup_findings(checkout, run)

@@ -7,6 +7,7 @@ import re
 from gpu_lol_action.analysis.behavior import top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
+from gpu_lol_action.analysis.hydra_names import hydra_named
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.plain_scripts import is_plain_script
@@ -36,6 +37,10 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
         return _is_to_be_filled_in(checkout, command)
     if any(checkout.find_named(name) is not None for name in command.configs) or is_fetched(command):
         return False
+    if hydra_named(checkout, command.options, None):
+        return (
+            False  # another project's program, told a configuration that is here (`hydra_train.py --config-dir conf`)
+        )
     # Configurations written in Python are no programs.
     programs = [s for s in checkout.of(Form.PYTHON) if s.code and s.code.imports and not _CONFIGS.search(s.path)]
     if 0 < len(programs) <= MAX_STEPS and all(_is_step(checkout, s) for s in programs):

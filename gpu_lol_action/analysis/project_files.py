@@ -83,8 +83,10 @@ def _named(document: dict[str, Any], project: dict[str, Any], tool: dict[str, An
     yield from ((item, "") for item in _requirements(_table(poetry, "dependencies")))
     yield from ((item, "") for item in _requirements(_table(document, "packages")))  # Pipfile
     pixi = pixi or (document if "workspace" in document or "channels" in project else {})
-    yield from ((item, "") for item in _requirements(_table(pixi, "pypi-dependencies")))
-    yield from ((item, "") for item in _conda(_table(pixi, "dependencies")))
+    targets = _table(pixi, "target")
+    for tables in (pixi, *(_table(targets, name) for name in ("unix", "linux", "linux-64"))):
+        yield from ((item, "") for item in _requirements(_table(tables, "pypi-dependencies")))
+        yield from ((item, "") for item in _conda(_table(tables, "dependencies")))
     # `uv sync` takes these; a run does without those for the desk, as without poetry's.
     defaults = {name for name in map(str, _texts(uv.get("default-groups"))) if not is_desk_work(name)}
     for group, value in _table(project, "optional-dependencies").items():

@@ -128,7 +128,7 @@ def reconcile(
         asked = [s for s in asked if s.finding.confidence is Confidence.HIGH] or asked
     chosen = _middle_of_table(asked) if is_rough else None
     chosen = chosen or min(asked, key=lambda s: _distance(s, computed_gib) + _set_back(s, asked), default=None)
-    chosen = chosen or _card_named_most([s for s in near if s.weight >= WEIGHT_OF_CARD] or near, least_gib=computed_gib)
+    chosen = chosen or _card_named_most(_beside([s for s in near if s.weight >= WEIGHT_OF_CARD] or near), computed_gib)
     if chosen is None:
         return None
     is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
@@ -160,6 +160,13 @@ def _demand_below(computed_gib: float, stated: Iterable[Statement]) -> Statement
     """Return the largest amount below the sum that documentation demands of this run; None where it demands none."""
     asked = [s for s in stated if not s.is_card and s.rank < 2 and s.finding.confidence is Confidence.HIGH]
     return max((s for s in asked if s.memory_gib < computed_gib), key=lambda s: s.memory_gib, default=None)
+
+
+def _beside(cards: list[Statement]) -> list[Statement]:
+    """Return the used cards that the run's own section names on as many GPUs, where it does and none is demanded: of other commands others tell."""
+    is_demanded = any(s.weight >= WEIGHT_OF_DEMANDED_CARD for s in cards)
+    beside = [s for s in cards if s.is_counted and s.place == IN_SECTION and s.weight >= WEIGHT_OF_CARD]
+    return cards if is_demanded else beside or cards
 
 
 def _pointing(said: list[Statement]) -> list[Statement]:
@@ -230,13 +237,15 @@ def _card_named_most(cards: list[Statement], least_gib: float = 0.0) -> Statemen
 
 
 def _without_totals(stated: Iterable[Statement]) -> list[Statement]:
-    """Return the statements without amounts that no card holds which is said to have run it: they add up several cards'.
+    """Return the statements without amounts that neither a card holds which is said to have run it nor one named with them: several cards' sums.
 
     What points at the run's own command is of this run; a smaller card ran another.
     """
     said = list(stated)
     largest = max((s.memory_gib for s in said if s.is_card and s.weight >= WEIGHT_OF_CARD), default=math.inf)
-    return [s for s in said if s.is_card or s.place == AT_COMMAND or s.memory_gib <= largest * 1.1]
+    return [
+        s for s in said if s.is_card or s.place == AT_COMMAND or s.memory_gib <= largest * 1.1 or _is_of_card(s, said)
+    ]
 
 
 def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bool:

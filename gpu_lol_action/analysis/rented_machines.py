@@ -19,6 +19,7 @@ from gpu_lol_action.domain.named_cards import named_card_gib
 from gpu_lol_action.domain.patterns import regex
 
 MOST = 0.5
+_RUN = regex(r"^(?:run|service):", re.MULTILINE)
 _ASIDE = regex(r"(?:^|[-_.])(?:cpu|client|data|download|monitor|build|tpu|gui)(?:$|[-_.])")
 _TRAINS = regex(r"train|fine-?_?tun|nccl|(?<![a-z])(?:q?lora|sft|grpo|ppo|dpo|ddp)(?![a-z])", re.IGNORECASE)
 
@@ -66,6 +67,9 @@ def task_for(checkout: Checkout, run: Run | None) -> SkyTask | None:
         # What a document shows beside one task file is what that file starts.
         files = {task.source.path for task in tasks}
         own = [t for t in tasks if not t.source.depth and len(files) == 1]
+    if not own and not where.path.count("/"):
+        # A task that starts nothing is the machine on which people start by hand what the README tells.
+        own = [t for t in tasks if not t.source.depth and not _RUN.search(_text(t))]
     return min(own, key=_is_aside, default=None)
 
 

@@ -55,6 +55,13 @@ _VARIANT_SECTION = regex(
     r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
 )
 
+# "Validating installation", "Verify the setup": what is started there only shows that all is there.
+_TRIES_INSTALLATION = regex(
+    r"\b(?:validat|verif|check|test)(?:e|y|ing|ying)?\s+(?:(?:the|your|that)\s+)?(?:install|set-?up\b)", re.IGNORECASE
+)
+# Options by which Hydra and others are told which experiment, by its name.
+_NAMES_EXPERIMENT = ("experiment", "experiments", "exp")
+
 
 def is_beside(run: Run) -> bool:
     """Whether a run is a step beside the work: by what it starts, its script's name, its options, or its section."""
@@ -63,7 +70,7 @@ def is_beside(run: Run) -> bool:
         return True
     if command is None:
         return bool(run.script and _BESIDE.search(_stem(run.script.path)))
-    if _BESIDE_OPTIONS & {key for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
+    if _BESIDE_OPTIONS & {key.lower() for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
         return True
     if only_judges(command):
         return True
@@ -138,8 +145,9 @@ def is_variant(run: Run) -> bool:
     names = [_stem(run.script.path) if run.script else "", *(_stem(source.path) for source in run.configs[:1])]
     if run.command is not None:
         section = run.command.section
-        if _VARIANT_SECTION.search(section) and "GPU" not in section:
+        if (_VARIANT_SECTION.search(section) and "GPU" not in section) or _TRIES_INSTALLATION.search(section):
             return True
+        names += [value for key, value in run.options.items() if key in _NAMES_EXPERIMENT]
         if run.command.evidence.path != run.command.said.path or not run.command.is_documented:
             names.append(_stem(run.command.evidence.path))
     return any(_VARIANT_NAME.search(name) for name in names)

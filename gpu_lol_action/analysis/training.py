@@ -24,6 +24,7 @@ from gpu_lol_action.domain.patterns import regex
 _BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size_per_gpu", "train_micro_batch_size", "micro_bsz", "device_batch_size",
           "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "batch", "batchsize", "dataloader_batch_size", "max_batch_size")  # fmt: skip
+_PICTURES, _OF_REGIONS = ("ims_per_batch", "images_per_batch"), frozenset({"batch_size", "train_batch_size"})
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
            "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_context_width", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "max_len", "maxlen")  # fmt: skip
@@ -64,7 +65,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         precision,
         weight_bits_of(scope),
         sharding_of(checkout, run, scope),
-        offload_of(scope),
+        offload_of(checkout, scope),
     ]
     found += [_number("training.sequence_parallel", scope, _PARALLEL, 2, 64)]
     found += [
@@ -95,7 +96,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 def _batch(run: Run, scope: Scope) -> Finding | None:
     """Return the samples at a time: what the run says, the input that a document shows, then what a module starts with."""
-    said = _number("training.batch_size", scope, _BATCH, 1, 4096)
+    # Where pictures of a batch are counted by a name of their own, as detectors do, the other number is of regions in each.
+    of_regions = _OF_REGIONS if look_up_number(scope, _PICTURES, 1, 4096) is not None else frozenset()
+    said = _number("training.batch_size", scope, tuple(name for name in _BATCH if name not in of_regions), 1, 4096)
     if run.behavior is not Behavior.TRAINS and said is not None and _is_of_a_helper(scope):
         said = None
     return said if said is not None and said.confidence is Confidence.HIGH else shown_batch(run) or said

@@ -7,12 +7,16 @@ import re
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
-from gpu_lol_action.analysis.settings import Found, Scope, is_on, look_up, look_up_number
+from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _STAGES = ("zero_stage", "stage", "deepspeed_stage")
+MOST_STAGE = 3
+_ZERO = regex(r"zero|deepspeed", re.IGNORECASE)
+_SPEAKS_OF_ZERO = ("zero_optimization", "zero_stage", "eepSpeed")
 _CONFIGURED_BY = ("deepspeed", "deepspeed_config", "deepspeed_config_file", "config_file")
 _OFFLOADS_OPTIMIZER = ("optimizer_cpu_offload", "optimizer_offload", "offload_optimizer")
 _NAMED_OFFLOAD = regex(r"(?:^|[/_.-])(?:cpu_?)?offload(?:_(params?|optimizer|all))?(?=[_.-]|$)")
@@ -30,18 +34,17 @@ _HOLDS_SAMPLES = regex(r"buffer|replay|cache", re.IGNORECASE)
 
 def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return by which stage weights, gradients and optimizer state are divided; None where nothing divides them."""
-    stage = look_up_number(scope, _STAGES, 1, 3)
+    stage = _zero_stage(checkout, scope)
     if stage is not None:
-        return Finding(
-            "training.sharding", f"zero-{stage.text}", f"ZeRO stage {stage.text}", stage.confidence, stage.evidence
-        )
+        number, found = stage
+        return Finding("training.sharding", f"zero-{number}", f"ZeRO stage {number}", found.confidence, found.evidence)
     named = look_up(
         scope,
         (*_CONFIGURED_BY, "fsdp", "fsdp_config", "fsdp_sharding_strategy", "strategy"),
     )
     text = named.text.lower() if named else ""
-    if named is not None and (found := re.search(r"(?:zero|stage|z)[_-]?([123])", text)):
-        return Finding("training.sharding", f"zero-{found[1]}", f"`{named.text}`", named.confidence, named.evidence)
+    if named is not None and (told := re.search(r"(?:zero|stage|z)[_-]?([123])", text)):
+        return Finding("training.sharding", f"zero-{told[1]}", f"`{named.text}`", named.confidence, named.evidence)
     if named is not None and ("full_shard" in text or text == "fsdp" or named.setting.key.startswith("fsdp")):
         return Finding(
             "training.sharding",
@@ -63,6 +66,20 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         "FullyShardedDataParallelPlugin",
     )
     return Finding("training.sharding", "zero-3", "FSDP is used", Confidence.MEDIUM, where) if where else None
+
+
+def _zero_stage(checkout: Checkout, scope: Scope) -> tuple[int, Found] | None:
+    """Return ZeRO's stage and where it is said: a bare ``stage`` is one of the work (``--stage 03``) or of a network, unless ZeRO is spoken of there."""
+    for found in scope.under(_STAGES):
+        number = as_number(found.text)
+        if number is None or not 1 <= number <= MOST_STAGE:
+            continue
+        source = checkout.find(found.evidence.path)
+        is_settled = source is not None and source.form in {Form.PYTHON, Form.JSON, Form.YAML, Form.TOML}
+        is_spoken_of = source is not None and is_settled and any(source.mentions(word) for word in _SPEAKS_OF_ZERO)
+        if found.setting.key != "stage" or _ZERO.search(found.setting.path) or is_spoken_of:
+            return number, found
+    return None
 
 
 def least_cards_of(scope: Scope) -> Finding | None:
@@ -89,7 +106,7 @@ def _fsdp_section(scope: Scope) -> Setting | None:
     return None
 
 
-def offload_of(scope: Scope) -> Finding | None:
+def offload_of(checkout: Checkout, scope: Scope) -> Finding | None:
     """Return what is kept in main memory: FSDP's and DeepSpeed's parameters, or DeepSpeed's optimizer state alone."""
     switch = _parameters_switch(scope)
     fsdp = look_up(scope, ("fsdp",))
@@ -117,8 +134,8 @@ def offload_of(scope: Scope) -> Finding | None:
     for what, finding in _named_offload(scope):
         kept.setdefault(what, finding)
     # DeepSpeed heeds `offload_param` in stage 3 alone: below it every card keeps the weights.
-    stage = look_up_number(scope, _STAGES, 1, 3)
-    if stage is not None and stage.text in {"1", "2"}:
+    stage = _zero_stage(checkout, scope)
+    if stage is not None and stage[0] < MOST_STAGE:
         kept.pop("parameters", None)
     return kept.get("parameters") or kept.get("optimizer")
 

@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.cpu_bound import (
     EMBEDDERS,
     asks_hosted_model,
     is_collection_of_clients,
+    is_course_on_cores,
 )
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
@@ -97,6 +98,9 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "commands name models that a company hosts, and a document asks for its key"
     if (run is None or run.command is None) and is_collection_of_clients(checkout):
         return "most of the programs ask models that companies host, and hardly any computes something itself"
+    is_lesson = run is None or (run.command is None and run.script is not None and run.script.form is Form.NOTEBOOK)
+    if is_lesson and is_course_on_cores(checkout):
+        return "most of the notebooks fit what cores compute, and the few that build a network name no card"
     if (run is None or run.behavior is Behavior.INFERS) and not _is_served(run) and only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
     if run is not None and takes_along(checkout, run):

@@ -181,16 +181,14 @@ def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str,
         floor, why = (2, 9, 1), f"Python {wish.python} is asked for"
     # A range with an old CUDA beside it was written then; newer builds run on more cards, and the range allows them.
     by_cuda = [release for release in fitting if wish.cuda in release.image_cudas]
-    if (
-        parse_version(wish.cuda) >= FIRST_HOPPER_CUDA
-        and by_cuda
-        and not any(release.version >= floor for release in by_cuda)
-    ):
+    is_of_its_day = by_cuda and not any(release.version >= floor for release in by_cuda)
+    if is_of_its_day and parse_version(wish.cuda) >= FIRST_HOPPER_CUDA:
         return by_cuda[-1], f"{why}; it is the newest with CUDA {wish.cuda}", []
     newer = [release for release in fitting if release.version >= floor]
     chosen = newer[0] if newer else fitting[-1]
-    better = release_for_pins(fitting, chosen, wish.requirements)
-    if better is not None and not (wish.card is not None and wish.card.is_blackwell):
+    is_newer_card = wish.card is not None and wish.card.is_blackwell
+    better = None if is_newer_card else release_for_pins(fitting, chosen, wish.requirements)
+    if better is not None:
         return better, f"{why}; packages that are pinned have builds for its Python {better.image_python}", []
     return chosen, why, []
 

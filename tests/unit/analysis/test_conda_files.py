@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.conda_environments import environments
 from gpu_lol_action.analysis.conda_files import conda_requirement
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -73,3 +75,36 @@ def test_an_environment_further_down_is_another_programs_where_a_list_is_at_hand
     files = {"train.py": RUN, "requirements.txt": "torch\n", "experiments/env.yml": environment("prophet")}
     assert found(checkout(files)) == ["torch"]
     assert found(checkout({**files, "requirements.txt": ""})) == ["prophet", "torch"]
+
+
+NAMED_OTHERWISE = "name: torch18\nchannels:\n  - pytorch\ndependencies:\n  - python=3.7\n  - pytorch=1.8.0\n  - pip:\n    - einops==0.3\n"
+
+
+@pytest.mark.parametrize(
+    ("readme", "path", "is_read"),
+    [
+        ("Go to `net`:\n```\nconda env create -f torch18.yml\n```\n", "net/torch18.yml", True),
+        ("```\nmamba env update -n x --file=net/torch18.yaml\n```\n", "net/torch18.yaml", True),
+        ("See [it](torch18.yml).\n", "net/torch18.yml", False),
+        ("```\nconda env create -f other.yml\n```\n", "net/torch18.yml", False),
+        ("```\nconda env create -n torch18.yml\n```\n", "net/torch18.yml", False),
+    ],
+)
+def test_an_environment_of_any_name_from_which_a_document_makes_one(
+    checkout: Build, readme: str, path: str, *, is_read: bool
+) -> None:
+    tree = checkout(
+        {
+            "README.md": f"# Net\n{readme}",
+            path: NAMED_OTHERWISE,
+            "net/train.py": "import torch\nloss.cuda().backward()\nif __name__ == '__main__': pass\n",
+        }
+    )
+    assert ("torch==1.8.0" in found(tree)) is is_read
+    assert (analyze(tree).spec.environment.python_version in {"3.7", "3.8"}) is is_read  # the oldest that images have
+
+
+def test_a_file_that_lists_nothing_is_no_environment_though_one_is_made_from_it(checkout: Build) -> None:
+    config = "model:\n  dependencies: 3\nchannels: 8\n"
+    tree = checkout({"README.md": "```\nconda env create -f a.yml\n```\n", "a.yml": config})
+    assert environments(tree) == ()

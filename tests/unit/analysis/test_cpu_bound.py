@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -258,3 +259,59 @@ def test_a_model_of_ones_own_may_be_an_offer_beside_hosted_ones(
     checkout: Build, change: Mapping[str, str], is_cpu: bool
 ) -> None:
     assert (workload(checkout({**OFFERS, **change})) == "cpu-only") is is_cpu
+
+
+RECORDS = "import tensorflow as tf\nfrom tensorflow.core.example import example_pb2\n\ndef write(rows):\n    # a tf.Example of each\n    for row in rows:\n        one = example_pb2.Example()\n        out.write(one.SerializeToString()){more}\n\nwrite([])\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "is_cpu"),
+    [
+        ("", True),
+        (
+            "\n        one = tf.train.Example(features=tf.train.Features())\n        tf.io.TFRecordWriter(p).write(one)",
+            True,
+        ),
+        ("\n        net = tf.keras.Sequential()", False),
+        ("\n        x = tf.image.decode_png(row)", False),
+        ("\n\nfrom tensorflow.python.keras import layers", False),
+    ],
+)
+def test_writing_data_as_records_is_no_work_for_a_gpu(checkout: Build, more: str, is_cpu: bool) -> None:
+    assert (workload(checkout({"make_datafiles.py": RECORDS.format(more=more)})) == "cpu-only") is is_cpu
+
+
+def _lesson(code: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": code}], "nbformat": 4})
+
+
+CLASSICAL = _lesson("from sklearn.svm import SVC\nSVC().fit(x, y)\n")
+NETWORK = "import keras\nmodel = keras.Sequential([keras.layers.Dense(4)])\nmodel.compile('adam')\nmodel.fit(x, y)\n"
+
+
+@pytest.mark.parametrize(
+    ("classical", "others", "networks", "remark", "is_cpu"),
+    [
+        (10, 0, 1, "", True),
+        (9, 0, 1, "", True),
+        (10, 0, 1, "# runs on a GPU\n", False),
+        (10, 0, 3, "", False),  # too many of them
+        (6, 0, 1, "", False),  # no course
+        (3, 9, 1, "", False),  # figures of a paper, and what made them
+    ],
+)
+def test_a_course_on_what_cores_compute_needs_no_gpu_for_one_lesson(
+    checkout: Build, classical: int, others: int, networks: int, remark: str, *, is_cpu: bool
+) -> None:
+    files = {f"{n:02}-trees.ipynb": CLASSICAL for n in range(classical)}
+    files |= {f"{n:02}-figure.ipynb": _lesson("import matplotlib\nmatplotlib.show(x)\n") for n in range(others)}
+    files |= {f"{n:02}-network.ipynb": _lesson(remark + NETWORK) for n in range(networks)}
+    tree = checkout({**files, "requirements.txt": "scikit-learn\ntensorflow\n"})
+    assert (workload(tree) == "cpu-only") is is_cpu
+
+
+def test_a_course_whose_readme_starts_a_training_trains(checkout: Build) -> None:
+    files = {f"{n:02}-trees.ipynb": CLASSICAL for n in range(12)}
+    program = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n    optimizer.step()\n"
+    tree = checkout({**files, "train.py": program, "README.md": "# C\n```\npython train.py\n```\n"})
+    assert workload(tree) == "training"

@@ -85,3 +85,28 @@ def test_cards_that_trained_a_model_are_no_count_of_what_runs_it(checkout: Build
         "ds_z3.json": '{"zero_optimization": {"stage": 3}}',
     }
     assert analyze(checkout(files)).spec.hardware.gpu_count == 1
+
+
+@pytest.mark.parametrize(
+    ("title", "loaded", "expected"),
+    [
+        ("# TinyNet-300M", "me/TinyNet", ["0.3"]),
+        ("# TinyNet-7B", "me/other", ["7"]),
+        # Millions of what data hold: nothing of that name is loaded.
+        ("# WebVid-10M", "me/TinyNet", []),
+    ],
+)
+def test_a_title_s_size_is_the_model_s_that_is_loaded(
+    checkout: Build, title: str, loaded: str, expected: list[str]
+) -> None:
+    run = f"from transformers import LlamaForCausalLM as L\nif __name__ == '__main__':\n    L.from_pretrained('{loaded}').cuda().generate(x)\n"
+    assert sizes(checkout({"README.md": f"{title}\nTrained on 4 x 4090.\n", "run.py": run})) == expected
+
+
+def test_a_title_s_size_goes_before_the_usual_one_of_a_class(checkout: Build) -> None:
+    run = "from transformers import LlamaForCausalLM\nif __name__ == '__main__':\n    LlamaForCausalLM.from_pretrained('me/TinyNet').half().cuda().generate(x)\n"
+    card = "I have trained this **300M Llama** for 4 days using 4 x RTX 4090.\n"
+    small = analyze(checkout({"README.md": f"# TinyNet-300M\n{card}", "run.py": run})).spec.hardware
+    usual = analyze(checkout({"README.md": f"# TinyNet\n{card}", "run.py": run})).spec.hardware
+    assert (small.needed_gib or 0) < 4
+    assert (usual.needed_gib or 0) > 12

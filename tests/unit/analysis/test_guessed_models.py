@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.memory_model import model_of
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 TRAIN = "import torch\nfrom transformers import PaliGemmaForConditionalGeneration\nmodel = PaliGemmaForConditionalGeneration.from_pretrained(path).cuda()\nloss = model(x).loss\nloss.backward()\ntorch.optim.AdamW(model.parameters())\n"
 TABLE = "# P\n## Requirements\n| Mode | Memory Required |\n|---|---|\n| Full fine-tuning | > 70 GB |\n\n```\npython train.py\n```\n"
@@ -16,3 +20,16 @@ def test_it_is_not_spread_over_cards_against_an_amount_on_one(checkout):
     assert told.spec.hardware.gpu_count == 1
     assert told.spec.hardware.vram_required_gb == 80
     assert any(finding.value == "google/paligemma-3b-mix-224" for finding in told.findings)
+
+
+@pytest.mark.parametrize(("folder", "is_pipeline"), [("hyvideo/text_encoder", True), ("hyvideo/language", False)])
+def test_the_shape_of_what_reads_prompts_is_not_the_pipeline_s(folder, is_pipeline):
+    where = Evidence(f"{folder}/configuration_a.py", 9)
+    numbers = {"layers": "24", "hidden_size": "1024", "vocabulary": "32000", "attention_heads": "16"}
+    shape = [Finding(f"model.{key}", value, "", Confidence.MEDIUM, where) for key, value in numbers.items()]
+    made = Finding(
+        "model.family", "tencent/HunyuanVideo", "`HYVideo` makes it", Confidence.LOW, Evidence("nodes.py", 3)
+    )
+    model = model_of((made, *shape), {})
+    assert model is not None
+    assert (model.name == "tencent/HunyuanVideo") is is_pipeline

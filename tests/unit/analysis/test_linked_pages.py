@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpu_lol_action.analysis.linked_pages import MAX_PAGES, documents_and_linked_pages
 from gpu_lol_action.analysis.runs import primary_run
 from tests.unit.analysis.conftest import Build
@@ -46,3 +48,22 @@ def test_links_out_of_the_checkout_and_hundreds_of_them_lead_nowhere(checkout: B
 
     assert [source.path for source in outside] == ["README.md"]
     assert [source.path for source in linked] == [f"docs/{number}.md" for number in range(MAX_PAGES)]
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "is_followed"),
+    [
+        ("getting_started", "", True),
+        ("getting_started", "```\nls\n```\n", False),  # it tells something itself
+        ("getting_started", "word " * 1000, False),
+        ("index", "", False),
+    ],
+)
+def test_a_short_page_that_only_hands_on_leads_to_the_next(
+    checkout: Build, name: str, more: str, *, is_followed: bool
+) -> None:
+    page = f"# Begin\n## Small\nSee [small](small.md).\n{more}"
+    tree = checkout({"README.md": f"# Foo\n[Begin](docs/{name}.md)\n", f"docs/{name}.md": page, **FILES})
+    run = primary_run(tree)
+    assert run is not None
+    assert (run.evidence.path == "docs/small.md") is is_followed

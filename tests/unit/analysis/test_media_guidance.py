@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from gpu_lol_action.analysis.assemble import Analysis, analyze
 from gpu_lol_action.analysis.checkout import Checkout
 
@@ -137,3 +139,28 @@ def test_a_guide_s_own_configuration_says_nothing_of_what_is_trained(checkout: B
     analysis = analyze(checkout(files))
     assert values(analysis, "media.trained_part") == ["scene"]
     assert "optimizer" not in terms(analysis)
+
+
+GUIDE = (
+    "import torch\nfrom diffusers import UNet2DConditionModel, AutoencoderKL\n\nclass Diffusion:\n    def __init__(self, name='CompVis/stable-diffusion-v1-4'):\n"
+    "        self.vae = AutoencoderKL.from_pretrained(name, subfolder='vae').cuda()\n"
+    "        self.unet = UNet2DConditionModel.from_pretrained(name, subfolder='unet').cuda()\n\n"
+    "    def train_step(self, latents, noise, w):\n        with torch.no_grad():\n            noise_pred = self.unet(latents)\n        {step}\n"
+)
+SCENE = "import torch\nfrom prior import Diffusion\n\nif __name__ == '__main__':\n    optimizer = torch.optim.Adam(scene.parameters())\n    Diffusion().train_step(scene())\n    loss.backward()\n    optimizer.step()\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "is_guide"),
+    [
+        ("latents.backward(gradient=w * (noise_pred - noise), retain_graph=True)", True),
+        ("SpecifyGradient.apply(latents, w * (noise_pred - noise))", True),
+        ("loss = torch.nn.functional.mse_loss(noise_pred, noise)", False),
+        ("return (noise_pred - noise).pow(2).mean()", False),
+    ],
+)
+def test_a_module_that_hands_on_the_difference_of_noise_is_a_guide_by_any_name(
+    checkout: Build, step: str, is_guide: bool
+) -> None:
+    analysis = analyze(checkout({"train.py": SCENE, "prior.py": GUIDE.format(step=step)}))
+    assert (values(analysis, "media.trained_part") == ["scene"]) is is_guide

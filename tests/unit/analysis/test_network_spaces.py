@@ -128,3 +128,31 @@ def test_a_network_of_graphs_whose_data_tell_its_size_is_small(checkout: Build, 
     known = found(checkout, code)
     assert known["media.own_network"] == "graph network"
     assert int(known["needs"]) < 4
+
+
+RAYS = (
+    "import jax\nimport jax.numpy as jnp\nimport flax.linen as fnn\n\nclass Points(fnn.Module):\n    @fnn.compact\n    def __call__(self, x):\n"
+    "        return fnn.Dense(4)(fnn.Dense(256)(x))\n\n"
+    "class Renderer(fnn.Module):\n    {name}: int = 128\n\n    @fnn.compact\n    def __call__(self, rays):\n"
+    "        points = jnp.zeros((rays.shape[0], self.{name}, 3))\n        return Points()(points)\n\n"
+)
+
+
+@pytest.mark.parametrize(("built", "views"), [("Renderer()", None), ("Points()", "128")])
+def test_a_network_that_takes_whole_rays_makes_its_points_itself(
+    checkout: Build, built: str, views: str | None
+) -> None:
+    code = (
+        RAYS.format(name="num_samples")
+        + f"batch_size = 4096\nnet = {built}  # along rays\ngrads = jax.grad(loss)(params)\n"
+    )
+    code += "import optax\noptimizer = optax.adam(1e-3)\nupdates = optimizer.update(grads, state)\n"
+    tree = checkout(
+        {
+            "train.py": code + "from scene import rays\nfrom render import rays_of\n",
+            "scene.py": "rays = 1  # rays\n",
+            "render.py": "rays_of = 1  # rays\n",
+        }
+    )
+    known = {finding.field: finding.value for finding in reversed(analyze(tree).findings)}
+    assert (known["training.batch_size"], known.get("media.views")) == ("4096", views)

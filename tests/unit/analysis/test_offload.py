@@ -137,3 +137,29 @@ def test_what_holds_with_offloading_is_not_said_of_a_run_without(checkout: Build
     assert kept is not None
     assert moved is not None
     assert (kept.finding.value, moved.finding.value) == ("8", "3")
+
+
+STAGED = "import argparse\nimport torch\nimport torch.distributed as dist\np = argparse.ArgumentParser()\np.add_argument('--stage', default='3')\ndist.init_process_group('nccl')\nmodel = Net().cuda()\nloss.backward()\noptimizer.step()\nif __name__ == '__main__': pass\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        # Which stages of the work, and of a network.
+        ({"README.md": "```\ntorchrun --nproc_per_node=2 train.py --stage 03\n```\n"}, []),
+        ({"README.md": "```\ntorchrun --nproc_per_node=2 train.py --stage 2\n```\n"}, []),
+        ({"README.md": "```\ntorchrun --nproc_per_node=2 train.py --zero_stage 02\n```\n"}, ["zero-2"]),
+        (
+            {
+                "README.md": "```\ndeepspeed --num_gpus 2 train.py --deepspeed ds.json\n```\n",
+                "ds.json": '{"zero_optimization": {"stage": 2}}',
+            },
+            ["zero-2"],
+        ),
+    ],
+)
+def test_a_stage_is_zero_s_where_zero_is_spoken_of(
+    checkout: Build, files: Mapping[str, str], expected: list[str]
+) -> None:
+    findings = analyze(checkout({"train.py": STAGED, **files})).findings
+    assert [f.value for f in findings if f.field == "training.sharding"] == expected

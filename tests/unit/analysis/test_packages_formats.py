@@ -312,3 +312,58 @@ def test_a_wheel_that_lies_beside_means_its_version_and_one_for_python_2_nothing
     checkout: Build, line: str, wanted: list[str]
 ) -> None:
     assert found(checkout({"requirements.txt": f"numpy\n{line}\n"})) == ["numpy", *wanted]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("git+git://github.com/a/b.git", ["git+https://github.com/a/b.git"]),
+        ("-e git+git://github.com/a/b@v1#egg=b", ["b @ git+https://github.com/a/b@v1"]),
+        ("c @ git+git://github.com/a/c", ["c @ git+https://github.com/a/c"]),
+        ("git+git://example.org/a/b.git", ["git+git://example.org/a/b.git"]),
+        # Nothing of that name is there for Linux and NVIDIA's cards.
+        ("pywin32==306\ntensorflow-macos\ntorch_npu==2.1.0\npyobjc-core\nnumpy", ["numpy"]),
+        ("tensorflow-metadata\nwmi-tools\nnumpy", ["tensorflow-metadata", "wmi-tools", "numpy"]),
+    ],
+)
+def test_what_pip_could_not_fetch_for_this_machine(checkout: Build, line: str, expected: list[str]) -> None:
+    assert found(checkout({"requirements.txt": f"{line}\n"})) == expected
+
+
+def test_pixi_s_tables_for_linux_count_and_others_do_not(checkout: Build) -> None:
+    tables = "".join(
+        f'[tool.pixi.target.{name}.pypi-dependencies]\n{package}="==1.0"\n'
+        for name, package in (("linux-64", "jax"), ("osx-arm64", "jax-metal-one"), ("linux-aarch64", "armed"))
+    )
+    conda = '[tool.pixi.target.linux-64.dependencies]\nopenmm="==8.2.0"\n'
+    text = f'[project]\nname="a"\nversion="1"\n[tool.pixi.workspace]\nchannels=["conda-forge"]\n{tables}{conda}'
+    assert found(checkout({"pyproject.toml": text})) == ["jax==1.0", "openmm==8.2.0"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_used"), [("v1.0.0", False), ("1.5_old_installers", False), ("golden", True), ("voldemort", True)]
+)
+def test_installers_of_old_versions_do_not_speak_beside_a_list(checkout: Build, folder: str, is_used: bool) -> None:
+    tree = checkout({"requirements.txt": "numpy\n", f"{folder}/install.sh": "pip install jax==0.2.20\n"})
+    assert ("jax==0.2.20" in found(tree)) is is_used
+
+
+@pytest.mark.parametrize(
+    ("files", "is_needed"),
+    [
+        ({"lib/setup.py": "from distutils.core import setup\nfrom Cython.Build import cythonize\nsetup()\n"}, True),
+        ({"lib/setup.py": "from distutils.core import setup\nsetup()  # Cython translated it\n"}, False),
+        ({"lib/tools.py": "from Cython.Build import cythonize\n"}, False),
+    ],
+)
+def test_a_build_script_that_imports_cython_needs_it(
+    checkout: Build, files: Mapping[str, str], is_needed: bool
+) -> None:
+    tree = checkout({"train.py": RUN, "requirements.txt": "torch\n", **files})
+    assert ("cython" in found(tree)) is is_needed
+
+
+def test_cython_that_a_list_names_is_not_named_again(checkout: Build) -> None:
+    setup = "from distutils.core import setup\nfrom Cython.Build import cythonize\nsetup()\n"
+    tree = checkout({"train.py": RUN, "requirements.txt": "torch\nCython==0.29\n", "lib/setup.py": setup})
+    assert found(tree) == ["torch", "Cython==0.29"]

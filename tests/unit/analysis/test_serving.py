@@ -69,3 +69,18 @@ def test_the_programs_own_batch_is(checkout: Build) -> None:
         "    LlamaForCausalLM.from_pretrained('huggyllama/llama-7b').cuda().generate(batch_size=p.parse_args().batch_size)\n"
     )
     assert value_of_best(detect_all(checkout({"demo.py": program})), "training.batch_size") == "32"
+
+
+@pytest.mark.parametrize(
+    ("readme", "served", "low", "high"),
+    [
+        ("With only 0.9B parameters it is small.", "me/Reader", 0, 8),
+        ("It reads.", "me/Reader", 31, 48),  # of an unknown size: as what is mostly served
+        ("With only 0.9B parameters it is small.", MODEL, 31, 48),
+    ],
+)
+def test_a_server_of_a_model_of_unknown_size_is_told_it_by_the_readme(
+    checkout: Build, readme: str, served: str, low: int, high: int
+) -> None:
+    files = {"README.md": f"# Reader\n{readme}\n```\nvllm serve {served} --port 8080\n```\n"}
+    assert low <= needed(checkout({**NEEDS, **files})) <= high

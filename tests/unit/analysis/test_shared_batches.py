@@ -66,3 +66,20 @@ def test_a_batch_for_all_cards_is_shared_by_as_many_as_its_authors_had(checkout:
     told = analyze(checkout({"train.py": program, "README.md": readme})).spec.hardware
     assert (told.gpu_count, alone.gpu_count) == (4, 8)
     assert told.vram_required_gb > alone.vram_required_gb
+
+
+@pytest.mark.parametrize(
+    ("config", "batch"),
+    [
+        ("TRAIN:\n  IMS_PER_BATCH: 2\n  BATCH_SIZE: 256\n", "2"),  # 256 regions of each picture
+        ("TRAIN:\n  BATCH_SIZE: 256\n", "256"),
+        ("TRAIN:\n  IMS_PER_BATCH: 2\n  PER_DEVICE_BATCH_SIZE: 4\n", "4"),
+    ],
+)
+def test_where_pictures_are_counted_by_name_the_other_number_is_of_regions(
+    checkout: Build, config: str, batch: str
+) -> None:
+    program = "import argparse\nimport torch\nimport timm\np = argparse.ArgumentParser()\np.add_argument('--cfg')\nmodel = timm.create_model('resnet50').cuda()\nloss.backward()\noptimizer.step()\n"
+    checked = checkout({"go.sh": "python train.py --cfg a.yml\n", "a.yml": config, "train.py": program})
+    found = [f.value for f in detect(checked, primary_run(checked)) if f.field == "training.batch_size"]
+    assert found[:1] == [batch]

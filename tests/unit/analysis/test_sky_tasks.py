@@ -109,3 +109,27 @@ def test_task_that_names_a_configuration_tells_its_cards(checkout: Build) -> Non
     task = "num_nodes: 2\nresources:\n  accelerators: H100:8\nrun: |\n  llamafactory-tool /configs/lora_sft.yaml\n"
     files = {"configs/lora_sft.yaml": config, "go.yaml": task, "README.md": "It can run on 16 H100s when it trains.\n"}
     assert hardware(checkout(files))[2] == 8
+
+
+EVALUATES = (
+    "import torch\nfrom vllm import LLM\nif __name__ == '__main__':\n    LLM(model=args.model).generate(prompts)\n"
+)
+README = "# Bench\n```\npython -m runner.main --model {model_name}\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "path", "expected"),
+    [
+        ("setup:\n  pip install vllm\n", "bench_sky.yml", 8),
+        # It starts something else.
+        ("setup:\n  pip install vllm\nrun: |\n  ./all_reduce\n", "bench_sky.yml", 1),
+        ("setup:\n  pip install vllm\n", "examples/a/sky.yml", 1),
+    ],
+)
+def test_task_that_starts_nothing_is_the_machine_of_what_the_readme_starts(
+    checkout: Build, more: str, path: str, expected: int
+) -> None:
+    other = "resources:\n  accelerators: T4:2\nrun: |\n  ./other\n"
+    files = {path: f"workdir: ./\nresources:\n  accelerators: L4:8\n{more}", "other.yaml": other}
+    tree = checkout({**files, "README.md": README, "runner/main.py": EVALUATES})
+    assert hardware(tree)[2] == expected
