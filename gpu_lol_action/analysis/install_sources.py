@@ -33,9 +33,6 @@ _FOR_ALL = regex(
 _PROJECTS = frozenset({"pyproject.toml", "setup.py"})
 # Folders that hold what images are made of, whatever programs lie there.
 _FOR_IMAGES = regex(r"docker|contain|deploy|\benv|image|build|infra|setup", re.IGNORECASE)
-_OF_THE_PAST = regex(
-    r"(?:^|[/_.-])(?:v\d{1,3}\.\d{1,3}[\w.]{0,20}|old|legacy|deprecated|archived?)(?=[/_.-])", re.IGNORECASE
-)
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
@@ -51,8 +48,6 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     for source in checkout.of(Form.SHELL):
         if is_development(source.name.removesuffix(".sh")):
             continue  # `install_dev.sh`, `setup_mac.sh`
-        if has_list and _OF_THE_PAST.search(f"{source.folder}/"):
-            continue  # `v1.0.0/install.sh` beside today's list
         is_near = source.depth == 0 or (
             source.depth == 1 and (source.folder == own or _FOR_ALL.fullmatch(source.folder))
         )

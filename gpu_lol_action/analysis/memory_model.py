@@ -29,7 +29,8 @@ _LIBRARY_FILE = regex(r"(?:^|/)(?:configuration|modeling|config)(?:_\w+)?\.py$")
 _ANY = "`AutoModelForCausalLM"
 _CONFIGURATION_FILE = regex(r"(?:^|/)configuration_\w+\.py$")
 _TEXT_ENCODER_PLACE = regex(r"(?:^|/)text_?encoders?/", re.IGNORECASE)
-_FOR_ANY = regex(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name|`\w+` serves a language model that nothing names")
+_FOR_ANY = regex(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name")
+_SERVES_ANY = regex(r"`\w+` serves a language model that nothing names")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
 
@@ -78,7 +79,9 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     if named is None or _is_only_a_helper(findings, named):
         family = best(findings, "model.family")
         if family is not None and not (builds and named is None and _is_of_a_part(findings)):
-            is_told = not trains and (_FOR_ANY.match(family.why) is not None or is_titled(findings))
+            is_told = not trains and (
+                _FOR_ANY.match(family.why) or _SERVES_ANY.match(family.why) or is_titled(findings)
+            )
             told = documented_model(findings) if is_told else None
             return told or find_model(family.value)
     if named is None:

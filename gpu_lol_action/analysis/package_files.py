@@ -42,7 +42,7 @@ _FOR_OTHERS = regex(
 )
 # Options behind a requirement, also those that pip takes on its command line only (`flash-attn --no-build-isolation`).
 # A framework's build for one Python, of which the index has that version for all.
-_FRAMEWORK_WHEEL = regex(r"(?:[\w.-]{1,40}\s{0,3}@\s{0,3})?https?://(?![^\s#]{1,200}/nightly/)[^\s#]{1,300}/(torch(?:vision|audio|text)?)-(\d[\d.]{0,20})(?:(?:\+|%2B)[\w.]{1,40})?-cp\d[\w.-]{1,90}\.whl", re.IGNORECASE)  # fmt: skip
+_FRAMEWORK_WHEEL = regex(r"(?:[\w.-]{1,40}\s{0,3}@\s{0,3}(?=https?://download\.pytorch\.org/))?https?://(?![^\s#]{1,200}/nightly/)[^\s#]{1,300}/(torch(?:vision|audio|text)?)-(\d[\d.]{0,20})(?:(?:\+|%2B)[\w.]{1,40})?-cp\d[\w.-]{1,90}\.whl", re.IGNORECASE)  # fmt: skip
 _SWITCHES = regex(r"\s+(?:--[a-z][a-z-]{2,40}(?![\w-])|-[fi]\s).*")
 
 
