@@ -30,6 +30,7 @@ _PIP_NAMES = {
     "conda": "", "conda-package-handling": "", "dataclasses": "", "nomkl": "", "cython": "cython", "lame": "",
     "biopython": "biopython", "openbabel": "openbabel-wheel", "rdkit": "rdkit", "hdf5": "", "ninja-base": "ninja", "av": "av", "gym-box2d": "gym",
     "brotli-python": "brotli", "python-tzdata": "tzdata", "python-xxhash": "xxhash", "python-devtools": "devtools",
+    "pysoundfile": "soundfile", "python-kaleido": "kaleido", "astropy-base": "astropy", "ibis-duckdb": "ibis-framework[duckdb]",
 }  # fmt: skip
 # Tools whose releases pip numbers otherwise, and of which any will do.
 _ANY_VERSION = frozenset({"ninja"})
@@ -43,7 +44,7 @@ _NOT_FROM_PIP = regex(
     r"curl|wget|tmux|htop|vim|unzip|mesa.*|xorg.*|openmpi|mpi|mpich|gdal|geos|proj|tzdata|yaml|snappy|gflags|glog|protobuf-c|"
     r"blosc|charls|brunsli|zfp|cfitsio|imagecodecs-lite|jxrlib|openblas.*|blas.*|lapack|numactl|r-.*|perl.*|java.*|openjdk|"
     # Of an environment that was exported: parts of other packages, and Windows' own.
-    r"mkl-.*|mpc|mpfr|isl|aws-(?:c-.*|checksums|crt-cpp|sdk-cpp)|s2n|re2|orc|zeromq|jasper|gettext.*|glib-tools|brotli-bin|freeglut|glew|"
+    r"mkl-.*|mpc|mpfr|isl|aws-(?:c-.*|checksums)|[\w.]{1,40}(?:-\w{1,40})?-cpp|pandoc|sip|sox|bioconda|s2n|re2|orc|zeromq|jasper|gettext.*|glib-tools|brotli-bin|freeglut|glew|"
     r"pthreads?-.*|alsa-.*|attr|keyutils|nspr|nss|mysql.*|pulseaudio.*|fftw|metis|suitesparse|imagemagick|aria2|portaudio|hmmer|hhsuite|"
     r"mamba|micromamba|miniconda\d?|anaconda.*|conda-.*|kalign\d?|tmalign|m2w64-.*|msys2-.*|vc|vc14_runtime|vs20\d\d_runtime|ucrt|win_inet_pton|winpty|menuinst|pywin32)"
 )

@@ -42,5 +42,10 @@ def test_an_image_for_all_counts(checkout: Build, files: dict[str, str]) -> None
 
 
 def test_a_run_at_the_root_takes_the_image_below(checkout: Build) -> None:
-    files = {"README.md": "```\npython train.py\n```\n", "train.py": TRAIN, "net-b/data.py": "", "net-b/Dockerfile": DOCKER}
+    files = {
+        "README.md": "```\npython train.py\n```\n",
+        "train.py": TRAIN,
+        "net-b/data.py": "",
+        "net-b/Dockerfile": DOCKER,
+    }
     assert analyze(checkout(files)).spec.environment.base_image == IMAGE
