@@ -12,6 +12,7 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
 from gpu_lol_action.estimation.package_pairs import allows, pinned
+from gpu_lol_action.estimation.wheel_pythons import newest_python
 
 _OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
 _TENSORFLOW = frozenset({"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu", "tensorflow-cpu"})
@@ -26,7 +27,7 @@ def image_for(findings: Sequence[Finding], requirements: Sequence[str], kind: Wo
     exact, fitting = best(found, "environment.python_version"), best(found, "environment.fitting_python")
     minor = ".".join(exact.value.split(".")[:2]) if exact else fitting.value if fitting else ""
     if kind is WorkloadType.CPU_ONLY:
-        return choose_image(ImageWish("none", python=minor))
+        return choose_image(ImageWish("none", python=minor or newest_python(requirements)))
     own = best(found, "environment.base_image")
     if own is not None:
         cuda = image_contents(own.value).cuda
