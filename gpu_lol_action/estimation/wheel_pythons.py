@@ -1,7 +1,7 @@
 """The newest Python for which old releases of compiled packages have wheels: with a newer one pip compiles them, and mostly fails.
 
-Source: the files of each release as the package index lists them. Where the first patches of a release came before a Python's
-wheels did, the Python before that one stands here.
+Typed by hand; of ten of these pairs pip was asked for the wheel, and had it. Where the first patches of a release came before a
+Python's wheels did, the Python before that one stands here.
 """
 
 from __future__ import annotations
