@@ -31,11 +31,12 @@ _PIP_NAMES = {
     "biopython": "biopython", "openbabel": "openbabel-wheel", "rdkit": "rdkit", "hdf5": "", "ninja-base": "ninja", "av": "av", "gym-box2d": "gym",
     "opencv3": "opencv-python-headless", "astropy-base": "astropy", "python-kaleido": "kaleido", "python-build": "build",
     "ibis-duckdb": "ibis-framework[duckdb]", "sktime-all-extras": "sktime[all_extras]", "pandera-pandas": "pandera", "pytorch-nightly": "torch",
-    "tensorflow-mkl": "tensorflow", "nb_conda_kernels": "", "nb_conda": "", "bioconda": "", "colmap": "", "kaldi": "", "openfst": "",
+    "tensorflow-mkl": "tensorflow", "nb_conda_kernels": "", "nb_conda": "", "colmap": "", "kaldi": "", "openfst": "",
     "brotli-python": "brotli", "python-tzdata": "tzdata", "python-xxhash": "xxhash", "python-devtools": "devtools",
+    "pysoundfile": "soundfile",
 }  # fmt: skip
 # Tools whose releases pip numbers otherwise, and of which any will do.
-_ANY_VERSION = frozenset({"ninja", "kaleido", "build"})
+_ANY_VERSION = frozenset({"ninja", "build"})
 # pip's builds of these carry one number more: conda's 4.6.0 is 4.6.0.66 there.
 _BUILD_NUMBERED = frozenset({"opencv-python-headless"})
 # Of conda's own world: libraries and tools that pip does not have, or that the image holds.
@@ -48,7 +49,7 @@ _NOT_FROM_PIP = regex(
     r"curl|wget|tmux|htop|vim|unzip|mesa.*|xorg.*|openmpi|mpi|mpich|gdal|geos|proj|tzdata|yaml|snappy|gflags|glog|protobuf-c|"
     r"blosc|charls|brunsli|zfp|cfitsio|imagecodecs-lite|jxrlib|openblas.*|blas.*|lapack|numactl|r-.*|perl.*|java.*|openjdk|"
     # Of an environment that was exported: parts of other packages, and Windows' own.
-    r"mkl-.*|mpc|mpfr|isl|aws-(?:c-.*|checksums|crt-cpp|sdk-cpp)|s2n|re2|orc|zeromq|jasper|gettext.*|glib-tools|brotli-bin|freeglut|glew|"
+    r"mkl-.*|mpc|mpfr|isl|aws-(?:c-.*|checksums)|[\w.]{1,40}(?:-\w{1,40})?-cpp|pandoc|sip|sox|bioconda|s2n|re2|orc|zeromq|jasper|gettext.*|glib-tools|brotli-bin|freeglut|glew|"
     r"pthreads?-.*|alsa-.*|attr|keyutils|nspr|nss|mysql.*|pulseaudio.*|fftw|metis|suitesparse|imagemagick|aria2|portaudio|hmmer|hhsuite|psipred|csblast|blast|blast-legacy|"
     r"mamba|micromamba|miniconda\d?|anaconda.*|conda-.*|kalign\d?|tmalign|m2w64-.*|msys2-.*|vc|vc14_runtime|vs20\d\d_runtime|ucrt|win_inet_pton|winpty|menuinst|pywin32)"
 )

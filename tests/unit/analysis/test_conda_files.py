@@ -33,7 +33,7 @@ EXPORT = environment(
 @pytest.mark.parametrize(
     "text",
     ["m2w64-gmp=6.1.0", "ucrt=10.0.22621.0", "aws-c-auth=0.7.0", "mpfr=4.0.2", "attr=2.5.1", "pywin32=305", "glew=2.2.0",
-     "suitesparse=5.10", "mamba", "anaconda", "conda-build", "libsndfile=1.2", "git-lfs", "psipred=4.01=1", "blast-legacy=2.2.26"],
+     "suitesparse=5.10", "mamba", "arrow-cpp=4.0.0=py38_cpu", "abseil-cpp=20210324.0", "aws-crt-cpp=0.20", "pandoc=2.12", "sip=4.19.8", "sox", "anaconda", "conda-build", "libsndfile=1.2", "git-lfs", "psipred=4.01=1", "blast-legacy=2.2.26"],
 )  # fmt: skip
 def test_libraries_of_the_system_are_nobodys_packages(text: str) -> None:
     assert conda_requirement(text) is None
@@ -42,7 +42,9 @@ def test_libraries_of_the_system_are_nobodys_packages(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "requirement"),
     [("librosa=0.9.2", "librosa==0.9.2"), ("gitpython", "gitpython"), ("libcst", "libcst"), ("awscli", "awscli"), ("attrs", "attrs"),
-     ("python-xxhash=3.3.0=py39_0", "xxhash==3.3.0"), ("vcrpy", "vcrpy"), ("orchestra", "orchestra"), ("dgl-cuda10.2=0.6.1", "dgl==0.6.1")],
+     ("python-xxhash=3.3.0=py39_0", "xxhash==3.3.0"), ("vcrpy", "vcrpy"), ("orchestra", "orchestra"), ("dgl-cuda10.2=0.6.1", "dgl==0.6.1"),
+     ("pysoundfile=0.10.3.post1=py_0", "soundfile==0.10.3.post1"), ("python-kaleido=0.2.1", "kaleido==0.2.1"), ("pandocfilters=1.4.2", "pandocfilters==1.4.2"),
+     ("llama-cpp-python=0.2.11", "llama-cpp-python==0.2.11"), ("siphash24=1.7", "siphash24==1.7.*"), ("astropy-base=6.0.0", "astropy==6.0.0")],
 )  # fmt: skip
 def test_packages_with_names_like_those_stay(text: str, requirement: str) -> None:
     assert conda_requirement(text) == requirement

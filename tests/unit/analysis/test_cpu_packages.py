@@ -70,3 +70,16 @@ def test_what_an_extra_brings_that_a_reader_may_ask_for_is_left_out(checkout: Bu
     program = "from judge import ask\nif __name__ == '__main__':\n    ask.answer()\n"
     tree = checkout({**FILES, "README.md": readme, "scripts/rank.py": program})
     assert requirements(tree) == ("openai", "tqdm", "pandas", "scipy", "boto3")
+
+
+@pytest.mark.parametrize(
+    ("files", "image"),
+    [
+        ({"requirements.txt": "numpy==1.18.5\npandas\n"}, "python:3.8-slim"),
+        ({"requirements.txt": "numpy==1.26.4\npandas\n"}, "python:3.11-slim"),
+        ({"requirements.txt": "numpy==1.18.5\n", ".python-version": "3.7\n"}, "python:3.7-slim"),  # which is said
+    ],
+)
+def test_without_a_gpu_old_pins_choose_the_python(checkout: Build, files: Mapping[str, str], image: str) -> None:
+    tree = checkout({"run.py": "import numpy\nprint(numpy.ones(2))\n", **files})
+    assert analyze(tree).proposed.environment.base_image == image
