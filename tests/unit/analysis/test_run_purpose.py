@@ -103,6 +103,8 @@ def test_the_script_around_a_program_for_all_says_what_for(checkout: Build, name
         ("import torch\nfrom tianshou.highlevel import build\nbuild().run_training()\n", Behavior.TRAINS),
         ("import autokeras as ak\nak.StructuredDataRegressor().fit(x, y)\n", Behavior.TRAINS),
         ("from sentence_transformers import SentenceTransformer\nindex.fit(vectors, documents)\n", None),
+        ("from modelscope.pipelines import pipeline\np = pipeline('task', model='org/net')\np(x)\n", Behavior.INFERS),
+        ("from modelscope import snapshot_download\nsnapshot_download('org/net')\n", None),
         ("import ray\nfrom ray.data.llm import vLLMEngineProcessorConfig\nc = vLLMEngineProcessorConfig(model_source='Qwen/Qwen2.5-7B-Instruct')\n", Behavior.INFERS),
     ],
 )  # fmt: skip
