@@ -190,13 +190,10 @@ def _given(run: Run) -> frozenset[str]:
 
 def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield ids of the Hub that the run names and whose size nothing here tells: a look-up may."""
-    for name in _served(run) if run is not None else ():
-        if (
-            run is not None
-            and HUB_ID.fullmatch(name)
-            and model_name(name) is None
-            and checkout.find_named(name) is None
-        ):
+    if run is None:
+        return
+    for name in _served(run):
+        if HUB_ID.fullmatch(name) and model_name(name) is None and checkout.find_named(name) is None:
             why = f"`{name}` is served, whose size is not known"
             yield Finding("model.unsized_id", name, why, Confidence.MEDIUM, run.evidence)
     for confidence, settings in scope_of(checkout, run).tiers[:3]:

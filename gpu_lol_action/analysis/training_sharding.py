@@ -36,8 +36,8 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return by which stage weights, gradients and optimizer state are divided; None where nothing divides them."""
     stage = _zero_stage(checkout, scope)
     if stage is not None:
-        number, found = stage
-        return Finding("training.sharding", f"zero-{number}", f"ZeRO stage {number}", found.confidence, found.evidence)
+        number, said = stage
+        return Finding("training.sharding", f"zero-{number}", f"ZeRO stage {number}", said.confidence, said.evidence)
     named = look_up(
         scope,
         (*_CONFIGURED_BY, "fsdp", "fsdp_config", "fsdp_sharding_strategy", "strategy"),
