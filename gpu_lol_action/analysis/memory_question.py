@@ -158,11 +158,17 @@ def stated_count(findings: tuple[Finding, ...]) -> int | None:
     found = best(findings, "hardware.gpu_count")
     if found is not None:
         return max(1, int(found.value))
-    sharding = best(findings, "training.sharding")
-    workload = best(findings, "workload")
-    if sharding is not None and sharding.confidence is Confidence.LOW and workload and workload.value == "inference":
-        sharding = None  # a training's configuration that lies about
+    sharding, workload = best(findings, "training.sharding"), best(findings, "workload")
     documented = best(findings, "documented.gpu_count")
+    infers = workload is not None and workload.value == "inference"
+    if (
+        infers
+        and sharding is not None
+        and sharding.confidence is Confidence.LOW
+        and documented
+        and documented.value != "1"
+    ):
+        sharding = None  # a training's configuration that lies about, and the cards that its authors trained on
     # A batch for all cards was chosen for as many as its authors had.
     is_for_all = sharding is not None or best(findings, "training.batch_spread") is not None
     if documented is not None and is_for_all:

@@ -237,3 +237,11 @@ def test_a_trainings_configuration_that_lies_about_divides_no_inference(checkout
     sharding = [f for f in detect_all(tree) if f.field == "training.sharding"]
     assert [f.confidence for f in sharding] == [Confidence.LOW]
     assert analyze(tree).spec.hardware.gpu_count == 1
+
+
+def test_one_card_that_is_said_for_an_inference_stays(checkout: Build) -> None:
+    code = "from transformers import AutoModelForCausalLM as A\nif __name__ == '__main__':\n    A.from_pretrained('org/net-72b', torch_dtype='float16').cuda().generate(x)\n"
+    config = "deepspeed_config:\n  deepspeed_config_file: context/zero3_offload.json\ndistributed_type: DEEPSPEED\nnum_machines: 2\nnum_processes: 16\nmain_training_function: main\nuse_cpu: false\nsame_network: true\n"
+    said = "# Single GPU inference\nIt runs on 1 GPU.\n```\npython demo.py --offload_model\n```\n"
+    tree = checkout({"demo.py": code, "context/accelerate_configs/two_node.yaml": config, "README.md": said})
+    assert analyze(tree).spec.hardware.gpu_count == 1
