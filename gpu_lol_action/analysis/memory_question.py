@@ -160,19 +160,13 @@ def stated_count(findings: tuple[Finding, ...]) -> int | None:
     found = best(findings, "hardware.gpu_count")
     if found is not None:
         return max(1, int(found.value))
-    sharding = best(findings, "training.sharding")
-    workload = best(findings, "workload")
-    if sharding is not None and sharding.confidence is Confidence.LOW and workload and workload.value == "inference":
-        sharding = None  # a training's configuration that lies about
+    sharding, workload = best(findings, "training.sharding"), best(findings, "workload")
     documented = best(findings, "documented.gpu_count")
-    # How the training beside it is sharded says nothing of a run that only uses the model, unless its weights are.
-    if value_of_best(findings, "workload") == "inference" and (
-        sharding is None or sharding.value != Sharding.ZERO3.value
-    ):
-        return None
     # A batch for all cards was chosen for as many as its authors had.
     is_for_all = sharding is not None or best(findings, "training.batch_spread") is not None
-    trains = (workload := best(findings, "workload")) is None or workload.value == "training"
-    if documented is not None and is_for_all and trains:
+    if documented is None or not is_for_all:
+        return None
+    if workload is None or workload.value == "training":
         return min(int(documented.value), 8)
-    return None
+    # How a training beside it is sharded, and on how many cards it ran, says nothing of what uses the model; that one does, does.
+    return 1 if documented.value == "1" else None

@@ -255,3 +255,11 @@ def test_memory_of_a_card_counts_none(text: str, count: int | None) -> None:
 def test_a_launched_worker_of_a_model_is_inference() -> None:
     assert purpose("#### Launch a model worker (Multiple GPUs, when GPU VRAM <= 24GB)") == "inference"
     assert purpose("Each worker loads a part of the data") == ""
+
+
+def test_one_card_that_is_said_for_an_inference_stays(checkout: Build) -> None:
+    code = "from transformers import AutoModelForCausalLM as A\nif __name__ == '__main__':\n    A.from_pretrained('org/net-72b', torch_dtype='float16').cuda().generate(x)\n"
+    config = "deepspeed_config:\n  deepspeed_config_file: context/zero3_offload.json\ndistributed_type: DEEPSPEED\nnum_machines: 2\nnum_processes: 16\nmain_training_function: main\nuse_cpu: false\nsame_network: true\n"
+    said = "# Single GPU inference\nIt runs on 1 GPU.\n```\npython demo.py --offload_model\n```\n"
+    tree = checkout({"demo.py": code, "context/accelerate_configs/two_node.yaml": config, "README.md": said})
+    assert analyze(tree).spec.hardware.gpu_count == 1
