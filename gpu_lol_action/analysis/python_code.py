@@ -28,12 +28,8 @@ __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_pytho
 Answer = TypeVar("Answer")
 
 # Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models.
-BROUGHT: Mapping[str, str] = {
-    "ray.data.llm": "vllm",
-    "ray.serve.llm": "vllm",
-    "ray.llm": "vllm",
-    "modelscope.pipelines": "torch",
-}
+BROUGHT: Mapping[str, str] = {"ray.data.llm": "vllm", "ray.serve.llm": "vllm", "ray.llm": "vllm",
+                              "modelscope.pipelines": "torch"}  # fmt: skip
 _WORD = regex(r"\w+")
 
 
