@@ -63,7 +63,7 @@ def imported_packages(
     """
     required = {package_name(item.requirement) for item in declared if not item.is_optional} | set(own)
     optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
-    cloned = {package_name(item.requirement) for item in declared if "://" in item.requirement}
+    cloned = {package_name(item.requirement) for item in declared if "://" in item.requirement and not item.is_optional}
     extras = {package_name(item.requirement) for item in declared if item.group and not is_development(item.group)}
     library = [item for item in declared if item.is_library and not item.is_optional]
     is_complete = len(library) >= _LEAST_COMPLETE
