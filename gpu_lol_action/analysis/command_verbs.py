@@ -56,6 +56,9 @@ _TRAINING_OPTION = regex(
     r"|gradient_accumulation_steps|ppo_mini_batch_size)$"
 )
 
+# A pipeline warms up as well (`--num_inference_steps 20 --warmup_steps 1`).
+_OF_SAMPLING = regex(r"(?:^|\.)(?:num_)?(?:inference|sampling|denoising)_steps$")
+
 
 def only_judges(command: LaunchCommand) -> bool:
     """Whether a command tells its program to do nothing but measure what was trained (``main.py --mode eval``)."""
@@ -77,7 +80,9 @@ def by_verb(command: LaunchCommand) -> Behavior | None:
 
 def is_told_to_train(command: LaunchCommand) -> bool:
     """Whether a command gives its program what only a training takes (``trainer.optim.lr=1e-6``), and does not ask it for something else."""
-    return any(_TRAINING_OPTION.search(key) for key in command.options) and by_verb(command) is not Behavior.INFERS
+    if by_verb(command) is Behavior.INFERS or any(_OF_SAMPLING.search(key) for key in command.options):
+        return False
+    return any(_TRAINING_OPTION.search(key) for key in command.options)
 
 
 def by_name(command: LaunchCommand) -> Behavior:

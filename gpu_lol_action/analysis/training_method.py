@@ -51,7 +51,7 @@ _PUTS_ON = (
 )
 _LOADS = ("from_pretrained", "create_model", "get_model", "SentenceTransformer", "CrossEncoder", "SparseEncoder")
 _HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
-MAX_LINES_ABOVE = 3
+MAX_LINES_ABOVE = 80
 _NAMED = regex(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
 _NAMED_FOUR = regex(r"(?:^|[^A-Za-z])q_?lora(?:$|[^A-Za-z])", re.IGNORECASE)
 _BITS = ("quantization_bit", "load_in_kbits", "quant_bits")
@@ -226,9 +226,21 @@ def _is_handed_on(checkout: Checkout, run: Run, where: Evidence) -> bool:
     source = checkout.find(where.path)
     if source is None or source is run.script or source.form is not Form.PYTHON:
         return False
-    lines = source.text.split("\n")
-    above = [line.strip() for line in lines[max(0, where.line - 1 - MAX_LINES_ABOVE) : where.line - 1]]
-    return any(_HANDED.match(line) for line in above)
+    lines = source.text.split("\n")[max(0, where.line - 1 - MAX_LINES_ABOVE) : where.line]
+    depth = _depth(lines[-1])
+    for line in reversed(lines[:-1]):
+        if not line.strip() or _depth(line) >= depth:
+            continue
+        depth = _depth(line)
+        if _HANDED.match(line.strip()):
+            return True
+        if line.lstrip().startswith("def "):
+            return False
+    return False
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _section(scope: Scope) -> Finding | None:

@@ -1,10 +1,10 @@
-"""What optimizers remember that keep their moments in a subspace of each matrix: GaLore, Q-GaLore, APOLLO.
+"""What optimizers remember that keep their moments in a subspace of each matrix: GaLore, Q-GaLore, APOLLO, Q-APOLLO.
 
 Of a matrix of m x n weights, m the shorter side, with rank r:
 
 - GaLore (Zhao et al. 2024, table 1): a projection of m r numbers and two moments of n r each;
 - Q-GaLore (Zhang et al. 2024): the same with a projection of 4 bits and moments of 8, and weights of 8 bits;
-- APOLLO (Zhu et al. 2024, table 1): two moments of n r; the projection is drawn again from its seed.
+- APOLLO (Zhu et al. 2024, table 1): two moments of n r; the projection is drawn again from its seed; Q-APOLLO: on weights of 8 bits.
 
 Embeddings, head and norms have Adam's two moments per weight, as in these papers' programs. Where no rank is said it is a
 quarter of the hidden size, GaLore's own choice for its models of 1 and 7 B parameters (512 of 2048, 1024 of 4096).
@@ -19,7 +19,7 @@ from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram_shape import layer_shape
 
 _LOW_RANK = regex(r"galore|apollo")
-_QUANTIZED = regex(r"q[_-]?galore")
+_QUANTIZED = regex(r"q[_-]?(?:galore|apollo)")
 _MINI = regex(r"apollo[_-]mini")  # one row for a whole matrix
 USUAL_SHARE = 4
 PROJECTION_4_BIT = 0.53  # a scale for each block, as of other 4-bit states
@@ -39,7 +39,7 @@ def is_low_rank(optimizer: str) -> bool:
 
 
 def has_quantized_weights(optimizer: str) -> bool:
-    """Whether the optimizer trains weights that lie at 8 bit (Q-GaLore)."""
+    """Whether the optimizer trains weights that lie at 8 bit (Q-GaLore, Q-APOLLO)."""
     return _QUANTIZED.search(optimizer.lower()) is not None
 
 

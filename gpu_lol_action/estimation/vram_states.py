@@ -138,7 +138,7 @@ def trained_bytes(question: VramQuestion) -> tuple[float, float, float]:
 
     fp32: 4 + 4 + 8. Mixed precision: 2 + 2 + 4 + 8 (Rajbhandari et al. 2020). Pure 16 bit: 2 + 2 + 4. Adam in each. A paged
     optimizer's moments go to main memory when the card is full. BAdam keeps weights at 16 bit, and of its block gradients and
-    copies at 32 (Luo et al. 2024: 2 bytes per parameter, 16 per parameter of a block). Q-GaLore's weights lie at 8 bit.
+    copies at 32 (Luo et al. 2024: 2 bytes per parameter, 16 per parameter of a block). Q-GaLore's and Q-APOLLO's weights lie at 8 bit.
     """
     size = question.model.parameters_b
     moments = 0.0 if is_paged(question) or not size else moments_gb(question) / size

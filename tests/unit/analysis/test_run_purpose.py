@@ -253,3 +253,16 @@ def test_a_training_program_calls_what_lies_where_nobody_sees_it(
 ) -> None:
     program = f"import torch\nfrom core.function import train\n\nif __name__ == '__main__':\n    model.load_state_dict(s)\n    {call}\n"
     assert behavior(checkout({name: program})) is expected
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [("--warmup_steps 1 --num_inference_steps 20", Behavior.INFERS), ("--warmup_steps 100 --lr 1e-5", Behavior.TRAINS)],
+)
+def test_a_pipeline_that_warms_up_trains_nothing(checkout: Build, options: str, expected: Behavior) -> None:
+    program = "from fast import FastPipeline\nimport torch\nif __name__ == '__main__':\n    FastPipeline.from_pretrained(args.model).to('cuda')(args)\n"
+    files = {
+        "examples/paint.py": program,
+        "README.md": f"```\ntorchrun --nproc_per_node=8 examples/paint.py {options}\n```\n",
+    }
+    assert behavior(checkout(files)) is expected

@@ -56,7 +56,16 @@ TRAINER = (
 
 
 @pytest.mark.parametrize(
-    ("guard", "method"), [("if peft_config is not None:\n            ", "full"), ("if True:\n            ", "lora")]
+    ("guard", "method"),
+    [
+        ("if peft_config is not None:\n            ", "full"),
+        ("if True:\n            ", "lora"),
+        (
+            "if a:\n            b = 1\n        elif peft_available() and peft_config is not None:\n            if a:\n                b = 2\n\n            # given ones\n            ",
+            "full",
+        ),
+        ("if peft_config is not None:\n            b = 1\n        ", "lora"),  # which ends above
+    ],
 )
 def test_a_trainer_that_could_put_on_adapters_puts_on_none(checkout: Build, guard: str, method: str) -> None:
     files = {

@@ -61,6 +61,16 @@ def test_bytes_follow_the_width_of_moments() -> None:
     assert trained_bytes(dataclasses.replace(wide, optimizer="q_galore_adamw8bit"))[0] == 1.0
 
 
+def test_q_apollo_trains_on_quantized_weights_layer_by_layer() -> None:
+    question = VramQuestion(LLAMA, Method.PRETRAIN, optimizer="q_apollo_per_layer", optimizer_rank=1, batch_size=1,
+                            sequence_length=256, is_pure_low_precision=True)  # fmt: skip
+    assert trained_bytes(question)[0] == 1.0
+    found = estimate_vram(question)
+    assert found.low_gib <= 12 * GB / GIB <= found.high_gib  # "LLaMA-7B, single GPU, 12GB", as its authors' scripts say
+    plain = estimate_vram(dataclasses.replace(question, optimizer="apollo_per_layer"))
+    assert plain.expected_gib > found.expected_gib + 5
+
+
 @pytest.mark.parametrize(
     ("optimizer", "is_pure", "published_gb"),
     [
