@@ -34,7 +34,12 @@ class Rank:
     """Why it goes before what trains, where no document says so."""
 
     @property
-    def key(self) -> tuple[bool, bool, int, int, bool, bool, bool, bool, bool, bool, int]:
+    def is_below(self) -> bool:
+        """Whether a launch script lies in some folder: what lies at the root itself is the repository's own."""
+        return self.kind == SCRIPT and "/" in self.run.evidence.path
+
+    @property
+    def key(self) -> tuple[bool, bool, int, int, bool, bool, bool, bool, bool, bool, bool, int]:
         """The run's place in the order: the least comes first."""
         comes_first = (self.run.behavior is Behavior.TRAINS) is not self.is_use_first
         return (
@@ -47,6 +52,7 @@ class Rank:
             not comes_first,
             not self.is_main_section,
             self.is_open,
+            self.is_below,
             self.is_later_stage,
             self.order,
         )

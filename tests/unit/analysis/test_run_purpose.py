@@ -266,3 +266,21 @@ def test_a_pipeline_that_warms_up_trains_nothing(checkout: Build, options: str, 
         "README.md": f"```\ntorchrun --nproc_per_node=8 examples/paint.py {options}\n```\n",
     }
     assert behavior(checkout(files)) is expected
+
+
+@pytest.mark.parametrize(
+    ("own", "first"), [("run_ours_ppo.sh", "run_ours_ppo.sh"), ("examples/rl/run_ours_ppo.sh", "examples/sft/run.sh")]
+)
+def test_a_script_at_the_root_is_the_repositorys_own_whatever_stage_it_is(
+    checkout: Build, own: str, first: str
+) -> None:
+    start = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n    opt.step()\n"
+    files = {
+        "train_ppo.py": start,
+        "train_sft.py": start,
+        own: "python train_ppo.py --lr 1e-6\n",
+        "examples/sft/run.sh": "python train_sft.py --lr 1e-5\n",
+    }
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert run.evidence.path == first
