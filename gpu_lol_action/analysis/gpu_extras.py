@@ -6,6 +6,7 @@ in a document further down, and lists what that one needs as an extra. To rent a
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from gpu_lol_action.analysis.behavior import GPU_PACKAGES, top_level_gpu_import
@@ -38,7 +39,8 @@ def takes_along(checkout: Checkout, run: Run) -> bool:
     is_launched = run.command is not None and (run.command.is_launcher or run.command.is_tool)
     if run.script is None or is_launched or not _only_an_extra_computes(checkout):
         return False
-    computing = frozenset(source for source in checkout.of(Form.PYTHON) if top_level_gpu_import(source))
+    found = (source for source in checkout.of(Form.PYTHON) if top_level_gpu_import(source))
+    computing = frozenset(itertools.islice(found, FEW_GUARDED + 1))  # one more says enough
     return 0 < len(computing) <= FEW_GUARDED and not imported_unguarded(checkout, run.script) & computing
 
 

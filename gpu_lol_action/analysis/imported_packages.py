@@ -69,15 +69,13 @@ def imported_packages(
     extras = {package_name(item.requirement) for item in declared if item.group and not is_development(item.group)}
     library = [item for item in declared if item.is_library and not item.is_optional]
     is_complete = len(library) >= _LEAST_COMPLETE
-    fetched = _fetched(checkout, run) if has_list else frozenset()
+    fetched: frozenset[Source] | None = None
     found: dict[str, Finding] = {}
     for source, item in _reached(checkout, run, has_list=has_list):
         package = None if is_local(checkout, source, item.module) else package_of(item.module)
         if package is None:
             continue
         name = package_name(package)
-        if source in fetched and name not in optional:
-            continue  # with a list, what is needed only when somebody asks for it was left out on purpose
         if package_name(item.module.split(".")[0]) in cloned:
             continue  # a list names its repository
         # A library's own list is complete: beside its scripts, only its own extras add to it.
@@ -88,6 +86,10 @@ def imported_packages(
         brings = required - {"keras"} if name == "tensorflow" else required
         if name in required or any(name in family and family & brings for family in _FAMILIES):
             continue
+        if has_list and name not in optional and name not in found:
+            fetched = _fetched(checkout, run) if fetched is None else fetched
+            if source in fetched:
+                continue  # with a list, what is needed only when somebody asks for it was left out on purpose
         where = Evidence(source.path, item.line)
         why = f"`{item.module.split('.')[0]}` is imported and no list names it"
         known = optional.get(name, package)

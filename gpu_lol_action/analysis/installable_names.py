@@ -17,7 +17,7 @@ _MEANT = {
     "dask-cudf": "dask-cudf-cu12", "detectron2": "git+https://github.com/facebookresearch/detectron2.git", "opencv3": "opencv-python-headless",
     "pytorch-nightly": "torch", "pytorch-gpu": "torch", "msgpack-python": "msgpack", "tensorflow-mkl": "tensorflow", "python-kaleido": "kaleido",
     "astropy-base": "astropy", "python-build": "build", "matplotlib-base": "matplotlib",
-    "nvdiffrast": "git+https://github.com/NVlabs/nvdiffrast.git", "pytables": "tables", "pysoundfile": "soundfile", "pyqt": "pyqt5",
+    "rsl-rl": "rsl-rl-lib", "nvdiffrast": "git+https://github.com/NVlabs/nvdiffrast.git", "pytables": "tables", "pysoundfile": "soundfile", "pyqt": "pyqt5",
     "tinycudann": "git+https://github.com/NVlabs/tiny-cuda-nn.git#subdirectory=bindings/torch",
     "groundingdino": "git+https://github.com/IDEA-Research/GroundingDINO.git",
 }  # fmt: skip
@@ -25,7 +25,7 @@ _MEANT = {
 _STUBS = frozenset({"sklearn", "apex", "detectron2", "opencv3", "pytorch-nightly", "tensorflow-mkl"})
 # No index has them: Python and CUDA as conda names them, and parts of a system that a list of everything installed holds.
 _NOT_PUBLISHED = regex(
-    r"python|cudatoolkit|cudnn|pytorch-(?:cuda|mutex)|magma-cuda\d{2,3}|nb-conda(?:-kernels)?|bioconda|libmambapy|menuinst|"
+    r"python|cudatoolkit|cudnn|pytorch-(?:cuda|mutex)|magma-cuda\d{2,3}|nb-conda(?:-kernels)?|bioconda|libmambapy|menuinst|mmseqs2|pybox2d|distro-info|"
     r"navigator-updater|isaacgym|kaldi|colmap|xentropy-cuda-lib|dropout-layer-norm|fused-dense-lib|python-apt|unattended-upgrades|"
     r"language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
 )

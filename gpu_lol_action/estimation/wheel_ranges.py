@@ -16,11 +16,13 @@ from types import MappingProxyType
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.tables import table_text
 
 PYTHONS = tuple(f"3.{minor}" for minor in range(6, 15))
 """The Pythons of the table, in the order of its columns."""
 _NONE = "-"
+_NAME = regex(r"[A-Za-z0-9][\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,16 @@ def replaced(requirement: str, python: str) -> Replaced | None:
     return Replaced(f"{read.name}{read.specifier}", f"{read.name}{extras}=={version}{marker}", str(version), is_older)
 
 
+def has_none(requirement: str, python: str) -> bool:
+    """Whether nothing at all of a package installs on that Python: it has given that Python up, or does not have it yet."""
+    found = _NAME.match(requirement)
+    line = _lines().get(re.sub(r"[-_.]+", "-", found[0]).lower()) if found is not None else None
+    return line is not None and python in PYTHONS and line.split(",")[PYTHONS.index(python)] == _NONE
+
+
 def unmet(requirements: Iterable[str], python: str) -> int:
     """Return how many requirements have no version that installs on a Python."""
-    return sum(replaced(requirement, python) is not None for requirement in requirements)
+    return sum(replaced(text, python) is not None or has_none(text, python) for text in requirements)
 
 
 def best_python(requirements: Sequence[str], candidates: Sequence[str]) -> str:
@@ -109,7 +118,8 @@ def best_python(requirements: Sequence[str], candidates: Sequence[str]) -> str:
 
     def failing(python: str) -> tuple[int, int]:
         found = [other for requirement in requirements if (other := replaced(requirement, python)) is not None]
-        return sum(other.is_older for other in found), len(found)
+        without = sum(has_none(requirement, python) for requirement in requirements)
+        return sum(other.is_older for other in found) + without, len(found)
 
     return min(candidates, key=failing)
 

@@ -6,7 +6,7 @@ import pytest
 from packaging.version import Version
 
 from gpu_lol_action.domain.tables import table_rows
-from gpu_lol_action.estimation.wheel_ranges import PYTHONS, best_python, replaced, unmet, wheel_range
+from gpu_lol_action.estimation.wheel_ranges import PYTHONS, best_python, has_none, replaced, unmet, wheel_range
 
 
 def nearest(requirement: str, python: str) -> str | None:
@@ -72,6 +72,15 @@ def test_the_first_python_on_which_most_installs_is_the_best() -> None:
     # 3.6 has builds of that numpy, and none of that PyTorch.
     assert best_python(["torch==2.5.1", "numpy==1.13.3"], ("3.11", "3.6")) == "3.11"
     assert best_python(["requests"], ("3.11", "3.10")) == "3.11"
+
+
+def test_a_python_for_which_a_package_has_nothing_is_no_way_out() -> None:
+    pins = ["tensorflow==2.11.0", "numpy==1.22.0"]
+    assert has_none("tensorflow==2.11.0", "3.14")
+    assert has_none("Tensorflow", "3.14")
+    assert not has_none("numpy", "3.11")
+    assert unmet(pins, "3.14") == 2
+    assert best_python(pins, ("3.14", "3.11", "3.10")) == "3.10"
 
 
 def test_cells_are_read_as_bounds() -> None:
