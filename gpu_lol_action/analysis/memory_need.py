@@ -34,6 +34,7 @@ from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.media import is_counted
 from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
@@ -96,7 +97,7 @@ def memory_need(
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
-    why = f"{model.name} ({model.parameters_b:.3g} B parameters), {question.method.value}: the sum of the memory terms"
+    why = f"{model.name} ({parameters(model.parameters_b)}), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
     is_managed = best(findings, "memory.managed") is not None
     said = statements(

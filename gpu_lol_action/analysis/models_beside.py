@@ -19,6 +19,7 @@ from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion
 
 FIELD = "model.beside"
@@ -76,7 +77,7 @@ def with_models_beside(
     for model, finding in (*_beside(question.model, findings), *_guides(findings)):
         width = 4 if question.is_float32 else 2
         gib = round(model.parameters_b * width * GB / GIB, 2)
-        basis = f"{model.name}, {model.parameters_b:.3g} B parameters, loaded beside it"
+        basis = f"{model.name}, {parameters(model.parameters_b)}, loaded beside it"
         terms.append(MemoryTerm("models beside", gib, basis, finding.evidence))
     is_elsewhere = question.is_parameters_offloaded or question.is_one_part_at_a_time
     return breakdown if is_elsewhere else with_terms(breakdown, terms)

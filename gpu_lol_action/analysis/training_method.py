@@ -154,11 +154,8 @@ def _configured(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if run.configs and run.script is None:
         if _LEFT_EMPTY.search(run.configs[0].text):
             return None  # axolotl's word for adapters stands there and names none: their rank is left over
-        if (
-            (config := run.configs[0]).code is not None
-            and "LoraConfig(" not in config.text
-            and "LoraConfig" in config.text
-        ):
+        config = run.configs[0]
+        if config.code is not None and "LoraConfig(" not in config.text and "LoraConfig" in config.text:
             why = "`LoraConfig` is in the configuration"
             return Finding("training.method", "lora", why, Confidence.HIGH, run.evidence)
         rank = look_up_number(scope, ("lora_r", "lora_rank"), 1, 1024)

@@ -220,8 +220,7 @@ def _python_notes(wish: ImageWish, release: TorchRelease, asked: str) -> list[st
         span = " to ".join(release.pythons)
         return [f"Python {wish.python} is asked for, but torch {release.name} exists for Python {span} only"]
     if minor <= (3, 9) and minor < parse_version(release.image_python):
-        held = f"the image with torch {release.name} has {release.image_python}"
-        return [f"Python {wish.python} is asked for, {held}: pins of that time may have no wheels for it"]
+        return [f"Python {wish.python} is asked for, the image with torch {release.name} has {release.image_python}"]
     return []
 
 

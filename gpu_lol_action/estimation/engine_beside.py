@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
 from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, GIB, VramQuestion
 from gpu_lol_action.estimation.vram_shape import layer_shape
 
@@ -94,9 +95,9 @@ def with_companions(
     weights = sum(t.gib for t in breakdown.terms if t.name == "weights")
     terms = []
     if critic is not None:
-        basis = f"{critic.name}, {critic.parameters_b:.3g} B parameters, trained like the actor"
+        basis = f"{critic.name}, {parameters(critic.parameters_b)}, trained like the actor"
         terms.append(MemoryTerm("critic", round(states * critic.parameters_b / own, 2), basis))
     for name, model in frozen:
-        basis = f"{model.name}, {model.parameters_b:.3g} B parameters, frozen"
+        basis = f"{model.name}, {parameters(model.parameters_b)}, frozen"
         terms.append(MemoryTerm(name, round(weights * model.parameters_b / own, 2), basis))
     return with_terms(breakdown, terms)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from gpu_lol_action.domain.memory import MemoryTerm
 from gpu_lol_action.estimation.media_besides import Pictures, kept_gb, unfused_gb
 from gpu_lol_action.estimation.media_facts import Pipeline, find_pipeline
+from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, VramQuestion
 from gpu_lol_action.estimation.vram_states import trained_bytes
 from gpu_lol_action.estimation.vram_weights import term, weight_terms
@@ -217,11 +218,11 @@ def _trained_terms(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTer
     weights, gradients, state = trained_bytes(question)
     parts = question.parts(is_divided=question.sharding.divides_state)
     terms = [
-        term("weights", trained_b * weights / over, f"{shown}, {trained_b:.3g} B parameters trained"),
+        term("weights", trained_b * weights / over, f"{shown}, {parameters(trained_b)} trained"),
         term(
             "frozen parts",
             frozen_b * wide / over,
-            f"{question.model.name}, {frozen_b:.3g} B parameters, {wide * 8} bit",
+            f"{question.model.name}, {parameters(frozen_b)}, {wide * 8} bit",
         ),
         term("gradients", trained_b * gradients / over, f"{gradients:g} bytes per parameter"),
     ]
@@ -238,4 +239,4 @@ def _whisper_term(question: VramQuestion) -> MemoryTerm:
     It explains the memory that its own table asks for: 1, 1, 2, 5, 10 and 6 GB from tiny to large and turbo.
     """
     size = question.model.parameters_b
-    return term("weights", size * 6, f"{question.model.name}, {size:.3g} B parameters at 32 bit and the checkpoint")
+    return term("weights", size * 6, f"{question.model.name}, {parameters(size)} at 32 bit and the checkpoint")

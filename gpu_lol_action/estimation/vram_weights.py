@@ -10,6 +10,7 @@ from __future__ import annotations
 from gpu_lol_action.domain.memory import MemoryTerm
 from gpu_lol_action.estimation.megatron import MEGATRON, share_on_rank
 from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import layer_shape
 from gpu_lol_action.estimation.vram_states import (
@@ -47,10 +48,6 @@ def over(parts: int) -> str:
     return f", over {parts} cards" if parts > 1 else ""
 
 
-def _billions(size: float) -> str:
-    return f"{size:.0f}" if size >= 100 else f"{size:.3g}"
-
-
 def adapter_parameters_b(model: ModelFacts, rank: int, *, is_everywhere: bool) -> float:
     """Return trainable parameters of LoRA in billions: rank x (in + out) per adapted matrix; by default query and value."""
     if not model.has_shape:
@@ -69,7 +66,7 @@ def _frozen_terms(question: VramQuestion) -> list[MemoryTerm]:
     scheme = scheme_of(question)
     shown = f"{question.weight_bits} bit{f' ({scheme})' if question.quantization else ''}"
     parts = question.parts(is_divided=question.sharding.divides_weights)
-    basis = f"{model.name}, {_billions(model.parameters_b)} B parameters, {shown}{over(parts)}"
+    basis = f"{model.name}, {parameters(model.parameters_b)}, {shown}{over(parts)}"
     terms = [
         _largest_layer_term(question) if question.is_parameters_offloaded else term("weights", size / parts, basis)
     ]
@@ -97,7 +94,7 @@ def _trained_terms(question: VramQuestion) -> list[MemoryTerm]:
     over_gradients = question.parts(is_divided=stage.divides_gradients)
     over_state = question.parts(is_divided=stage.divides_state)
     freed = min(largest_gradient_b(question), trained) if is_gradient_freed(question) else trained
-    basis = f"{model.name}, {_billions(size)} B parameters, {question.precision}{over(over_weights)}"
+    basis = f"{model.name}, {parameters(size)}, {question.precision}{over(over_weights)}"
     terms = [term("weights", size * on_rank * weights / over_weights, basis)]
     if question.is_parameters_offloaded:
         terms = [_largest_layer_term(question)]

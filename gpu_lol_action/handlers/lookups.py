@@ -17,6 +17,7 @@ from gpu_lol_action.domain.lookup import HubPage, Unanswered
 from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapter, is_hub_id, read_model
 from gpu_lol_action.estimation.hub_pipeline import is_pipeline, read_pipeline
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_known_model
+from gpu_lol_action.estimation.shown_size import parameters
 
 if TYPE_CHECKING:
     from gpu_lol_action.analysis.checkout import Checkout
@@ -52,7 +53,7 @@ def look_up(checkout: Checkout, hub: ModelHub) -> FromHub:
         model = look_up_model(hub, name)
         if isinstance(model, Unanswered):
             known = find_model(name)
-            instead = f"; {known.parameters_b:.3g} B parameters were taken from its name" if known else ""
+            instead = f"; {parameters(known.parameters_b)} were taken from its name" if known else ""
             gaps.append(f"the size of `{name}` could not be looked up on the Hugging Face Hub: {model.what}{instead}")
             continue
         facts[name] = model.facts
