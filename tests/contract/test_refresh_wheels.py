@@ -89,3 +89,12 @@ def test_an_index_is_asked_over_http(script: ModuleType, web: Web) -> None:
     assert script.TABLE.read_text(encoding="utf-8").count("\nfast-sums,") == 1
     assert "simple.v1+json" in web.seen[0].headers["accept"]
     assert script.main([f"{web.address}/elsewhere", "fast-sums"]) == 2
+
+
+def test_an_old_line_of_releases_beside_a_newer_one_does_not_bound_it(script: ModuleType) -> None:
+    files = [wheel(f"3.4.{patch}", "cp311") for patch in (17, 18)]
+    files += [wheel(f"4.{minor}.0", "cp39") for minor in range(6)] + [wheel("4.6.0", "cp311"), wheel("4.7.0", "cp311")]
+    alone = dict(zip(PYTHONS, script.cells_of(files), strict=True))
+    beside = dict(zip(PYTHONS, script.cells_of(files, has_two_lines=True), strict=True))
+    assert alone["3.11"] == "3.4.17.."
+    assert beside["3.11"] == "4.6.0.."

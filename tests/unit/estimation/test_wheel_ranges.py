@@ -90,3 +90,12 @@ def test_cells_are_read_as_bounds() -> None:
     assert both.least == Version("1.21.2")
     assert wheel_range("tensorflow", "3.14") is None
     assert wheel_range("numpy", "2.7") is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "instead"),
+    [("opencv-python==4.5.1.48", "opencv-python==4.5.5.64"), ("opencv-python==4.9.0.80", None), ("vllm==0.6.6", None), ("vllm==0.8.5", None),
+     ("torch==2.4.0", None), ("transformers==4.30.2", None), ("deepspeed==0.14.4", None), ("sglang==0.4.6.post1", None), ("jax==0.4.30", None)],
+)  # fmt: skip
+def test_what_many_pin_today_stays(asked: str, instead: str | None) -> None:
+    assert nearest(asked, "3.11") == instead
