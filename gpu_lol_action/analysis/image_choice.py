@@ -85,7 +85,8 @@ def _framework(findings: tuple[Finding, ...], requirements: Sequence[str]) -> st
 def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the requirements as they install into that image, and what could not be had.
 
-    A version without a build for the image's Python gives way to the nearest that has one. JAX without its CUDA extra is the CPU's: on a GPU image it gets the extra, which brings its own CUDA.
+    A version without a build for the image's Python gives way to the nearest that has one. JAX without its CUDA extra is the
+    CPU's: on a GPU image it gets the extra, which brings its own CUDA.
     """
     kept: list[str] = []
     notes: list[str] = []
@@ -95,7 +96,7 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
     names = {package_name(requirement) for requirement in requirements}
     settled, said = beside_torch(tuple(dict.fromkeys(requirements)), image.image)
     notes += said
-    for requirement in settled:
+    for requirement in (of_image(each, image.image) for each in settled):
         name = package_name(requirement)
         jax = (
             re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*((?:[<>=!~;][^\[\]@]*)?)", requirement, re.IGNORECASE)
@@ -113,7 +114,6 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
             continue
         if name in _TENSORFLOW and _HOLDS_TENSORFLOW_1.search(image.image):
             continue  # pip has no wheel of 1 for its Python, or one for another CUDA than the image's
-        requirement = of_image(requirement, image.image)  # noqa: PLW2901 - the same one, fitted
         other = replaced(requirement, python) if python else None
         if other is not None:
             swapped.append(other)

@@ -75,11 +75,8 @@ def replaced(requirement: str, python: str) -> Replaced | None:
     """
     if not re.search(r"[=<>~]", requirement):
         return None
-    try:
-        read = Requirement(requirement)
-    except InvalidRequirement:
-        return None
-    if read.url or not read.specifier or (read.marker is not None and not _applies(read, python)):
+    read = _read(requirement)
+    if read is None or read.url or not read.specifier or (read.marker is not None and not _applies(read, python)):
         return None
     name = re.sub(r"[-_.]+", "-", read.name).lower()
     known = wheel_range(name, python)
@@ -96,6 +93,14 @@ def replaced(requirement: str, python: str) -> Replaced | None:
     extras = f"[{','.join(sorted(read.extras))}]" if read.extras else ""
     marker = f" ; {read.marker}" if read.marker else ""
     return Replaced(f"{read.name}{read.specifier}", f"{read.name}{extras}=={version}{marker}", str(version), is_older)
+
+
+@functools.lru_cache(maxsize=1024)  # a list is held against several Pythons
+def _read(requirement: str) -> Requirement | None:
+    try:
+        return Requirement(requirement)
+    except InvalidRequirement:
+        return None
 
 
 def has_none(requirement: str, python: str) -> bool:
