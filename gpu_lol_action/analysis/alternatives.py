@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.memory_need import MemoryNeed
@@ -15,6 +14,7 @@ from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.what_if import Alternative, Lever, LineEdit
 from gpu_lol_action.estimation.levers import Variant, tried
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
@@ -71,7 +71,7 @@ def alternatives(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Reader:
     checkout: Checkout
     findings: tuple[Finding, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.changed_lines import pinned
 from gpu_lol_action.analysis.changed_parts import changed_parts
@@ -13,6 +13,7 @@ from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.change import NOTHING, Cause, Change, Kind, RunChange, RunNeed
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_lines import stated_lines
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
@@ -31,7 +32,7 @@ _FILE_KEYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Side:
     """A commit as it was read, and what it came to."""
 
@@ -116,7 +117,7 @@ def need_of(run: Profile | None) -> RunNeed:
     return RunNeed(run.gpu_count, run.needed_gib or run.vram_required_gb, expected)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Reader:
     base: Side
     head: Side

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from gpu_lol_action.analysis.effort import Effort, remembered
@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.tree import (
     open_tree,
     shown,
 )
+from gpu_lol_action.domain.records import record
 
 MAX_FILES = 10_000
 MAX_FILE_BYTES = 512 * 1024
@@ -49,7 +50,7 @@ _LIMITS = {Form.NOTEBOOK: MAX_NOTEBOOK_BYTES, Form.TOML: MAX_TABLE_BYTES}
 _BY_LINES = frozenset({Form.MARKDOWN, Form.SHELL, Form.DOCKERFILE, Form.REQUIREMENTS, Form.INI})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Source:
     """One file that was read, compared by identity.
 
@@ -97,7 +98,7 @@ class Source:
         return self.path.count("/")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Checkout:
     """A tree as far as it was read, in the order of paths, and what was left out.
 
@@ -213,7 +214,7 @@ def _digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=16).digest()
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Reader:
     """Files become sources while the bounds allow. Shallow ones come first: where a bound cuts, it cuts what speaks least."""
 

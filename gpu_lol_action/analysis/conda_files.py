@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 LEAST_EXPORTED = 50
 """Packages of an environment that nobody lists by hand."""
@@ -55,7 +56,7 @@ _NOT_FROM_PIP = regex(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CondaFile:
     """A conda environment: packages under pip's names, Python, CUDA, and what its pip list says besides."""
 

@@ -11,10 +11,10 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.json_text import parse_json
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.records import record
 from gpu_lol_action.analysis.toml_reading import read_toml
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_CONFIG_BYTES = 256 * 1024
 MAX_SETTINGS = 2000

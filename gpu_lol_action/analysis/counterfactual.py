@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.memory_need import memory_need
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.change import Cause, RunNeed
 from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
@@ -50,7 +50,7 @@ _ORDER = (
 _COUNTED_FROM = frozenset({"training.batch_spread", "training.batch_tokens"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Weighed:
     """A run as it is compared: its findings (those of the tree may be among them) and what they came to."""
 

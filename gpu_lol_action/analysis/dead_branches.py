@@ -15,8 +15,8 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.records import record
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_CONDITIONS = 2000
 MAX_BLOCK_LINES = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.conda_environments import environments
@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.script_metadata import script_packages
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 _BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",
                    "gpu", "cuda", "full", "all", "pip", "torch", "min", "minimal"})  # fmt: skip
@@ -33,7 +34,7 @@ _EXTRA = regex(r"extra[-_]requirements\.txt")
 MAX_FILES = 40
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lists:
     """What the lists say: dependencies, options with them (indexes, local projects), the commands that count, the projects."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 _MEMORY_HEADER = regex(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|\bmem\.?\s?\(G|显存", re.IGNORECASE)
 _OTHER_HEADER = regex(
@@ -35,7 +35,7 @@ _OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
 MAX_ROWS = 40
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TableFigure:
     """One cell that states memory: in GB, for what the row and column are named, on which line; ``name`` is the row's first cell."""
 
@@ -45,7 +45,7 @@ class TableFigure:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TableCard:
     """One cell that names a card: under which head, in which row, on which line; ``is_measured``: the table tells speeds."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from gpu_lol_action.analysis.python_code import ParseBudget
+from gpu_lol_action.domain.records import record
 
 MAX_PARSED_BYTES = 12 * 2**20
 MAX_SETTINGS_BYTES = 4 * 2**20
@@ -16,7 +17,7 @@ Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Effort:
     """The budget of one checkout, shared by its files, and the paths of what was not understood, by reason.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -38,6 +38,7 @@ from gpu_lol_action.analysis.sky_tasks import quotes_task
 from gpu_lol_action.analysis.training_configs import training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 _BARE = regex(r"(?:cli|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
@@ -48,7 +49,7 @@ MAX_PLACES = 4  # variables in the name of a configuration
 _WORDS = regex(r"[^-_.]+")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Run:
     """What is started: behavior, where it is said, and what configures it. ``command`` None: the script alone.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, read_settings
@@ -19,6 +18,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.named_cards import named_card_gb
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 HUB, COG, TRUSS = ".runpod/hub.json", "cog.yaml", "config.yaml"
 MAX_CARDS = 8
@@ -43,7 +43,7 @@ _NO_CARD = frozenset({"", "null", "none"})
 _MAKER = regex(r"^(?:NVIDIA )?(?:GeForce )?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Wish:
     """A machine with a GPU that a file asks for; ``serves``: for answering requests, not for whatever runs here.
 

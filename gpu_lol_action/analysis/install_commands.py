@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.command_words import command_of, ends_names, is_file, joined_switch, split_words
@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_COMMANDS = 200
 _PIP = regex(
@@ -51,7 +52,7 @@ _REQUIREMENT = regex(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. -]+\]
                           r"(?:\s*;.{1,100})?|[\w.-]+(?:\[[\w,.-]+\])?\s*@\s*\S+")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InstallCommand:
     """One command: what it installs, its options, and where it stands.
 

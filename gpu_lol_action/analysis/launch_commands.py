@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
@@ -38,6 +38,7 @@ from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_COMMANDS = 400
 MAX_DOCUMENTS = 60
@@ -58,7 +59,7 @@ _DATA = regex(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LaunchCommand:
     """One command: the tool that starts it, what it starts, how many processes per machine, and its options.
 

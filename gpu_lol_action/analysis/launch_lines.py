@@ -7,7 +7,6 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
@@ -21,6 +20,7 @@ from gpu_lol_action.analysis.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.shell_branches import with_taken_branches
 from gpu_lol_action.analysis.texts import is_fence, without_comment, without_remarks
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_LINE = 8000
 MAX_VARIABLES, MAX_VALUE = 300, 4000  # characters: a whole command may be kept in one
@@ -65,7 +65,7 @@ _PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
 _CONTROL = regex(r"^(?:do|then|else)\s+")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CommandLine:
     """One joined line: its text and number, the shell variables known there, and its heading or Makefile target."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gpu_lol_action.analysis.differences import complete, file_of
@@ -18,6 +18,7 @@ from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators, find_accelerator
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.redaction import clean_text
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, WorkloadType
 
@@ -34,7 +35,7 @@ _QUOTES = str.maketrans({"`": "'", "“": "'", "”": "'"})
 NOWHERE = Evidence("")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Advice:
     """A language model's answer, understood but not yet believed; None where it leaves a value alone."""
 
@@ -45,7 +46,7 @@ class Advice:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Refused:
     """Why an answer is not taken, as the end of a sentence."""
 

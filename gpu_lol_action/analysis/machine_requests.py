@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.azure_jobs import azure_request, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
@@ -12,6 +11,7 @@ from gpu_lol_action.analysis.launch_tools import as_count
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_HEAD = 20_000  # characters: requests stand at the top of a script
 _PER_NODE = regex(
@@ -32,7 +32,7 @@ _DSTACK_NODES = regex(r"^nodes:[ \t]*(\d{1,3})", re.MULTILINE)
 _COMPOSE = regex(r"^[ \t]+count:[ \t]*(\d{1,2})\s*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MachineRequest:
     """What is asked for; None where nothing is said."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.profiles import shown_command
@@ -13,6 +12,7 @@ from gpu_lol_action.analysis.runs import all_runs, primary_run
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 # They take most of a card when they start, whatever the model needs: JAX 75 % (docs.jax.dev, "GPU memory allocation"),
 # TensorFlow nearly all (tensorflow.org, "Use a GPU"), vLLM 90 % (docs.vllm.ai, `gpu_memory_utilization`), SGLang likewise.
@@ -27,7 +27,7 @@ _BEFORE = frozenset({"pip", "pip3", "uv", "mkdir", "echo", "true", "ls", "nvidia
 _NAME = regex(r"[^A-Za-z0-9_.-].*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Estimated:
     """The estimate that a command's memory can be held against, and the run it is of. ``is_first``: the one provisioned for."""
 

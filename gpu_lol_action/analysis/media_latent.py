@@ -7,7 +7,6 @@ from the class that the configuration names and counted like a network of one's 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -21,6 +20,7 @@ from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.network_values import Value
 from gpu_lol_action.analysis.settings import Scope
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.records import record
 
 _DENOISERS = ("unet_config.", "network_config.", "denoiser_network_config.")
 # Channels, their multiples, width of the text: the model that has them.
@@ -39,7 +39,7 @@ LEAST, MOST = 8, 4096
 MOST_FRAMES = 256
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Latent:
     """A denoiser as a configuration describes it: the class, its arguments, where they stand, pixels of a picture (0: not said)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_sizes import DOCUMENTED, is_titled
 from gpu_lol_action.analysis.headroom import spread_for_family, with_room
@@ -30,6 +30,7 @@ from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.analysis.untold_trainers import as_told
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.media import is_counted
@@ -49,7 +50,7 @@ _TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "referenc
                 "activations": "training.sequence_length", "logits": "model.id", "KV cache": "training.sequence_length"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MemoryNeed:
     """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
 

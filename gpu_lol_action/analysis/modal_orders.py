@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
@@ -19,6 +18,7 @@ from gpu_lol_action.analysis.python_values import Value
 from gpu_lol_action.analysis.sky_tasks import card_of
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 _OBJECT = regex(r"(?:modal\.)?gpu\.(\w{2,12})")
 _WRITTEN = regex(r"([A-Za-z][\w.-]*)!?(?::(\d{1,2}))?")
@@ -30,7 +30,7 @@ _ANY = "any"
 MAX_COUNT = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ModalOrder:
     """One request: the card by our table's name (None: any will do), how many, and where it stands."""
 

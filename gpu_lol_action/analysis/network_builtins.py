@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Machine
 from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_plain import copied, items
 from gpu_lol_action.analysis.network_records import record_kind, replaced, split_number
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Instance, Layer, Named, Partial, Tensor, Value
+from gpu_lol_action.domain.records import record
 
 _Numbers = (int, float)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Asked:
     """A call of a function that is known here: its arguments."""
 

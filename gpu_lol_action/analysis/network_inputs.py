@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_forms import numel_of
@@ -16,6 +15,7 @@ from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Lay
 from gpu_lol_action.analysis.network_waves import is_judged, wave_input
 from gpu_lol_action.analysis.network_weights import NORM, number
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 FORWARDS = ("forward", "call", "__call__")
 LATENT_CHANNELS, LATENT = frozenset({4, 8, 9, 12, 13, 16}), 8
@@ -40,7 +40,7 @@ _CLOUD = regex(r"p|pts?|points?|xyz|coords?|point_?clouds?|pcd?|query_points?")
 _TWIN = regex(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref)$|_?\d$")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InputSizes:
     """Pixels of a side, pictures of a clip, samples of a sound and from window to window, points of a cloud; 0: not said.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_programs import Program
@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.network_values import (
     Value,
 )
 from gpu_lol_action.analysis.settings import as_number
+from gpu_lol_action.domain.records import record
 
 MAX_DEPTH = 28
 """Of calls in each other; each takes a dozen of Python's own."""
@@ -41,7 +42,7 @@ class OtherRankError(Exception):
         self.rank = rank
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Frame:
     """The names of one body, those around it, and the object and class that it belongs to."""
 
@@ -52,7 +53,7 @@ class Frame:
     home: Class | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Kept:
     """What the layers of a network that is run once keep: numbers saved for the backward pass, and most at work at once."""
 
@@ -77,7 +78,7 @@ class Kept:
         return tensor
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Root:
     """A network that is built outside of any other, and the line of its program."""
 
@@ -88,7 +89,7 @@ class Root:
     strangers: int = 0  # parts of libraries that nothing is known of
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Following:
     """How statements, expressions and calls are followed: each asks for the others, so that they are handed on."""
 
@@ -98,7 +99,7 @@ class Following:
     call: Callable[[Machine, Value, Sequence[Value], Mapping[str, Value]], Value]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Machine:
     """Programs, options and what was built."""
 

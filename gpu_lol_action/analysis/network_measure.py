@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_chain import is_chain, run_chain
@@ -15,6 +14,7 @@ from gpu_lol_action.analysis.network_sources import only_judges
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_weights import DENSE, number
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.records import record
 
 MOST_ROOTS, MOST_MEASURED = 64, 12
 """Networks of one run that are looked at, and how many of those that stand in no other are run once."""
@@ -33,7 +33,7 @@ FAULTS = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, R
 """What following somebody's program may come to: it was not understood, and nothing else is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OwnNetwork:
     """A network of one's own: weights, numbers per sample (per position of a sequence) that its layers keep, and where it stands.
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
 from gpu_lol_action.analysis.texts import defined_names, may_define
+from gpu_lol_action.domain.records import record
 
 MAX_CHARACTERS = 200_000
 MAX_KEPT = 64
 """Programs that are kept for the next run that imports them: no more than one run may have."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Outline:
     """What a program's tree says; ``is_broken`` where there is none."""
 
@@ -28,7 +29,7 @@ class _Outline:
     is_broken: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Program:
     """One program: its statements, and by name its classes, functions, assigned values, and what it imports.
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gpu_lol_action.analysis.network_programs import Program
-from gpu_lol_action.analysis.records import record
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.media_facts import Network
 
 Value = Any
 """A number, text, list, dictionary or None as Python has them; one of the classes below; or ``UNKNOWN``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unknown:
     """What only running the program would tell."""
 
@@ -24,7 +24,7 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Tensor:
     """Numbers of one sample. ``numel`` None: an input that nothing has looked at yet; ``shape`` None: only their count is known.
 
@@ -62,7 +62,7 @@ class Named:
         return self.name.rpartition(".")[2]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Method:
     """A method of a list, dictionary, text, tensor or library's object."""
 
@@ -70,7 +70,7 @@ class Method:
     name: str
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Class:
     """A class of the checkout, and the program that defines it."""
 
@@ -78,7 +78,7 @@ class Class:
     program: Program
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Function:
     """A function or lambda with the names around it; ``owner`` is the object that it is a method of, ``home`` the class."""
 
@@ -89,7 +89,7 @@ class Function:
     home: Class | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Partial:
     """A callable with some of its arguments."""
 
@@ -98,7 +98,7 @@ class Partial:
     named: Mapping[str, Value]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Instance:
     """An object of a class of the checkout, or a container of layers (``items``) that a library has."""
 
@@ -114,7 +114,7 @@ class Instance:
         return self.items or [part for part in self.attributes.values() if isinstance(part, (Instance, Layer, Counted))]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Layer:
     """One layer of a library: its kind, arguments by place and name, and its weights once they are known.
 
@@ -128,14 +128,14 @@ class Layer:
     parameters: float | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Counted:
     """A network of a library whose layers were counted, or a part of it."""
 
     network: Network
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Super:
     """``super()``: what stands behind ``home`` among the classes of an object."""
 

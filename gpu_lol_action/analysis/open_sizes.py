@@ -7,13 +7,14 @@ one says more of the assumption than of the run, so what is usually asked for wh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.media_question import DEFAULT_POSITIONS, PADDED_POSITIONS
 from gpu_lol_action.analysis.reconcile import WEIGHT_OF_NAMED_CARD
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.media import OWN
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
@@ -25,7 +26,7 @@ WEIGHT_OF_BOUND = WEIGHT_OF_NAMED_CARD
 _TOLD = ("training.sequence_length", "media.audio_seconds", "training.card_tokens")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bound:
     """A question whose samples are of an assumed size: ``gib`` of that size is the most that is expected, ``gap`` says so."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.import_names import is_part_of_python
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_LENGTH = 300
 MAX_LINES = 3000
@@ -46,7 +47,7 @@ _FRAMEWORK_WHEEL = regex(r"(?:[\w.-]{1,40}\s{0,3}@\s{0,3}(?=https?://download\.p
 _SWITCHES = regex(r"\s+(?:--[a-z][a-z-]{2,40}(?![\w-])|-[fi]\s).*")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Declared:
     """One dependency as pip takes it.
 
@@ -61,7 +62,7 @@ class Declared:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Option:
     """An option of pip in a list, or a local project it installs: ``kind`` is index, links, constraint, include or local."""
 
@@ -70,7 +71,7 @@ class Option:
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RequirementsFile:
     """A requirements file: its own lines, and what its options say."""
 

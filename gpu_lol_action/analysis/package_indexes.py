@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 
 _VARIABLES = {"index": "PIP_EXTRA_INDEX_URL", "links": "PIP_FIND_LINKS"}
@@ -23,7 +23,7 @@ _MAX_SAID = 3
 _FRAMEWORK_HOST = "download.pytorch.org"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Place:
     kind: str
     url: str

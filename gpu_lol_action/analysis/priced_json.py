@@ -6,12 +6,12 @@ Dollars are text with all their places: a float would round them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.offer import Candidate, Ladder, PriceSource
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.what_if import WhatIf
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.domain.priced_change import PricedChange
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Against:
     """The base that was compared with; ``change`` and ``ladder`` are None where ``problem`` says why it could not be."""
 
@@ -29,7 +29,7 @@ class Against:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Priced:
     """What an analysis costs; ``against`` is None where no base was asked for."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import configparser
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -16,13 +15,14 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.poetry_versions import pip_version
 from gpu_lol_action.analysis.toml_reading import read_toml
+from gpu_lol_action.domain.records import record
 
 MAX_GROUPS = 200
 Named = tuple[str, str]
 """A requirement and the group that it stands in; an empty group: it is required."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Project:
     """What a project file says: dependencies, requirements files that it reads them from, its name, Python, indexes."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from gpu_lol_action.analysis.python_defaults import Call, Default, Given
@@ -22,6 +22,7 @@ from gpu_lol_action.analysis.python_tree import Facts, read_block, read_tree
 from gpu_lol_action.analysis.python_values import Value
 from gpu_lol_action.analysis.texts import import_lines, may_give, text_of
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_python"]
 
@@ -35,7 +36,7 @@ BROUGHT: Mapping[str, str] = {
 _WORD = regex(r"\w+")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class ParseBudget:
     """How many bytes of a checkout's programs may still be parsed. Shared by them; counts down as they are asked."""
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.python_values import Value, value_of
-from gpu_lol_action.analysis.records import record
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_ENTRIES = 200
 _FLAGS = regex(

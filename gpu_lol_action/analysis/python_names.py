@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpu_lol_action.analysis.python_values import MAX_TEXT, Value
+from gpu_lol_action.domain.records import record
 
 MAX_STEPS = 6
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Names:
     """Names of one program: texts that it starts with, values made of other names, and dictionaries.
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.import_statements import imported
-from gpu_lol_action.analysis.records import record
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 # A string or a comment: first come, first served, as Python's own tokenizer reads them. No part of it can fail once it
 # has begun, so that it never goes back: the end may be missing. Comments on lines that follow each other are one.

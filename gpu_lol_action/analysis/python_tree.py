@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from gpu_lol_action.analysis.import_statements import relative_modules
@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.python_scan import ALWAYS, IN_FUNCTION, Import
 from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import Value, dotted_name, value_of
 from gpu_lol_action.analysis.python_walk import ENTRY, is_main, owner_of, walk
+from gpu_lol_action.domain.records import record
 
 MAX_TABLES = 100
 _IMPORTS = frozenset({ast.Import, ast.ImportFrom})
@@ -30,7 +31,7 @@ _LINE = operator.attrgetter("line")
 Placed = TypeVar("Placed", Import, Call, Given)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Facts:
     """What the tree of one program says; ``trouble`` says why there is none."""
 
@@ -97,7 +98,7 @@ def read_block(block: str, guard: int) -> tuple[Import, ...] | None:
     return tuple(sorted(found, key=lambda item: item.line))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Said:
     """What is collected while the tree is walked. Lists that grow, private to the reader."""
 

@@ -6,8 +6,8 @@ import ast
 from typing import Any, cast
 
 from gpu_lol_action.analysis.python_numbers import MAX_NUMBER, number_of
-from gpu_lol_action.analysis.records import record
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_TEXT = 300
 MAX_PARTS = 12

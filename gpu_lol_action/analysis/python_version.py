@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -18,13 +17,14 @@ from gpu_lol_action.analysis.project_files import Project, read_project, read_se
 from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 KNOWN = tuple(f"3.{minor}" for minor in (11, 10, 12, 9, 13, 8, 14, 7, 6))
 """Pythons in the order in which they are taken where several would do: what most wheels of today and yesterday have."""
 _EXACT = regex(r"3\.\d{1,2}(?:\.\d{1,2})?")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PythonWish:
     """A Python that is asked for: an exact version, or a range as a specifier."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW, IN_SECTION
 from gpu_lol_action.domain.card_sizes import SIZES_GB
@@ -18,6 +18,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.named_cards import named_card_gib
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 WEIGHT_OF_MEMORY = 0.7
 WEIGHT_OF_REMARK = 0.3  # in a comment, beside one of many settings
@@ -41,7 +42,7 @@ ROWS_OF_A_TABLE = 4  # amounts of one document from which on the one in the midd
 FURTHEST_CARD = 6.0  # a run may leave most of its authors' card empty
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Statement:
     """One stated amount per GPU in GiB. ``is_card``: the size of a card that was used, not an amount that was asked for.
 
@@ -59,7 +60,7 @@ class Statement:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Agreement:
     """What is asked for, in whole GiB, why in one sentence, where the statement stands, and the statement."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.records import record
 
 _NEUTRAL = frozenset({"src", "scripts", "script", "tools", "tool", "bin", "train", "training", "trainer", "trainers", "runs", "run",
                       "recipes", "jobs", "job", "slurm", "launch", "launcher", "launchers", "cmd", "shell", "sh", "bash", "code",
                       "pretrain", "finetune", "configs", "config", "conf", "experiments", "pipelines", "cli", "apps"})  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Levels:
     """The folders that are not counted besides those that only name a kind: the project's own package."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.domain.records import record
 
 README, DOCUMENT, SCRIPT, CONFIGURATION, PROGRAM = range(5)
 """Where a run is told of, the more telling first."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rank:
     """A run with what the rules see of it.
 

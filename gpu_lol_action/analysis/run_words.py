@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.code_settings import bare_name, code_settings, registry_entries
@@ -13,6 +12,7 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.import_graph import local_imports
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_WORD = 80
 MAX_PRESETS = 3
@@ -24,7 +24,7 @@ _PRESET_KEY = regex(
 _PRESET = regex(r"[A-Za-z_]\w{3,60}")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Words:
     """The names that a run says, bare (see ``bare_name``); the programs that define those named as presets; these presets' names."""
 

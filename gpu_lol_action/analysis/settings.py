@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.code_settings import (
@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.run_words import words_of
 from gpu_lol_action.analysis.written_configs import written_settings
 from gpu_lol_action.domain.finding import Confidence, Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 # Words that say nothing without their section.
 _COMMON = frozenset({"name", "path", "id", "type", "base", "version", "size", "checkpoint", "pretrained", "model"})
@@ -31,7 +32,7 @@ _PAIRS = regex(r"\w{1,60}=[^,=]{1,200}(?:,\w{1,60}=[^,=]{1,200}){0,20}")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scope:
     """Settings in tiers; the confidence says how near a tier is to what is really started."""
 
@@ -53,7 +54,7 @@ class Scope:
                     yield Found(setting, confidence)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Found:
     """A setting that was looked for, with how sure its tier makes it."""
 

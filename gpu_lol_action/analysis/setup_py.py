@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import dotted_name
+from gpu_lol_action.domain.records import record
 
 MAX_STEPS = 20_000
 MAX_DEPTH = 12
@@ -30,7 +31,7 @@ Table = dict[str, "Known"]
 Known = list[str] | Table | str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SetupProgram:
     """What setup.py asks for; ``files`` are the requirements files that it reads."""
 
@@ -43,7 +44,7 @@ class SetupProgram:
     """Line of the first extension that is compiled with PyTorch's tools; 0 where there is none."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Reader:
     """Names and functions of one program while it is read. A mutable cursor, private to the reader."""
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 Numbered = tuple[int, str]
 MAX_OPEN = 40
@@ -32,7 +32,7 @@ _ESAC = regex(r"\s*esac\b")
 _TEST = regex(rf"(!\s+)?\[{{1,2}}\s+(!\s+)?{_OF}\s*(==?|!=)\s*{_QUOTED}\s+\]{{1,2}}$")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Open:
     """A condition that is open: whether its lines are taken now, whether a branch was, and the value that its arms are held against."""
 

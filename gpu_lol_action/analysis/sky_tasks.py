@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented_phrases import find_card
@@ -18,6 +17,7 @@ from gpu_lol_action.analysis.texts import is_fence, without_comment
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.named_cards import named_card_gib
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_FILES, MAX_LINES = 60, 2000
 _KEYS = regex(r"^(?:run|setup|num_nodes|service|workdir|envs|file_mounts):", re.MULTILINE)
@@ -28,7 +28,7 @@ _NODES = regex(r"^num_nodes:[ \t]*(\d{1,3})", re.MULTILINE)
 _SIZED = regex(r"(.+?)[-_](\d{2,3})gb?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SkyTask:
     """One document: the cards that it asks for by our table's names, each with its count, and its machines.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.reconcile import statements
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.records import record
 
 _PURPOSES = ("training", "inference")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stated:
     """One statement: ``kind`` is memory, card or gpu_count; ``memory_gib`` (per GPU) is None for a count.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -13,6 +12,7 @@ from gpu_lol_action.analysis.hosting_files import TRUSS, truss_wish
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.model_facts import find_model
 
 MAX_CONFIGS = 40
@@ -44,7 +44,7 @@ _DEFINES = regex(r"^(?:def|class|async def) ", re.MULTILINE)
 _NAMES = frozenset({"base_model", "model_name_or_path"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TrainingConfig:
     """A configuration that is a run of its own, what it does, and the line that shows it.
 

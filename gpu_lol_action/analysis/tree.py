@@ -12,11 +12,11 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_lol_action.analysis.paths import SKIPPED_FOLDERS
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 MAX_DEPTH = 12
 MAX_ENTRIES = 100_000
@@ -38,7 +38,7 @@ _PIECE = 16 * 1024
 _SUBMODULE_PATH = regex(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]{0,500})$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LeftOut:
     """A place in a tree that was not read, or not whole, and why."""
 
@@ -46,7 +46,7 @@ class LeftOut:
     reason: str
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Tree:
     """An open tree. ``folder`` caches the last folder's handle: files are read folder by folder."""
 

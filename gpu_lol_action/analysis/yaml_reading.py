@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -11,6 +10,7 @@ import yaml
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import BROKEN, MAX_DEPTH, MAX_KEY, TOO_DEEP, Setting, fold_key
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.records import record
 
 # libyaml's reader is ten times as fast, and where it is missing, PyYAML's own gives the same events.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -30,7 +30,7 @@ def yaml_settings(source: Source) -> Iterator[Setting]:
         source.effort.failures.setdefault(source.path, BROKEN)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Level:
     """One open mapping or list while events go by. A mutable cursor, private to the reader."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
 from gpu_lol_action.domain.what_if import Alternative
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Profile:
     """Another run of the tree beside the one that is provisioned for, estimated in the same way.
 
@@ -35,7 +34,7 @@ class Profile:
     needed_gib: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Override:
     """What a language model's word changed: ``changes`` hold key, what the code alone says, and what is proposed now.
 
@@ -47,7 +46,7 @@ class Override:
     changes: tuple[tuple[str, str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Analysis:
     """What one tree needs.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from gpu_lol_action.domain.records import record
 
 
 class Level(enum.Enum):
@@ -14,7 +15,7 @@ class Level(enum.Enum):
     FAILURE = "failure"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Annotation:
     """A sentence at a line (1-based; 0: the whole file) of the commit that was read."""
 

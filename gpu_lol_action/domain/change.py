@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.finding import Evidence, Finding
+from gpu_lol_action.domain.records import record
 
 
 class Kind(enum.Enum):
@@ -17,7 +17,7 @@ class Kind(enum.Enum):
     GONE = "gone"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RunNeed:
     """What one run needs: cards (0: no GPU), GiB that each must offer, GiB that are expected on each (None: not computed)."""
 
@@ -41,7 +41,7 @@ def _apart(one: float, other: float) -> float:
     return 100 * abs(one - other) / most if most else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cause:
     """A finding that differs from the base's.
 
@@ -63,7 +63,7 @@ class Cause:
         return own[1] if own is not None else _NAMES.get(self.finding.field, self.finding.field.rpartition(".")[2])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RunChange:
     """One run that differs; ``causes`` come with the strongest first. ``evidence`` is where the run is said (head, else base)."""
 
@@ -90,7 +90,7 @@ class RunChange:
         return (self.after.required_gib or 0) > (self.before.required_gib or 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PartChange:
     """One part of the environment: ``what`` is image, CUDA, Python, package, system package or command; None: not there."""
 
@@ -101,7 +101,7 @@ class PartChange:
     evidence: Evidence | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Change:
     """The difference between base and head.
 

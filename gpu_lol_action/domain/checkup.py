@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 
 from gpu_lol_action.domain.installation import CheckoutFacts
+from gpu_lol_action.domain.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Probed:
     """What GitHub answered to a request that changes nothing, or None for its status where it did not answer.
 
@@ -30,7 +31,7 @@ class Probed:
         return self.status is not None and self.status < 500
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Account:
     """A cloud's answer about the account behind a key; amounts are None where the cloud does not tell them."""
 
@@ -39,7 +40,7 @@ class Account:
     spend_usd_per_hour: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CallerFacts:
     """A job in a workflow file that calls one of our workflows; ``permissions`` None where the job names none.
 
@@ -64,7 +65,7 @@ class RefPlace(enum.Enum):
     NOWHERE = "nowhere"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CheckupFacts:
     """Everything that was looked at; None stands for what was not, or could not be.
 
@@ -100,7 +101,7 @@ class Health(enum.Enum):
     BAD = "wrong"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Diagnosis:
     """One thing: what was seen, in a sentence, and the fix: a sentence too, or else a command, link or block to paste."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from gpu_lol_action.domain.records import record
 
 
 class OptionKind(enum.Enum):
@@ -47,7 +48,7 @@ class Permission(enum.Enum):
     CONFIRMERS = "confirmers"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Option:
     """One option: its name with dashes, what its value is, and a line of help.
 
@@ -62,7 +63,7 @@ class Option:
     column: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CommandSpec:
     """One command. ``positional`` names the optional argument, ``needs_cloud`` loads SkyPilot.
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
+
+from gpu_lol_action.domain.records import record
 
 if TYPE_CHECKING:
     from gpu_lol_action.domain.environment import Requester
@@ -23,7 +24,7 @@ SEAL_DIGITS = 16
 _REQUEST = re.compile(rf"([1-9][0-9]{{0,18}})-([0-9a-f]{{{SEAL_DIGITS}}})")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WrittenComment:
     """A comment as GitHub has it now. ``is_edited``: its text may not be what its author first wrote."""
 
@@ -36,7 +37,7 @@ class WrittenComment:
     is_edited: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Request:
     """The ``up`` that waits for a second person: where it stands, whose it is, and its line."""
 
@@ -53,7 +54,7 @@ class Request:
         return f"{self.comment_id}-{hashlib.sha256(text.encode()).hexdigest()[:SEAL_DIGITS]}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Confirmation:
     """What a second person allowed: who it was, and the price per hour that they named."""
 

@@ -6,10 +6,10 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.gpus import UnknownAccelerator
+from gpu_lol_action.domain.records import record
 
 MAX_GIB = 1024  # as `vram_required_gb` in the spec
 MAX_COUNT = 16  # as `gpu_count` in the spec
@@ -19,7 +19,7 @@ FORGET = "auto"
 _GIB = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,2})?)(?:gib|gb|g)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Corrections:
     """What holds over the analysis of this pull request; None where nothing was corrected.
 
@@ -42,7 +42,7 @@ class Corrections:
         return dataclasses.replace(self, **{FIELDS[change.key]: change.value for change in changes})  # type: ignore[arg-type]  # each key's reader gives its field's type
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Correction:
     """One word of ``set``: its key (``vram``, ``gpu``, ``count``, ``image``) and its value; None takes it back."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+
+from gpu_lol_action.domain.records import record
 
 MOST_AN_HOUR = 12
 """GitHub starts a schedule every five minutes at most (docs.github.com, "Events that trigger workflows", `schedule`)."""
@@ -15,7 +16,7 @@ _NO_NAMES: Mapping[str, int] = {}
 _LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Field:
     name: str
     low: int
@@ -32,14 +33,14 @@ _FIELDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unreadable:
     """Why a schedule says nothing, in a clause without the schedule itself."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cron:
     """The values that each field allows; weekdays count from Sunday, 0.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.costs import cost_usd
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.waiting import Waiting
 
@@ -47,7 +48,7 @@ def may_move(old: State, new: State) -> bool:
     return new in TRANSITIONS[old]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lease:
     """When the machine was granted and when it ends, in aware UTC datetimes."""
 
@@ -63,7 +64,7 @@ class Lease:
         return now >= self.expires_at
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SshEndpoint:
     """Where and as whom to log in. ``host_key`` is a ``known_hosts`` key such as ``ssh-ed25519 AAAA...``."""
 
@@ -81,7 +82,7 @@ class CheckStatus(enum.Enum):
     NOTED = "noted"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Check:
     """One thing the validator looked at, in a sentence of its own; ``fix`` says what to do when it failed."""
 
@@ -92,7 +93,7 @@ class Check:
     is_stand_in: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attempt:
     """One offer tried: ``answer`` is a code (``launched``, ``no_capacity``, ``timed_out``, ...), ``detail`` a short sentence."""
 
@@ -106,7 +107,7 @@ class Attempt:
     region: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PhaseTime:
     """How long a named phase of ``up`` took."""
 
@@ -114,7 +115,7 @@ class PhaseTime:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tombstone:
     """Who asked for the end, why (``down``, ``pull_request_closed``, ``lease_over``, ``launch_failed``, ...), and when."""
 
@@ -123,7 +124,7 @@ class Tombstone:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Warned:
     """That somebody was told of a coming end: which (``lease`` or ``idle``), the end that was named, and when it was said."""
 
@@ -132,7 +133,7 @@ class Warned:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bill:
     """What a machine cost, as an estimate: from ``from_at`` (launch asked for) to ``until_at`` (proven absent)."""
 
@@ -142,7 +143,7 @@ class Bill:
     usd: Decimal
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Requester:
     """Who asked: login (a user name in the terminal) and numeric id where GitHub knows one."""
 
@@ -150,7 +151,7 @@ class Requester:
     user_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EnvironmentRecord:
     """Everything a later run on another machine needs to find, show, bill and end this environment. Holds no secret.
 

@@ -14,11 +14,11 @@ import json
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal, InvalidOperation
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.records import record
 
 SCHEMA = 1
 """Raised when an old reader would misunderstand a new page; readers refuse pages above theirs."""
@@ -29,7 +29,7 @@ class UnreadableRecord(ValueError):
     """The text is no page of the ledger; the message says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClosedBill:
     """What one finished life of an environment cost, and for whom; `claimed_at` tells the lives apart.
 
@@ -42,7 +42,7 @@ class ClosedBill:
     login: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Page:
     """The newest record of an environment, with the bills of every life that has ended, oldest first."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from gpu_lol_action.domain.records import record
+
 
 class Confidence(enum.IntEnum):
     """How sure a detector is; the order is the weight."""
@@ -26,7 +28,7 @@ class Evidence:
         return f"{self.path}:{self.line}" if self.line else self.path
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """One detected fact about the code.
 

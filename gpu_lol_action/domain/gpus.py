@@ -9,8 +9,8 @@ import difflib
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 
 # Cards of which nvidia-smi prints the marketed size: what the driver keeps is not taken off there. PyTorch then
@@ -95,7 +95,7 @@ _ALIASES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Accelerator:
     """One row of the table. ``memory_gib`` is usable GiB; ``compute_capability`` is None for cards that are not NVIDIA's."""
 
@@ -126,7 +126,7 @@ class Accelerator:
         return self.architecture.startswith("Blackwell")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AcceleratorRequest:
     """``A100-80GB:2`` understood. ``count`` is None where none was written."""
 
@@ -134,7 +134,7 @@ class AcceleratorRequest:
     count: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UnknownAccelerator:
     """A name or count that no machine has: what is wrong in one sentence, and the nearest names."""
 

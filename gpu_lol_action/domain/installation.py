@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from gpu_lol_action.domain.records import record
 
 SOURCE = "gpu-lol/gpu-lol-action"
 FOLDER = ".github/workflows"
@@ -11,7 +13,7 @@ PROPOSING, COMMANDING = f"{FOLDER}/gpu-lol.yml", f"{FOLDER}/gpu-lol-bot.yml"
 SECRETS = {"runpod": "RUNPOD_API_KEY", "lambda": "LAMBDA_API_KEY"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CheckoutFacts:
     """A checkout: ``workflows`` maps each workflow's path to its text; ``is_public`` and the rest None where unknown."""
 
@@ -23,7 +25,7 @@ class CheckoutFacts:
     has_forks: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Wish:
     """What whoever sets it up asked for; None where that was left to us."""
 
@@ -34,7 +36,7 @@ class Wish:
     may_overwrite: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pin:
     """The commit or tag of gpu-lol that a workflow calls; ``version`` is written beside a commit."""
 
@@ -47,7 +49,7 @@ class Pin:
         return len(self.ref) == 40
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WorkflowChoice:
     """How the workflows of one repository are written. ``takes_forks``: by `pull_request_target`, as data."""
 

@@ -10,10 +10,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gpu_lol_action.domain.lookup import Question
+from gpu_lol_action.domain.records import record
 
 MAX_ANSWERS = 6
 """Of one proposal: head and base are asked about once each."""
@@ -22,7 +23,7 @@ _HEAD = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class KeptAnswers:
     """Answers by ``digest_of`` what was asked, for the commit ``head``; None for a question that got no answer of use."""
 

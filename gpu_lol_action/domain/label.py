@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from gpu_lol_action.domain.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class LabelWord:
     """When a person last set a label, and when the repository of the head was last pushed to, by the clock of GitHub.
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gpu_lol_action.domain.environment import EnvironmentRecord, State
 from gpu_lol_action.domain.machine import Look
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.records import record
 
 WARN_BEFORE = timedelta(minutes=30)
 """At least this long before a machine ends, its requester is told; a sweep that runs hourly may tell sooner."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Keep:
     """Nothing is due."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Warn:
     """Its requester is to be told: ``of`` is ``lease`` or ``idle``, ``ends_at`` the earliest end that follows."""
 
@@ -26,7 +26,7 @@ class Warn:
     ends_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class End:
     """It is to end now, for this reason."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from decimal import Decimal
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.environment_json import ClosedBill
+from gpu_lol_action.domain.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Entry:
     """A record and the version (commit, or file number) that a change must name."""
 
@@ -19,7 +20,7 @@ class Entry:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UnreadableEntry:
     """A record that cannot be read: held as running and reported, never taken for absent."""
 
@@ -28,7 +29,7 @@ class UnreadableEntry:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Survey:
     """The whole ledger at one moment: every newest record by name, all bills, and the last successful sweep."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from gpu_lol_action.domain.records import record
 
 
 class HubPage(enum.Enum):
@@ -22,7 +23,7 @@ HubFields = Mapping[str, Any]
 """The JSON object of a page, as hostile as everything else that strangers wrote."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unanswered:
     """Why there is no answer, as the end of a sentence in our own words: nothing that a server said is in it.
 
@@ -33,7 +34,7 @@ class Unanswered:
     is_final: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Question:
     """What a language model is asked: the rules, and the data that they are about."""
 
@@ -41,7 +42,7 @@ class Question:
     data: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Catalog:
     """The text of a cloud's price catalog as its publisher had it at ``asked_at``."""
 

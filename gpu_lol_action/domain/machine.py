@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.environment import SshEndpoint
+from gpu_lol_action.domain.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LaunchRequest:
     """One try of one offer: the task as SkyPilot reads it, the cluster's name, and the time box."""
 
@@ -20,7 +20,7 @@ class LaunchRequest:
     time_box: timedelta
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Launched:
     """A machine that answers on SSH. ``price_usd_per_hour`` is what SkyPilot's own catalog says of it; None: not told."""
 
@@ -31,7 +31,7 @@ class Launched:
     price_usd_per_hour: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NotLaunched:
     """No machine. ``kind``: no_capacity, no_balance, quota, credentials, invalid, timed_out, cancelled, failed.
 
@@ -43,7 +43,7 @@ class NotLaunched:
     is_certain: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Machine:
     """A machine as its provider lists it. ``status`` is the provider's word."""
 
@@ -73,7 +73,7 @@ def find_loss(machines: Sequence[Machine], name_on_cloud: str) -> str | None:
     return "machine_stopped" if all(machine.is_stopped for machine in listed) else None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RemoteOutput:
     """What a command on the machine said; cut to size, tail kept."""
 
@@ -82,7 +82,7 @@ class RemoteOutput:
     stderr: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Look:
     """What one look at a machine saw; None where it could not tell.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from gpu_lol_action.domain.lookup import Unanswered
+from gpu_lol_action.domain.records import record
 
 
 class StockLevel(enum.Enum):
@@ -21,7 +21,7 @@ class StockLevel(enum.Enum):
     """There is some; the cloud does not say how much."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stock:
     """What a cloud says of one machine now. ``price_usd_per_hour`` is what it would cost now, ``regions`` where it is."""
 
@@ -37,7 +37,7 @@ StockAnswers = Mapping[str, Stocks | Unanswered]
 """By cloud. A cloud that is not in it has nothing to ask: its prices are a list, and nothing more."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Template:
     """A RunPod template: a name over an image that RunPod's hosts may hold already. ``is_private``: it needs a registry login."""
 

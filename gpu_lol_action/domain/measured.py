@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime
 
 from gpu_lol_action.domain.memory import Workload
+from gpu_lol_action.domain.records import record
 
 FULL = 0.97
 """Of a card: beyond it nobody knows whether more was wanted."""
@@ -16,7 +16,7 @@ KEPT_OF_WORKLOAD = 8
 KEPT_RUNS = 40
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MeasuredRun:
     """One run. GiB are per card, and of the card that held most; a peak is the driver's, with context and caches.
 
@@ -49,7 +49,7 @@ class MeasuredRun:
         return self.is_card_full or not self.is_whole or self.samples < LEAST_SAMPLES
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MeasuredBook:
     """The runs of one repository, oldest first."""
 

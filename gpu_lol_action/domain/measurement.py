@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 
+from gpu_lol_action.domain.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class GpuUse:
     """One card: memory in GiB as the driver counts it (context and caches included), and how busy it was in percent."""
 
@@ -17,7 +18,7 @@ class GpuUse:
     work_peak_percent: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Measurement:
     """``source``: ``nvml``, ``nvidia-smi`` or ``none``. Peaks are of samples: what was shorter may be missing."""
 

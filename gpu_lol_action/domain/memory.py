@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.domain.finding import Evidence, Finding
+from gpu_lol_action.domain.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MemoryTerm:
     """One addend: ``name`` (weights, optimizer, activations, ...), GiB, what it was computed from, and where that stands."""
 
@@ -19,7 +20,7 @@ class MemoryTerm:
     evidence: Evidence | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Workload:
     """What an estimate is of: two that are equal need the same memory. ``rest`` is a digest of all else that was asked."""
 
@@ -31,7 +32,7 @@ class Workload:
     rest: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MemoryBreakdown:
     """Terms and the range around their sum; ``required_gib`` is what a GPU must offer so that a run does not die.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 from decimal import Decimal
 
+from gpu_lol_action.domain.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class PriceSource:
     """Where prices come from and of which day; shown beside every price. All prices are US dollars per hour.
 
@@ -33,7 +35,7 @@ class PriceSource:
         return self.asked_at is not None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Offer:
     """One instance type on one cloud. ``accelerator`` is SkyPilot's name there; prices are for the whole instance.
 
@@ -57,7 +59,7 @@ class Offer:
         return f"{self.accelerator}:{self.accelerator_count}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Requirement:
     """What the spec (with the command's options applied) asks of a machine."""
 
@@ -80,7 +82,7 @@ class Requirement:
     """In which numbers the code computes, as the analysis found it (``bf16``, ``fp8``); empty: nothing says."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Candidate:
     """An offer that fits, with what it costs for the lease, and one sentence why it is where it is.
 
@@ -105,7 +107,7 @@ class Lack(enum.Enum):
     PRICE = 5
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rejected:
     """An offer that does not fit, with the reason; ``kind`` is what it fails at."""
 
@@ -114,7 +116,7 @@ class Rejected:
     kind: Lack = Lack.OTHER
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ladder:
     """Candidates, cheapest first, and what was rejected, with the source of the prices.
 
@@ -156,7 +158,7 @@ OfferTable = Mapping[str, tuple[Offer, ...]]
 """Offers per cloud, in the catalog's order."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PriceList:
     """What the clouds rent, with where each cloud's prices come from."""
 

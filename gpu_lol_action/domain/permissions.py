@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from gpu_lol_action.domain.records import record
 
 LEVELS = ("none", "read", "write")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TokenPermission:
     """One line below ``permissions:``. ``is_optional``: without it something is not shown, and nothing fails."""
 

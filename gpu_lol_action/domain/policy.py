@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
+from gpu_lol_action.domain.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Timeouts:
     """Time boxes of the phases of ``up``, of a command that is given to ``run``, and of ``up --wait``."""
 
@@ -18,7 +19,7 @@ class Timeouts:
     wait: timedelta = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Policy:
     """Who may spend how much, where, for how long. ``roles`` are GitHub's ``role_name`` values that may command.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.records import record
 
 ROLES = ("read", "triage", "write", "maintain", "admin")
 CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
@@ -35,7 +35,7 @@ class Kind(enum.Enum):
     LABEL = "name of a label"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Key:
     """One key: its dotted name in the file, the field of Policy that it sets (dotted too), and what it means."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain import policy_keys
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.policy_yaml import PolicyReading
+from gpu_lol_action.domain.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Explained:
     """One key of a policy: its value as one would write it, and its line in the file; None: the default."""
 

@@ -6,7 +6,7 @@ A policy that cannot be read stops spending: whoever wrote a limit must not find
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import yaml
@@ -15,10 +15,11 @@ from gpu_lol_action.domain import policy_keys, yaml_nodes
 from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_keys import Key
 from gpu_lol_action.domain.policy_values import read_value
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.yaml_nodes import Place
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PolicyReading:
     """A policy, and the line of the file that says each key; what has no line is a default."""
 

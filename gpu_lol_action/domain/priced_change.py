@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpu_lol_action.domain.change import Change, RunChange
 from gpu_lol_action.domain.offer import Candidate
+from gpu_lol_action.domain.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PricedRun:
     """A run beside the first; a candidate is None where no GPU is needed or nothing fits."""
 
@@ -17,7 +16,7 @@ class PricedRun:
     after: Candidate | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PricedChange:
     """What differs, and what the runs beside the first cost."""
 

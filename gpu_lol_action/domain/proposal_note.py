@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.corrections import FIELDS, MAX_COUNT, MAX_GIB, Correction, Corrections
 from gpu_lol_action.domain.kept_answers import NOTHING_KEPT, KeptAnswers, kept_from_json, kept_to_json
+from gpu_lol_action.domain.records import record
 
 VERSION = 1
 NOTHING_CORRECTED = Corrections()
 _MAX_TEXT = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProposalNote:
     """``set_by`` maps the key of each correction in force to the login that gave it; ``muted_by`` is empty where nobody did.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
+
+from gpu_lol_action.domain.records import record
 
 if TYPE_CHECKING:
     from gpu_lol_action.domain.annotation import Annotation
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.domain.environment import Requester
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PullRequest:
     """A pull request as far as we need it. ``head_repository`` is None when a fork was deleted."""
 
@@ -37,7 +39,7 @@ class PullRequest:
         return self.head_repository is None or self.head_repository.lower() != repository.lower()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Repository:
     """``full_name`` is ``owner/name``; ``repository_id`` is GitHub's number."""
 
@@ -47,7 +49,7 @@ class Repository:
     is_private: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PullRequestChanged:
     """A pull request was opened, reopened, made ready or got commits."""
 
@@ -56,7 +58,7 @@ class PullRequestChanged:
     action: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PullRequestClosed:
     """A pull request was closed or merged."""
 
@@ -65,7 +67,7 @@ class PullRequestClosed:
     actor: Requester
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PullRequestLabeled:
     """Somebody set a label on a pull request, which stands here as it was at that moment."""
 
@@ -76,7 +78,7 @@ class PullRequestLabeled:
     actor_is_bot: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CommentCreated:
     """A person (or a bot) wrote a comment on a pull request. ``node_id`` is its name in GraphQL."""
 
@@ -90,7 +92,7 @@ class CommentCreated:
     node_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scheduled:
     """The clock (or a person through workflow_dispatch) asked for a sweep, or for a smoke test.
 
@@ -108,7 +110,7 @@ class Scheduled:
 Event = PullRequestChanged | PullRequestClosed | PullRequestLabeled | CommentCreated | Scheduled
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ignore:
     """Nothing to do, and why; never silence."""
 
@@ -116,7 +118,7 @@ class Ignore:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Command:
     """One command of the table with its typed options; ``line`` is the text as it was written.
 
@@ -168,7 +170,7 @@ class Command:
     pattern: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ParseProblem:
     """A command that cannot be understood: the offending word, the nearest valid ones, and where to read on."""
 
@@ -179,12 +181,12 @@ class ParseProblem:
     reason_code: str = "command_not_understood"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Allow:
     """A gate lets the request through."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Deny:
     """A gate refuses: an expected answer, worded for the requester. ``is_quiet``: one reaction, no comment."""
 
@@ -198,7 +200,7 @@ class Deny:
 Gate = Allow | Deny
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Outcome:
     """How a run ended: ``decision`` (done, denied, ignored, failed), its reason code, and details for outputs.
 
@@ -214,7 +216,7 @@ class Outcome:
     has_reacted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Posted:
     """A comment as GitHub keeps it. ``node_id`` is its name in GraphQL."""
 
@@ -225,7 +227,7 @@ class Posted:
     node_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Closing:
     """The last word on a command: an answer on a pull request, a reaction at the command, the status comment's last text."""
 
@@ -237,7 +239,7 @@ class Closing:
     last_status: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CommitContent:
     """What a commit is made of: the id of its tree, and git's bytes of the commit (None where they cannot be rebuilt).
 

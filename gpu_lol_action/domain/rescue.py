@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from gpu_lol_action.domain.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Kept:
     """Where saved work lies: ``locator`` finds it again, ``command`` writes it to ``work.age`` (empty: a person has the file).
 
@@ -18,7 +19,7 @@ class Kept:
     recipients: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rescue:
     """What was saved, or in ``problem`` why nothing was. Counts are of files and commits; ``size_bytes`` is packed."""
 

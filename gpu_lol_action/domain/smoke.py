@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+
+from gpu_lol_action.domain.records import record
 
 
 class SmokeResult(enum.Enum):
@@ -26,7 +27,7 @@ class TestStatus(enum.Enum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TestCase:
     """One test: name, status, seconds, and the first line of what it said where it failed.
 
@@ -43,7 +44,7 @@ class TestCase:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TestReport:
     """What a JUnit report says: counts over all, the failed and the slowest by name."""
 
@@ -62,7 +63,7 @@ class TestReport:
         return self.passed + self.failed + self.skipped
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeCell:
     """One machine of the matrix; what is None is the spec's. ``gpu`` as ``A100-80GB`` with ``gpu_count`` cards."""
 
@@ -77,7 +78,7 @@ class SmokeCell:
         return ", ".join(filter(None, (card, self.image or ""))) or "smoke"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeTest:
     """What is run in the checkout: a shell command within a time box, and why it is this one."""
 
@@ -86,7 +87,7 @@ class SmokeTest:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeMachine:
     """What it ran on, as the provider and the machine said it; empty where they did not."""
 
@@ -99,7 +100,7 @@ class SmokeMachine:
     price_usd_per_hour: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeRun:
     """One cell of one run. ``reason_code`` and ``why`` tell what kept it from running, or what failed; ``remedy`` the fix.
 
@@ -130,7 +131,7 @@ class SmokeRun:
     report_note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeIntent:
     """A run of a branch's test that was begun: written before anything is spent, and taken off once it has told its end.
 
@@ -146,7 +147,7 @@ class SmokeIntent:
     run_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeHistory:
     """The runs of one branch, newest last, every cell of a run beside its others; of many the newest are kept.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.smoke import SmokeHistory, SmokeResult, SmokeRun
 
 NIGHTS_NOT_RUN = 3
@@ -17,7 +17,7 @@ REOPEN_WITHIN = timedelta(days=14)
 _WILLED = frozenset({"already_running", "stopped", "dry_run"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StandingIssue:
     """An issue of ours as it is now. ``is_unwanted``: a person closed it as not planned."""
 
@@ -30,7 +30,7 @@ class StandingIssue:
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IssueDraft:
     """What an issue is to be: its title, its text, and whether it stands open."""
 
@@ -39,7 +39,7 @@ class IssueDraft:
     is_open: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CellState:
     """Where one cell stands.
 
@@ -82,7 +82,7 @@ class Trouble(enum.Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Standing:
     """The branch: its trouble, and the cells of the newest run."""
 
@@ -127,7 +127,7 @@ class Action(enum.Enum):
     CLOSE = "close"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IssueStep:
     """One thing to do, and whether people who follow the issue are told."""
 

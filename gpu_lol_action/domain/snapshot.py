@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import EnvironmentSpec
 
 SECTIONS = ("hardware", "environment", "dependencies", "meta")
 CREATED_FROM = "snapshot"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Package:
     """An installed distribution. ``line`` is what pip takes for it, None where no other machine could (``why``)."""
 
@@ -22,7 +23,7 @@ class Package:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Inventory:
     """What was installed at one moment: distributions by normalized name, and packages that apt was asked for.
 
@@ -37,7 +38,7 @@ class Inventory:
     refused: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MachineState:
     """What the image brought, what set-up left, and what is there now."""
 
@@ -46,7 +47,7 @@ class MachineState:
     now: Inventory
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Change:
     """One thing that the spec does not say: its key, and what it was and is; one of them is empty where it came or went."""
 
@@ -55,7 +56,7 @@ class Change:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Snapshot:
     """A spec as the machine is. ``changes`` explain it; ``left_out`` are sentences about what no spec can hold."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from gpu_lol_action.domain.records import record
 
 
 class WorkloadType(enum.Enum):
@@ -16,7 +18,7 @@ class WorkloadType(enum.Enum):
     CPU_ONLY = "cpu-only"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Hardware:
     """Machine to rent. ``vram_required_gb`` is per GPU, in the size that cards are sold with; ``gpu_count`` 0 means no GPU.
 
@@ -36,7 +38,7 @@ class Hardware:
     needed_gib: int | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Software:
     """The ``environment`` section: image and versions."""
 
@@ -45,7 +47,7 @@ class Software:
     cuda_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Dependencies:
     """What is installed on top of the image, in this order: system packages, requirements, set-up commands."""
 
@@ -55,7 +57,7 @@ class Dependencies:
     asset_links: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Meta:
     """Name, purpose and origin of the spec. ``created_at`` never counts as a change."""
 
@@ -65,7 +67,7 @@ class Meta:
     created_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Smoke:
     """The command that proves the environment (none: chosen from the code), its time box, and the matrix it runs on.
 
@@ -78,7 +80,7 @@ class Smoke:
     images: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EnvironmentSpec:
     """A whole `.gpu-lol.yaml`. ``profiles`` maps a profile's name to the spec with that profile applied."""
 
@@ -98,7 +100,7 @@ class EnvironmentSpec:
         return self.hardware.gpu_count > 0 and self.meta.workload_type is not WorkloadType.CPU_ONLY
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SpecDifference:
     """One key on which the repository's file and the analysis disagree; the file wins, the comment says so."""
 

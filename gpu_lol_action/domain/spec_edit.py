@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import yaml
 
 from gpu_lol_action.domain import yaml_nodes
 from gpu_lol_action.domain.policy import SPEC_PATH
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.yaml_nodes import Place
 from gpu_lol_action.errors import SpecError
 
@@ -18,7 +18,7 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._:/+-]*[A-Za-z0-9]|[0-9]{1,6}")
 _WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null", "y", "n"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SpecEdit:
     """The file's new text, and the old lines that differ: 1-based, inclusive.
 

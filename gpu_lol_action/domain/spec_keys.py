@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from gpu_lol_action.domain.records import record
 
 SCHEMA_URL = "https://raw.githubusercontent.com/gpu-lol/gpu-lol-action/main/docs/gpu-lol.schema.json"
 
@@ -27,7 +28,7 @@ class Kind(enum.Enum):
     VARIABLES = "variables"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Key:
     """One key: its kind, bounds for numbers, and what it means, in a sentence for schema and docs."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -12,6 +12,7 @@ import yaml
 from gpu_lol_action.domain import spec_keys, yaml_nodes
 from gpu_lol_action.domain.gpus import AcceleratorRequest, UnknownAccelerator, parse_accelerator
 from gpu_lol_action.domain.policy import SPEC_PATH
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import (
     EnvironmentSpec,
     Hardware,
@@ -28,7 +29,7 @@ _VERSION = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SpecFile:
     """A file as read: the spec, and the dotted keys that it really states (all else may be filled from the code)."""
 
@@ -53,7 +54,7 @@ def parse_spec_file(text: str, path: str = SPEC_PATH) -> SpecFile:
     return SpecFile(spec, frozenset(reader.lines), path)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Reading:
     """What a read collects on its way: where the file is, and the line of each key stated."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.annotation import Annotation
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.request import Posted
 
 
@@ -18,7 +18,7 @@ class Conclusion(enum.Enum):
     ACTION_REQUIRED = "action_required"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CheckReport:
     """What the check run of one commit says; ``summary`` is Markdown.
 
@@ -35,7 +35,7 @@ class CheckReport:
     name: str = "gpu-lol"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Standing:
     """A pull request and our comments on it as they are now.
 
@@ -50,7 +50,7 @@ class Standing:
     comments: tuple[Posted, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Suggestion:
     """Lines of a file of the head, 1-based and inclusive, and what they should be; ``body`` is the whole comment."""
 
@@ -61,7 +61,7 @@ class Suggestion:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FileCommit:
     """One file to be written on top of ``parent``; refused by the forge where the branch is elsewhere by then."""
 

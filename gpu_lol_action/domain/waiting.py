@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from gpu_lol_action.domain.records import record
 
 ASK_AGAIN_AFTER = (timedelta(minutes=1), timedelta(minutes=2), timedelta(minutes=4), timedelta(minutes=5))
 """Pauses between rounds; the last one repeats. Capacity comes and goes within minutes, and a round asks several offers."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Waiting:
     """A launch that goes on asking. ``bound`` says what ends it at ``until``: ``lease``, ``policy`` or ``job``.
 
@@ -24,7 +25,7 @@ class Waiting:
     next_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WaitBounds:
     """What ends a wait: half of the lease, the policy's time, and the job that waits (None: it may go on)."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from decimal import Decimal
 
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.offer import Candidate
+from gpu_lol_action.domain.records import record
 
 
 class Lever(enum.Enum):
@@ -24,7 +24,7 @@ class Lever(enum.Enum):
     FOUR_BIT_WEIGHTS = "4-bit weights"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LineEdit:
     """One line of a file, as it stands and as it would be; 1-based."""
 
@@ -34,7 +34,7 @@ class LineEdit:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Alternative:
     """A configuration that differs in one lever, or in two where one is not enough.
 
@@ -53,7 +53,7 @@ class Alternative:
     edit: LineEdit | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WhatIf:
     """An alternative with the machine that it would do with; ``saves_usd_per_hour`` is None where nothing fits without it."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import yaml
 
 from gpu_lol_action.domain import suggest
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.errors import SpecError
 
 MAX_BYTES = 256 * 1024
@@ -21,7 +21,7 @@ _PLAIN_TAGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Place:
     """The file a node comes from, so that an error can name it."""
 

@@ -12,12 +12,13 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from gpu_lol_action.domain.card_sizes import sold_gb
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, Workload
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.vram_question import VramQuestion
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ FAR = 1.5
 _SOURCES = ("note", "source")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SpecAdvice:
     """What `hardware.vram_required_gb` asks and what measurements say it should, as cards are sold. ``most_gib`` is the most that was held."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.gpus import Accelerator
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation import framework_images as others
 from gpu_lol_action.estimation.image_python import release_for_pins
 from gpu_lol_action.estimation.package_pairs import (
@@ -41,7 +41,7 @@ from gpu_lol_action.estimation.torch_releases import (
 _ENDS = regex(r"(?:<=?|~=|={2,3})\s*(\d{1,3}(?:\.\d{1,3}){0,3})")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ImageWish:
     """What the code asks of an image.
 
@@ -63,7 +63,7 @@ class ImageWish:
         return frozenset(_name(text) for text in self.requirements)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ImageChoice:
     """The image, what it holds, one sentence why it was chosen, and what contradicts each other."""
 
@@ -74,7 +74,7 @@ class ImageChoice:
     contradictions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ImageContents:
     """What an image's name says of torch and of the CUDA that its torch was built for; None: it does not say."""
 

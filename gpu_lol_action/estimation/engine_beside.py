@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, GIB, VramQuestion
@@ -34,7 +35,7 @@ _RESIDENT = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Engine:
     """An engine on the trainer's cards: its share of each, over how many it divides its model, and who makes room for whom.
 

@@ -5,8 +5,7 @@ Sources: TensorFlow's "tested build configurations" (CUDA and Python per release
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.package_pairs import allows, pinned
 from gpu_lol_action.estimation.torch_releases import Version, parse_version
 
@@ -42,7 +41,7 @@ NVIDIA_RELEASES: dict[str, tuple[Version, Version]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FrameworkImage:
     """An image with its Python and CUDA where they are known, and one sentence why; ``is_exact``: it holds what is pinned."""
 

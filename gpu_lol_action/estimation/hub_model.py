@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gpu_lol_action.domain.lookup import HubFields
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, rounded_b
 from gpu_lol_action.estimation.parameter_count import Shape, count_parameters
 
@@ -64,7 +65,7 @@ _BY_TASK: Mapping[str, str] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HubModel:
     """A model as the Hub describes it. ``weight_bits`` is set where its files are quantized."""
 

@@ -10,8 +10,9 @@ much again between cards as plain data parallelism (Rajbhandari et al. 2020).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.what_if import Lever
 from gpu_lol_action.estimation.vram_question import Method, Sharding, VramQuestion
 
@@ -22,7 +23,7 @@ _EIGHT_BIT = ("8bit", "8-bit", "bnb", "int8", "fp8", "adafactor", "lion", "sgd",
 _LANGUAGE = ("llm", "vlm", "seq2seq", "encoder")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Variant:
     """The question with one lever pulled; ``setting`` is written the way most trainers know it."""
 

@@ -12,9 +12,8 @@ quarter of the hidden size, GaLore's own choice for its models of 1 and 7 B para
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram_shape import layer_shape
 
@@ -25,7 +24,7 @@ USUAL_SHARE = 4
 PROJECTION_4_BIT = 0.53  # a scale for each block, as of other 4-bit states
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Remembered:
     """Numbers in billions: those of moments, and those of projections, which are kept at a width of their own."""
 

@@ -11,8 +11,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.media_facts import Pipeline
 from gpu_lol_action.estimation.vram_question import GB, VramQuestion
 from gpu_lol_action.estimation.vram_states import trained_bytes
@@ -27,7 +27,7 @@ _HEADS: Mapping[str, tuple[int, int, int, int]] = {"sd15-unet": (8, 8, 8, 8), "s
 EMA_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pictures:
     """What a training step denoises on one card: so many pictures (or latent frames) of a size in pixels."""
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 
 # timm's and torchvision's words for the size that a network's name states in pixels.
@@ -40,7 +40,7 @@ _SAME: tuple[tuple[str, str], ...] = (
 _DINO = {"s": "vit_small", "b": "vit_base", "l": "vit_large", "g": "vit_giant"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Network:
     """Activations of a network per sample at its reference size, in MB (10**6 bytes).
 
@@ -63,7 +63,7 @@ class Network:
     checkpoint_block_mb: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pipeline:
     """The parts of a diffusion pipeline in millions of parameters, its usual size of output, and what it denoises and decodes.
 

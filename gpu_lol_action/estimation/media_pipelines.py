@@ -8,9 +8,10 @@ denoiser, so it saves its activations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.domain.memory import MemoryTerm
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.media_besides import Pictures, kept_gb, unfused_gb
 from gpu_lol_action.estimation.media_facts import Pipeline, find_pipeline
 from gpu_lol_action.estimation.shown_size import parameters
@@ -40,7 +41,7 @@ def pipeline_of(question: VramQuestion) -> Pipeline | None:
     return find_pipeline(question.model.name)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Stage:
     """A stage of making a picture: the part at work in millions of parameters, and GB of what it has at work."""
 

@@ -10,8 +10,7 @@ many as there are stages, each of its share of the layers: those of all layers, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.model_facts import ModelFacts, rounded_b
 from gpu_lol_action.estimation.vram_question import VramQuestion
 
@@ -20,7 +19,7 @@ _KEPT_WHOLE = 10 / 34  # of a layer's activations: norms' inputs and dropout's, 
 _OFTEN_USED = 1.15  # experts over those that a token does not use: of 8 with 2 in use 1.33, of 64 with 6 1.10
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Flags:
     """The shape that flags say; 0 where one says nothing. ``experts_used``: of each token."""
 

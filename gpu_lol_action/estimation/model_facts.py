@@ -8,9 +8,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
 from gpu_lol_action.estimation.tuned_names import known_part
@@ -47,7 +48,7 @@ _SHORT_NAMES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ModelFacts:
     """Size and shape of a model. Parameters in billions; shape fields are 0 where unknown. ``source`` says from where.
 

@@ -7,10 +7,10 @@ latent attention.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gpu_lol_action.domain.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Shape:
     """A transformer as config.json describes it; 0 where a field is not said."""
 

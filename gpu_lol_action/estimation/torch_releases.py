@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from gpu_lol_action.domain.records import record
 
 Version = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TorchRelease:
     """One release: CUDA of its images, cuDNN in their tags, Python in them; CUDA of its wheels; least and newest Python."""
 

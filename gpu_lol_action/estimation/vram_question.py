@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
 GB = 1e9
@@ -71,7 +71,7 @@ class Sharding(enum.Enum):
 _MODEL_PARALLEL = (Sharding.TENSOR, Sharding.PIPELINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VramQuestion:
     """What is run; sizes are per card.
 

@@ -8,9 +8,9 @@ say which of the two it is; where the inner width f is unknown, they give it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.model_facts import ModelFacts
 
 # Families whose MLP has two matrices and whose norms are LayerNorm (their papers' and configurations' words).
@@ -25,7 +25,7 @@ TYPICAL_VOCABULARY = 32_000
 BY_SIZE = "size"  # the source of a model of which only the size is known
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LayerShape:
     """Widths of one layer. ``inner`` is the MLP's width that one token uses: of all its experts in a mixture."""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_text
 
 PYTHONS = tuple(f"3.{minor}" for minor in range(6, 15))
@@ -25,7 +25,7 @@ _NONE = "-"
 _NAME = regex(r"[A-Za-z0-9][\w.-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WheelRange:
     """The versions that install on one Python; None: nothing bounds it on that side."""
 
@@ -33,7 +33,7 @@ class WheelRange:
     newest: Version | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Replaced:
     """A requirement that does not install on a Python: as it was asked for, and with the nearest version that does.
 

@@ -1,0 +1,69 @@
+"""Records: dataclasses that cost little to declare and to make.
+
+An analysis loads three hundred modules that declare two hundred records, of which a small repository asks a few dozen. A
+dataclass writes and compiles six methods when it is declared, 0.3 ms (CPython 3.11): a quarter of the time that such an
+analysis took. Here comparing, hashing and showing are functions that all records share, and what makes an instance is written
+when the first is made.
+
+A record is read-only to whoever checks types, plain while the program runs: a frozen dataclass sets each of its fields by a
+call, so that one of eight fields takes 0.8 microseconds to make in place of 0.15. The largest trees make a hundred thousand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["record"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as record
+else:
+    from collections.abc import Callable
+    from dataclasses import dataclass, fields
+    from operator import attrgetter
+    from reprlib import recursive_repr
+    from typing import TypeVar
+
+    Class = TypeVar("Class", bound=type)
+
+    def record(*, frozen: bool = False, slots: bool = False, eq: bool = True) -> Callable[[Class], Class]:
+        """Make a class of values that are compared and, where they are frozen, hashed by their fields, like a dataclass."""
+
+        def declare(declared: Class) -> Class:
+            made = dataclass(init=False, repr=False, eq=False, slots=slots)(declared)
+            made.__init__ = _written_at_first(made)
+            made.__repr__ = _shown
+            if eq:
+                _compare_by_fields(made, hashed=frozen)
+            return made
+
+        return declare
+
+    def _written_at_first(made: Class) -> Callable[..., None]:
+        def first(self: Any, *given: Any, **named: Any) -> None:
+            # A dataclass that inherits all fields and adds none: its way of setting them is the record's.
+            heir = dataclass(repr=False, eq=False)(type(made.__name__, (made,), {"__doc__": made.__doc__}))
+            made.__init__ = heir.__init__
+            made.__init__(self, *given, **named)
+
+        return first
+
+    @recursive_repr()
+    def _shown(self: Any) -> str:
+        told = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
+        return f"{self.__class__.__qualname__}({told})"
+
+    def _compare_by_fields(made: Class, *, hashed: bool) -> None:
+        names = [each.name for each in fields(made) if each.compare]
+        values = attrgetter(*names) if names else _nothing
+
+        def equal(self: Any, other: object) -> bool:
+            if other.__class__ is not self.__class__:
+                return NotImplemented
+            return values(self) == values(other)
+
+        made.__eq__ = equal
+        made.__hash__ = (lambda self: hash(values(self))) if hashed else None
+
+    def _nothing(_: object) -> tuple[()]:
+        return ()
