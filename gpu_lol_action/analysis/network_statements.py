@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Ins
 Signal = tuple[str, Value] | None
 """What ends a body before its last statement: ``return`` with a value, ``break``, ``continue``, ``raise``."""
 MAX_WHILE = 64
-_STEPS = frozenset({"backward", "zero_grad"})
+_STEPS = frozenset({"backward", "zero_grad", "item"})  # `loss.item()`: what a round says of itself
 MOST_TRAINED = 2
 _IDLE = ((2, 40), (64, 4))
 """Rounds of a loop that builds nothing, and the steps of one from which on so many are enough: filling a list takes fewer."""

@@ -61,6 +61,7 @@ def main():
 if __name__ == '__main__':
     main()
 """
+SIDE = InputSizes(side=224)
 
 
 @pytest.mark.parametrize("each", ["pass", "copy = Net(widths)"])  # what is built to evaluate is built each time
@@ -74,7 +75,23 @@ def test_what_a_loop_builds_is_whole_and_what_it_trains_costs_two_rounds(checkou
         }
     )
     sources = [next(s for s in tree.sources if s.path == path) for path in ("train.py", "net.py")]
-    network = own_network(sources, InputSizes(side=224))
+    network = own_network(sources, SIDE)
     assert network is not None
     # The network behind the loop is built as well: the steps are not gone by then.
     assert network.parameters == 100 * (10 * 10 + 10) + 20 * 20 + 20
+
+
+@pytest.mark.parametrize(("said", "is_whole"), [("loss.item()", False), ("loss.count()", True)])
+def test_a_loop_that_reads_a_number_off_a_tensor_evaluates_and_costs_two_rounds(
+    checkout: Build, said: str, is_whole: bool
+) -> None:
+    # Short rounds: they are no longer than those that fill a list.
+    program = (
+        "import torch\nfrom net import Net\nwidths, losses = [10], []\n"
+        f"for batch in range(30):\n    loss = torch.mean(batch)\n    losses.append({said})\n    widths.append(10)\n"
+        "net = Net(widths)\n"
+    )
+    tree = checkout({"net.py": NET, "train.py": program, "requirements.txt": "torch\n"})
+    network = own_network([next(s for s in tree.sources if s.path == path) for path in ("train.py", "net.py")], SIDE)
+    assert network is not None
+    assert network.parameters == (31 if is_whole else 3) * (10 * 10 + 10)
