@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hardware_guides import hardware_guides, is_in_documentation, names_of
 from gpu_lol_action.analysis.paths import Form, Role, form_of
 from gpu_lol_action.analysis.project_descriptions import project_descriptions
+from gpu_lol_action.analysis.silent_documents import silence
 from gpu_lol_action.analysis.wrapped_lines import paragraphs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -73,7 +74,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found = [finding for source in _without_translations(documents) for finding in _of_document(source)]
     if not any(_tells_how_much(finding) for finding in found):
         found += [finding for source in hardware_guides(checkout, documents) for finding in _demands(source)]
-    found += about_run(documents, run, found)
+    found += [*about_run(documents, run, found), *silence(documents, found)]
     for text, where in project_descriptions(checkout):
         found += [finding for finding in statements_of(text, "", where) if finding.field.endswith("memory_gb")]
     return found

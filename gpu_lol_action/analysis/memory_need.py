@@ -15,10 +15,12 @@ from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
 from gpu_lol_action.analysis.open_sizes import Bound, bounded, up_to
+from gpu_lol_action.analysis.ordinary_cards import ordinary
 from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
+    Agreement,
     Statement,
     headline,
     reconcile,
@@ -26,6 +28,7 @@ from gpu_lol_action.analysis.reconcile import (
 )
 from gpu_lol_action.analysis.rl_need import with_engine
 from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
+from gpu_lol_action.analysis.silent_documents import SILENCE
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.analysis.untold_trainers import as_told
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -115,17 +118,15 @@ def memory_need(
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_guessed else _card_of_model(model, where)))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
+    if agreed is None and is_guessed:
+        roomy = with_room(breakdown, question)
+        breakdown = replace(roomy, required_gib=need_of(roomy))
+    agreed = agreed or ordinary(breakdown, findings, confidence, trains=question.method.trains)
     if agreed is not None:
-        agreed_gib, why, where = float(agreed.required_gib), f"{why}; {agreed.why}", agreed.evidence
-        breakdown = replace(breakdown, required_gib=agreed_gib, high_gib=max(breakdown.high_gib, agreed_gib),
-                            low_gib=min(breakdown.low_gib, agreed_gib), notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib,
-                            weighed=agreed.finding)  # fmt: skip
-        # A model that is only guessed is not spread over several cards against an amount that is asked for on one.
-        is_amount = agreed.finding.field.endswith("memory_gb") and agreed.finding.confidence >= Confidence.MEDIUM
-        count = 1 if is_guessed and is_amount and stated_count(findings) is None else count
-    elif is_guessed:
-        breakdown = with_room(breakdown, question)
-        breakdown = replace(breakdown, required_gib=need_of(breakdown))
+        breakdown, why, where = _as_agreed(breakdown, agreed), f"{why}; {agreed.why}", agreed.evidence
+        # What is only guessed is not spread over several cards against what is said of one.
+        is_of_one = agreed.finding.field == SILENCE or (is_guessed and _is_amount(agreed.finding))
+        count = 1 if is_of_one and stated_count(findings) is None else count
     required = max(LEAST_GIB, int(breakdown.required_gib))
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
     # Divided only because one card is too small: another configuration starts from one card again.
@@ -140,6 +141,17 @@ def memory_need(
         alone,
         bool(relaxed),
     )
+
+
+def _is_amount(finding: Finding) -> bool:
+    return finding.field.endswith("memory_gb") and finding.confidence >= Confidence.MEDIUM
+
+
+def _as_agreed(breakdown: MemoryBreakdown, agreed: Agreement) -> MemoryBreakdown:
+    """Return the breakdown with what sum and documentation ask for together; its range holds both."""
+    asked = float(agreed.required_gib)
+    return replace(breakdown, required_gib=asked, high_gib=max(breakdown.high_gib, asked), low_gib=min(breakdown.low_gib, asked),
+                   notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib, weighed=agreed.finding)  # fmt: skip
 
 
 def _shared(

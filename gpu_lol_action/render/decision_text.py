@@ -117,7 +117,13 @@ def _compared(analysis: Analysis, view: ProposalView, screen: Screen) -> str:
     if not analysis.proposed.needs_gpu:
         return ""
     said = " ".join(partial_lines("_documented", view, screen))
-    return said[:1].lower() + said[1:] if said else "the documentation says nothing about GPU memory or cards"
+    if said:
+        return said[:1].lower() + said[1:]
+    breakdown = analysis.breakdown
+    if breakdown is not None and breakdown.weighed is not None and breakdown.computed_gib is not None:
+        where = visible(str(breakdown.weighed.evidence))
+        return f"computed {breakdown.computed_gib:.3g} GiB of what is partly assumed; {where} names no card of more than 24 GB"
+    return "the documentation says nothing about GPU memory or cards"
 
 
 def _machine(view: ProposalView) -> str:

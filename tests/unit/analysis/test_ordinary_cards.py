@@ -1,0 +1,83 @@
+"""A guessed sum over what most cards have, and documentation that would have said so: an ordinary card is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.silent_documents import LEAST_WORDS, ORDINARY_GIB
+
+Build = Callable[[Mapping[str, str]], Checkout]
+PROGRAM = """
+import torch
+import torch.nn as nn
+from torch.utils.data import DataLoader
+from data import Pictures
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(*[nn.Conv2d(3 if i == 0 else 64, 64, 3, padding=1) for i in range(12)], nn.Conv2d(64, 3, 1))
+
+    def forward(self, x):
+        return self.net(x)
+
+net = Net().cuda()
+opt = torch.optim.Adam(net.parameters())
+loader = DataLoader(Pictures(image_size=512), batch_size=48)
+for batch in loader:
+    loss = (net(batch) - batch).abs().mean()
+    loss.backward()
+    opt.step()
+"""
+TUNED = """
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+model = AutoModelForCausalLM.from_pretrained("meta-llama/Llama-2-7b-hf")
+Trainer(model, TrainingArguments(".", bf16=True, per_device_train_batch_size=1)).train()
+"""
+README = "# Net\n\nRun `python train.py` to train it.\n\n" + "It restores what a picture has lost. " * (
+    LEAST_WORDS // 6
+)
+
+
+def need(checkout: Build, readme: str, program: str = PROGRAM) -> int:
+    hardware = analyze(
+        checkout({"train.py": program, "README.md": readme, "requirements.txt": "torch\n"})
+    ).spec.hardware
+    assert hardware.needed_gib is not None
+    return hardware.needed_gib
+
+
+def test_a_guessed_training_over_what_most_cards_have_takes_one_of_these_where_the_readme_is_silent(
+    checkout: Build,
+) -> None:
+    card = analyze(checkout({"train.py": PROGRAM, "README.md": README, "requirements.txt": "torch\n"}))
+    assert (card.spec.hardware.needed_gib, card.spec.hardware.vram_required_gb) == (ORDINARY_GIB, 24)
+    assert card.breakdown is not None
+    assert card.breakdown.computed_gib is not None
+    assert card.breakdown.high_gib >= card.breakdown.computed_gib > 30
+    assert any("README.md names no card of more than 24 GB" in note for note in card.breakdown.notes)
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["We thank for the A100 GPUs.", "Training takes 40 GB of GPU memory."],
+    ids=["a larger card", "as much memory"],
+)
+def test_where_the_readme_speaks_of_more_the_sum_is_asked_for(checkout: Build, more: str) -> None:
+    assert need(checkout, README + f"\n\n{more}\n") > ORDINARY_GIB
+
+
+def test_a_page_of_few_words_is_not_silent_on_purpose(checkout: Build) -> None:
+    assert need(checkout, "# Net\n\nRun `python train.py`.\n") > ORDINARY_GIB
+
+
+def test_a_named_model_needs_what_it_needs(checkout: Build) -> None:
+    assert need(checkout, README, TUNED) > 2 * ORDINARY_GIB
+
+
+def test_a_small_sum_stays(checkout: Build) -> None:
+    assert need(checkout, README, PROGRAM.replace("=48", "=4")) < ORDINARY_GIB
