@@ -1,24 +1,50 @@
-"""A training whose sum is a guess, and asks for a card that its documentation would have named: an ordinary card is taken.
+"""A training that asks for a card which its documentation would have named, and does not: the card that authors take for granted is taken.
 
 Authors say so where a training takes more than the cards that most people have. Where the model, or what it keeps per sample, is
-assumed and they are silent, the sum is mostly wrong, not they (``docs/analysis.md`` has the figures).
+assumed and they are silent, the sum is mostly wrong, not they (``docs/analysis.md`` has the figures). And where a sum lies a little
+over the largest card that is common, that is what they had: larger ones are named.
 """
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.reconcile import Agreement
+from collections.abc import Iterable
+
+from gpu_lol_action.analysis.reconcile import Agreement, Statement
 from gpu_lol_action.analysis.silent_documents import ORDINARY_GIB, SILENCE
 from gpu_lol_action.analysis.surest import best
-from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.estimation.model_facts import ModelFacts
+
+COMMON_GIB = 79
+"""What cards of 80 GB offer to programs."""
+LARGE_B = 1.0
+"""Billions of parameters."""
+OVER_COMMON = 1.1
+"""Of that, what a sum may be expected to come to: the formulas for training are off by more (``docs/vram-model.md``)."""
 
 
 def ordinary(
-    breakdown: MemoryBreakdown, findings: tuple[Finding, ...], confidence: Confidence, *, trains: bool
+    breakdown: MemoryBreakdown,
+    model: ModelFacts,
+    findings: tuple[Finding, ...],
+    confidence: Confidence,
+    said: Iterable[Statement],
 ) -> Agreement | None:
-    """Return an ordinary card's memory for a sum; None where this is sure or small, or documentation may speak of as much."""
-    silent = best(findings, SILENCE)
-    if silent is None or not trains or confidence is not Confidence.LOW or breakdown.required_gib <= ORDINARY_GIB:
+    """Return the memory of a card that goes without saying, for a training of which nothing was weighed; None where the sum stands.
+
+    A sum that is sure, or small, stands, and so does one where documentation speaks of larger cards. Nobody needs to say that a
+    transformer of so many parameters as the program itself lays out is trained in a data center.
+    """
+    required = breakdown.required_gib
+    is_large = model.source == "shape" and model.parameters_b >= LARGE_B
+    silent = best(findings, SILENCE) if not is_large else None
+    if silent is not None and confidence is Confidence.LOW and required > ORDINARY_GIB:
+        why = f"the {required:.3g} GiB are partly assumed, and {silent.evidence} names no card of more than 24 GB, so that is taken"
+        return Agreement(ORDINARY_GIB, why, silent.evidence, silent)
+    is_little_over = required > COMMON_GIB and breakdown.expected_gib <= COMMON_GIB * OVER_COMMON
+    if not is_little_over or any(each.memory_gib > COMMON_GIB + 1 for each in said):
         return None
-    why = f"the {breakdown.required_gib:.3g} GiB are partly assumed, and {silent.evidence} names no card of more than 24 GB, so that is taken"
-    return Agreement(ORDINARY_GIB, why, silent.evidence, silent)
+    why = f"{required:.3g} GiB leave room over the {breakdown.expected_gib:.3g} expected, and nothing names a card of more than 80 GB, so that is taken"
+    where = next((each.evidence for each in findings if each.field == "model.id"), Evidence("."))
+    return Agreement(COMMON_GIB, why, where, Finding("hardware.common_card", "80 GB", why, Confidence.LOW, where))

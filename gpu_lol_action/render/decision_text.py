@@ -120,9 +120,8 @@ def _compared(analysis: Analysis, view: ProposalView, screen: Screen) -> str:
     if said:
         return said[:1].lower() + said[1:]
     breakdown = analysis.breakdown
-    if breakdown is not None and breakdown.weighed is not None and breakdown.computed_gib is not None:
-        where = visible(str(breakdown.weighed.evidence))
-        return f"computed {breakdown.computed_gib:.3g} GiB of what is partly assumed; {where} names no card of more than 24 GB"
+    if breakdown is not None and breakdown.computed_gib is not None and breakdown.notes:
+        return visible(breakdown.notes[-1])  # what its silence is taken for
     return "the documentation says nothing about GPU memory or cards"
 
 

@@ -8,7 +8,12 @@ import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.silent_documents import LEAST_WORDS, ORDINARY_GIB
+from gpu_lol_action.analysis.ordinary_cards import COMMON_GIB, ordinary
+from gpu_lol_action.analysis.reconcile import Statement
+from gpu_lol_action.analysis.silent_documents import LEAST_WORDS, ORDINARY_GIB, SILENCE
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.estimation.model_facts import ModelFacts
 
 Build = Callable[[Mapping[str, str]], Checkout]
 PROGRAM = """
@@ -81,3 +86,50 @@ def test_a_named_model_needs_what_it_needs(checkout: Build) -> None:
 
 def test_a_small_sum_stays(checkout: Build) -> None:
     assert need(checkout, README, PROGRAM.replace("=48", "=4")) < ORDINARY_GIB
+
+
+NAMED = Finding("model.id", "a/b", "", Confidence.HIGH, Evidence("train.py", 3))
+MODEL = ModelFacts("a/b", "llm", 7.0, source="table")
+
+
+def sum_of(expected: float, required: float) -> MemoryBreakdown:
+    return MemoryBreakdown((), expected * 0.8, expected, required * 1.2, required, "full")
+
+
+def card_named(gib: float) -> Statement:
+    return Statement(gib, True, 0.3, 1, Finding("documented.card", "H200", "", Confidence.LOW, Evidence("README.md")))
+
+
+@pytest.mark.parametrize(
+    ("expected", "required", "named", "taken"),
+    [
+        (80, 97, None, COMMON_GIB),
+        (80, 97, 79.2, COMMON_GIB),
+        (80, 97, 138.0, None),  # who names a larger card has it
+        (60, 79, None, None),
+        (120, 140, None, None),  # on no card of 80 GB, whatever the formulas are off by
+    ],
+)
+def test_a_sum_a_little_over_the_largest_common_card_is_of_a_run_that_fitted_there(
+    expected: float, required: float, named: float | None, taken: int | None
+) -> None:
+    said = [card_named(named)] if named else []
+    agreed = ordinary(sum_of(expected, required), MODEL, (NAMED,), Confidence.MEDIUM, said)
+    assert (agreed.required_gib if agreed is not None else None) == taken
+    assert agreed is None or "nothing names a card of more than 80 GB" in agreed.why
+
+
+@pytest.mark.parametrize(
+    ("model", "taken"),
+    [
+        (ModelFacts("own transformer", "llm", 0.4, source="shape"), ORDINARY_GIB),
+        (ModelFacts("own transformer", "llm", 1.2, source="shape"), None),
+        (MODEL, ORDINARY_GIB),  # only assumed, however large
+    ],
+)
+def test_a_large_transformer_that_the_program_lays_out_is_trained_where_its_sum_fits(
+    model: ModelFacts, taken: int | None
+) -> None:
+    silent = Finding(SILENCE, "22", "", Confidence.LOW, Evidence("README.md"))
+    agreed = ordinary(sum_of(40, 48), model, (silent,), Confidence.LOW, [])
+    assert (agreed.required_gib if agreed is not None else None) == taken
