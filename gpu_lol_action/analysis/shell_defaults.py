@@ -1,0 +1,25 @@
+"""Defaults that a script writes as a test: ``[ -z "$BATCH" ] && BATCH=8`` says what ``BATCH=${BATCH:-8}`` does."""
+
+from __future__ import annotations
+
+from gpu_lol_action.domain.patterns import regex
+
+_OF = r"[\"']?\$\{?(?P<name>[A-Za-z_]\w{0,60})(?::?[-+]x?)?\}?[\"']?"
+_OPENS, _CLOSES = r"(?:\[{1,2}|test)\s+", r"(?:\s+\]{1,2})?\s*"
+_SETS = r"(?:export\s+)?(?P=name)=(?P<value>\"[^\"$`]{0,200}\"|'[^']{0,200}'|[\w./:,@+-]{1,200})"
+_DEFAULT = (
+    regex(rf"\s*{_OPENS}-z\s+{_OF}{_CLOSES}&&\s*{_SETS}\s*(?:;?\s*#.*)?$"),
+    regex(rf"\s*{_OPENS}-n\s+{_OF}{_CLOSES}\|\|\s*{_SETS}\s*(?:;?\s*#.*)?$"),
+    regex(rf"\s*if\s+{_OPENS}-z\s+{_OF}{_CLOSES};\s*then\s+{_SETS}\s*;\s*fi\s*(?:#.*)?$"),
+)
+
+
+def as_default(line: str) -> str:
+    """Return a line that sets a variable where nobody has as ``NAME="${NAME:-value}"``; any other as it is."""
+    if "-z " not in line and "-n " not in line:
+        return line
+    for form in _DEFAULT:
+        if (found := form.match(line)) is not None:
+            value = found["value"].strip("\"'")
+            return f'{found["name"]}="${{{found["name"]}:-{value}}}"' if "}" not in value else line
+    return line
