@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
+from gpu_lol_action.analysis.dead_functions import dead_functions
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.records import record
@@ -98,7 +99,7 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
     verdicts = [decided(branch.condition, values) if branch.condition else None for branch in branches]
     dead = _not_chosen(source, values)
     if verdicts.count(None) == len(verdicts):
-        return tuple(dead)
+        return (*dead, *dead_functions(source.text, dead))
     lines = source.text.split("\n")
     # By depth: where the block of the last branch ends of a chain of which one is surely taken.
     taken: dict[int, int] = {}
@@ -113,7 +114,7 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
             dead.append(block)
         if is_taken or verdict is True:
             taken[branch.depth] = block.stop - 1
-    return tuple(dead)
+    return (*dead, *dead_functions(source.text, dead))
 
 
 def _not_chosen(source: Source, values: Mapping[str, str]) -> list[range]:
