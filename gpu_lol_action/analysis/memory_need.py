@@ -152,7 +152,7 @@ def _shared(
     is_shared = best(findings, "training.batch_spread") is not None
     if is_shared and stated is not None:
         asked, stated = share_batch(asked, stated, machines)
-    bound = bounded(asked, findings, DEFAULT_GIB)
+    bound = bounded(asked, findings, DEFAULT_GIB, is_divided=not is_shared or stated is not None)
     if is_shared and stated is None:
         return *share_batch(bound.question, stated, machines), bound
     return bound.question, stated, bound

@@ -20,6 +20,8 @@ MOST_ROOTS, MOST_MEASURED = 64, 12
 """Networks of one run that are looked at, and how many of those that stand in no other are run once."""
 MOST_KEPT = 16e9
 """Numbers that one sample may keep: 64 GB at 32 bit."""
+MOST_PARAMETERS = 40e9
+"""Weights of a network that nobody writes down without a name that says its size: numbers were misread."""
 MOST_UNREACHED = 0.4
 """Share of the weights in layers that one run has to reach: else only a part of the network was understood."""
 DEEP, LOST = 12, 0.1
@@ -69,7 +71,8 @@ def measured(machine: Machine) -> list[OwnNetwork]:
     for root in outer[:MOST_MEASURED]:
         network = _measure(machine, root)
         before = found.get(network.name)
-        if network.parameters and (before is None or before.parameters < network.parameters):
+        is_believable = 0 < network.parameters <= MOST_PARAMETERS
+        if is_believable and (before is None or before.parameters < network.parameters):
             found[network.name] = network
     return sorted(found.values(), key=lambda network: -network.parameters)
 
