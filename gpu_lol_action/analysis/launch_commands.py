@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
-from gpu_lol_action.analysis.launch_help import asks_for_help
+from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines
 from gpu_lol_action.analysis.launch_tools import (
@@ -160,7 +160,7 @@ def parse_command(
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
-    if not words or asks_for_help(words):
+    if not words or starts_nothing(words):
         return None
     asked, words = wrapped(words) or (None, words)
     module = scripts.get(words[0]) if len(words) > 1 else None

@@ -30,7 +30,17 @@ _LATER_STAGE = regex(
     re.IGNORECASE,
 )
 _BESIDE_OPTIONS = frozenset(
-    {"eval", "evaluate", "eval_only", "test_only", "only_eval", "evaluate_only", "validate_only", "only_test"}
+    {
+        "eval",
+        "evaluate",
+        "eval_only",
+        "test_only",
+        "only_eval",
+        "evaluate_only",
+        "validate_only",
+        "only_test",
+        "render_only",
+    }
 )
 _INFERS = regex(r"(?:^|[_.-])(?:infer(?:ence)?|demo|predict|sample|generate)(?=$|[_.-])", re.IGNORECASE)
 _BESIDE_SECTION = regex(
