@@ -1,12 +1,15 @@
-"""Defaults that a script writes as a test: ``[ -z "$BATCH" ] && BATCH=8`` says what ``BATCH=${BATCH:-8}`` does."""
+"""What a script falls back to: ``[ -z "$BATCH" ] && BATCH=8`` says what ``BATCH=${BATCH:-8}`` does, and a blank is nothing handed to it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from gpu_lol_action.domain.patterns import regex
 
 _OF = r"[\"']?\$\{?(?P<name>[A-Za-z_]\w{0,60})(?::?[-+]x?)?\}?[\"']?"
 _OPENS, _CLOSES = r"(?:\[{1,2}|test)\s+", r"(?:\s+\]{1,2})?\s*"
 _SETS = r"(?:export\s+)?(?P=name)=(?P<value>\"[^\"$`]{0,200}\"|'[^']{0,200}'|[\w./:,@+-]{1,200})"
+_BLANK = regex(r"\$\{?[\w/-]{1,90}\}?|<[^<>]{1,90}>")
 _DEFAULT = (
     regex(rf"\s*{_OPENS}-z\s+{_OF}{_CLOSES}&&\s*{_SETS}\s*(?:;?\s*#.*)?$"),
     regex(rf"\s*{_OPENS}-n\s+{_OF}{_CLOSES}\|\|\s*{_SETS}\s*(?:;?\s*#.*)?$"),
@@ -23,3 +26,8 @@ def as_default(line: str) -> str:
             value = found["value"].strip("\"'")
             return f'{found["name"]}="${{{found["name"]}:-{value}}}"' if "}" not in value else line
     return line
+
+
+def handed_places(words: Sequence[str]) -> dict[str, str]:
+    """Return what a script is handed by its places, without what the reader has to fill in (``bash train.sh ${GPU_NUM}``, ``<port>``)."""
+    return {str(place): word for place, word in enumerate(words, 1) if not _BLANK.fullmatch(word[:100])}
