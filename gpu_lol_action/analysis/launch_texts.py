@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from gpu_lol_action.analysis.shell_defaults import first_turn
 from gpu_lol_action.domain.patterns import regex
 
 MAX_KEPT = 80  # lines of a text that a script keeps in a variable
@@ -72,4 +73,4 @@ def with_kept_texts(raw: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, 
         elif (found := _READS.match(line)) is not None:
             name, end, start = found[1], found[2], number
         else:
-            yield number, line, ""
+            yield number, first_turn(line), ""

@@ -1,4 +1,4 @@
-"""What a script falls back to: ``[ -z "$BATCH" ] && BATCH=8`` says what ``BATCH=${BATCH:-8}`` does, and a blank is nothing handed to it."""
+"""What a script falls back to: ``[ -z "$BATCH" ] && BATCH=8`` says what ``BATCH=${BATCH:-8}`` does, a blank is nothing handed to it, and a loop's first turn is its run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ _OF = r"[\"']?\$\{?(?P<name>[A-Za-z_]\w{0,60})(?::?[-+]x?)?\}?[\"']?"
 _OPENS, _CLOSES = r"(?:\[{1,2}|test)\s+", r"(?:\s+\]{1,2})?\s*"
 _SETS = r"(?:export\s+)?(?P=name)=(?P<value>\"[^\"$`]{0,200}\"|'[^']{0,200}'|[\w./:,@+-]{1,200})"
 _BLANK = regex(r"\$\{?[\w/-]{1,90}\}?|<[^<>]{1,90}>")
+_LOOP = regex(
+    r"\s*for\s+([A-Za-z_]\w{0,60})\s+in\s+[\"']?([\w./:@+-]{1,120})[\"']?(?:\s[^;$`(){}*]{0,400})?\s*(?:;\s*(?:do)?\s*)?(?:#.*)?$"
+)
 _DEFAULT = (
     regex(rf"\s*{_OPENS}-z\s+{_OF}{_CLOSES}&&\s*{_SETS}\s*(?:;?\s*#.*)?$"),
     regex(rf"\s*{_OPENS}-n\s+{_OF}{_CLOSES}\|\|\s*{_SETS}\s*(?:;?\s*#.*)?$"),
@@ -26,6 +29,12 @@ def as_default(line: str) -> str:
             value = found["value"].strip("\"'")
             return f'{found["name"]}="${{{found["name"]}:-{value}}}"' if "}" not in value else line
     return line
+
+
+def first_turn(line: str) -> str:
+    """Return a line that begins a loop over plain words as the one that sets its variable to the first; any other as it is."""
+    found = _LOOP.match(line) if "for" in line[:40] else None
+    return f'{found[1]}="{found[2]}"' if found is not None else line
 
 
 def handed_places(words: Sequence[str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import pytest
 
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.shell_branches import with_taken_branches
-from gpu_lol_action.analysis.shell_defaults import as_default
+from gpu_lol_action.analysis.shell_defaults import as_default, first_turn
 from tests.unit.analysis.conftest import Build
 
 
@@ -80,3 +80,29 @@ def test_a_program_that_only_buffers_or_ranks_another_is_looked_through(checkout
     command = primary_run(checkout({**files, "README.md": f"```\n{line}\n```\n"})).command
     assert command is not None
     assert (command.target, command.options["lr"]) == ("train.py", "1e-4")
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("for RANK in 64;", 'RANK="64"'),
+        ("  for lr in 1e-4 3e-4; do", 'lr="1e-4"'),
+        ("for model in 'a/b-7b' c/d  # both", 'model="a/b-7b"'),
+        ("for i in $(seq 1 5); do", "for i in $(seq 1 5); do"),
+        ("for f in *.json; do", "for f in *.json; do"),
+        ('for m in "${MODELS[@]}"; do', 'for m in "${MODELS[@]}"; do'),
+        ("for s in 1 2; do python train.py --seed $s; done", "for s in 1 2; do python train.py --seed $s; done"),
+    ],
+)
+def test_a_loop_over_words_begins_with_the_first(line: str, first: str) -> None:
+    assert first_turn(line) == first
+
+
+def test_what_a_loop_starts_has_its_first_values(checkout: Build) -> None:
+    files = {
+        "train.py": "import torch\nloss.backward()\noptimizer.step()\n",
+        "run.sh": "for RANK in 64 128;\ndo\n    for BS in 8; do\n        python train.py --lora_r $RANK --batch_size $BS\n    done\ndone\n",
+    }
+    command = primary_run(checkout(files)).command
+    assert command is not None
+    assert (command.options["lora_r"], command.options["batch_size"]) == ("64", "8")
