@@ -638,3 +638,9 @@ def test_an_amount_that_no_card_holds_is_not_taken_for_one() -> None:
     assert taken is not None
     assert taken.memory_gib == 10
     assert headline(statements(rows[4:], trains=True)) is None
+
+
+def test_a_star_that_markdown_writes_with_a_backslash_counts_cards(checkout):
+    readme = "# Model\n\n## Training\n\nAll models were trained on 4 \\* A100 GPUs.\n"
+    tree = checkout({"README.md": readme, "train.py": TRAIN})
+    assert found(tree, "gpu_count") == [("documented.gpu_count", "4", 5)]
