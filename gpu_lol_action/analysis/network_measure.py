@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.network_inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
 from gpu_lol_action.analysis.network_methods import ways_in
 from gpu_lol_action.analysis.network_sources import only_judges
-from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_values import A_ROW, UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_weights import DENSE, number
 from gpu_lol_action.domain.finding import Evidence
 
@@ -112,9 +112,7 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     if kept.saved > MOST_KEPT or is_part:
         unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
     per = LENGTH if kept.is_sequence else 1
-    name = (
-        root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else "a row of layers"
-    )
+    name = root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else A_ROW
     where = Evidence(root.program.source.path, root.line)
     return OwnNetwork(
         name,
