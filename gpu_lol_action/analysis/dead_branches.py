@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
+from gpu_lol_action.analysis.dead_functions import dead_functions
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.unset_options import unset_options
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -46,10 +48,12 @@ _TASKS = frozenset({"mode", "task", "stage", "phase", "command", "action", "trai
 def option_values(said: Iterable[Setting], sources: Iterable[Source]) -> dict[str, str]:
     """Return what a run's options are: what its command and configuration say, else what their parsers start with.
 
-    Options that tell what is to be done count only where they are said, and those of which two parsers differ not at all.
+    Options that tell what is to be done count only where they are said, and those of which two parsers differ not at all. Of a run
+    that gives any options, the ones that start with nothing stay so.
     """
     defaults: dict[str, set[str]] = {}
-    for source in sources:
+    known = tuple(sources)
+    for source in known:
         for default in source.code.defaults if source.code is not None else ():
             if default.is_option:
                 defaults.setdefault(fold_key(default.name.lstrip("-")), set()).add(default.text)
@@ -57,7 +61,8 @@ def option_values(said: Iterable[Setting], sources: Iterable[Source]) -> dict[st
     given: dict[str, str] = {}
     for setting in said:
         given.setdefault(setting.key, setting.text)
-    return {**values, **given}
+    unset = unset_options(known) - _TASKS - defaults.keys() if given else ()
+    return {**dict.fromkeys(unset, "None"), **values, **given}
 
 
 def reached(source: Source, settings: Iterable[Setting], values: Mapping[str, str]) -> list[Setting]:
@@ -98,7 +103,7 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
     verdicts = [decided(branch.condition, values) if branch.condition else None for branch in branches]
     dead = _not_chosen(source, values)
     if verdicts.count(None) == len(verdicts):
-        return tuple(dead)
+        return (*dead, *dead_functions(source.text, dead))
     lines = source.text.split("\n")
     # By depth: where the block of the last branch ends of a chain of which one is surely taken.
     taken: dict[int, int] = {}
@@ -113,7 +118,7 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
             dead.append(block)
         if is_taken or verdict is True:
             taken[branch.depth] = block.stop - 1
-    return tuple(dead)
+    return (*dead, *dead_functions(source.text, dead))
 
 
 def _not_chosen(source: Source, values: Mapping[str, str]) -> list[range]:

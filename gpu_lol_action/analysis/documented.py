@@ -84,7 +84,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 def _of_document(source: Source) -> tuple[Finding, ...]:
     """Return the statements of one document, those of its sentences first, then those of its tables."""
     found: list[Finding] = []
-    lines = source.text.split("\n")[:MAX_LINES]
+    lines = source.text.replace("\\*", "*").split("\n")[:MAX_LINES]  # `8 \* A100`: how Markdown writes a star
     labels = labels_of(lines)
     # What introduces a list says what its items are for, whatever the section is called.
     headings = [label if purpose(label) else heading for heading, label in zip(headings_of(lines), labels, strict=True)]

@@ -30,6 +30,9 @@ _CARDS_HEADER = regex(
 _SPEED_HEADER = regex(
     r"throughput|FPS\b|latency|speed|(?:images?|imgs?|tokens?|samples?|frames?|it)\s?/\s?s", re.IGNORECASE
 )
+# Frames per second beside memory are of a network that runs, unless the table tells of its training, too (a schedule, epochs).
+_RUN_HEADER = regex(r"\bFPS\b|frames?\s?/\s?s|\blatency\b|\binf(?:erence)?\.?\s(?:time|speed)", re.IGNORECASE)
+_TRAINED_HEADER = regex(r"\btrain|\bschd|\bsched|\bepoch|\biter|\bLR\b", re.IGNORECASE)
 # Beside the number of processors, or under the name of a cloud's machine, "memory" is the machine's.
 _OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
 MAX_ROWS = 40
@@ -104,6 +107,7 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
     is_titled = says[:1] == [True] and not any(says[1:]) and _size(cells[0], header[0]) is None
     whole = whole or is_titled
     named = " ".join(cell for cell in cells if cell and not _CELL.match(cell))[:80]
+    is_run = any(map(_RUN_HEADER.search, header)) and not any(map(_TRAINED_HEADER.search, header))
     for index, cell in enumerate(cells[: len(header)]):
         column = header[index]
         if (is_titled and not index) or not (
@@ -113,6 +117,7 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
         size = _size(cell, column)
         if size is not None and 1 <= size <= 2000:
             label = named if says[index] else f"{named} {column}"
+            label = f"{label} (inference)" if is_run else label
             yield TableFigure(size, " ".join(label.split()), line, cells[0])
 
 

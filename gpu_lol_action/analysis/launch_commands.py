@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
-from gpu_lol_action.analysis.launch_help import asks_for_help
+from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines
 from gpu_lol_action.analysis.launch_tools import (
@@ -34,6 +34,7 @@ from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.server_images import put_entry_points
+from gpu_lol_action.analysis.shell_defaults import handed_places
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
@@ -161,7 +162,7 @@ def parse_command(
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
-    if not words or asks_for_help(words):
+    if not words or starts_nothing(words):
         return None
     asked, words = wrapped(words) or (None, words)
     module = scripts.get(words[0]) if len(words) > 1 else None
@@ -192,9 +193,8 @@ def parse_command(
 
 def _is_config(option: str, word: str) -> bool:
     """Whether a word names a configuration: a YAML, JSON, TOML or Python file that is not the run's data."""
-    if _DATA.search(option) and word.endswith(".json"):
-        return False
-    return bool(_CONFIG.fullmatch(word) or re.fullmatch(r"[\w./-]+\.py", word.partition(":")[0]))
+    is_data = _DATA.search(option) and word.endswith(".json")
+    return not is_data and bool(_CONFIG.fullmatch(word) or re.fullmatch(r"[\w./-]+\.py", word.partition(":")[0]))
 
 
 def _starts_several(tool: str, options: Mapping[str, str]) -> bool:
@@ -236,7 +236,7 @@ def _led_to(
         script, target = checkout.find_named(name), ""
     if script is None or script is source or script.form is not Form.SHELL or is_makefile(script) != bool(target):
         return
-    given = {**own, **{str(place): word for place, word in enumerate(parameters[:20], 1)}}
+    given = {**own, **handed_places(parameters[:20])}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])

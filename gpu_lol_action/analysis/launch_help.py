@@ -1,13 +1,26 @@
-"""Commands that print how they are used, or their version, and end."""
+"""Lines that look like commands and start no work: those that print how a program is used, and those that list files and say what each is for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 
+from gpu_lol_action.domain.patterns import regex
+
 _WORDS = frozenset({"--help", "-h", "--version"})
+_FILE = regex(r"[\w/]{1,120}\.py")  # a shell starts no file of the folder without `./`
+_PROSE = regex(r"[(\"']?[A-Za-z][a-z'’-]{0,30}[)\"']?[.,:;]?|[-–—#|]|[A-Z]{2,12}s?")
+LEAST_WORDS = 2
 
 
-def asks_for_help(words: Sequence[str]) -> bool:
-    """Whether a command starts nothing; a value behind the word makes it an option like others (``--version v1``)."""
-    return any(word in _WORDS and after.startswith("-") for word, after in pairwise([*words, "-"]))
+def starts_nothing(words: Sequence[str]) -> bool:
+    """Whether a command asks for help or a version, or is a file's name with a sentence about it behind."""
+    if any(word in _WORDS and after.startswith("-") for word, after in pairwise([*words, "-"])):
+        return True  # a value behind the word makes it an option like others (`--version v1`)
+    return len(words) > LEAST_WORDS and _FILE.fullmatch(words[0]) is not None and _is_prose(words[1:])
+
+
+def _is_prose(words: Sequence[str]) -> bool:
+    said = [word for word in words[:6] if word not in {"-", "–", "—", "#", "|"}]
+    is_sentence = bool(said) and (said[0][:1].isupper() or len(said) > LEAST_WORDS)
+    return is_sentence and len(said) >= LEAST_WORDS and all(_PROSE.fullmatch(word[:60]) for word in words[:6])

@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
-from gpu_lol_action.analysis.launch_texts import has_open_object, with_kept_texts
+from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
 from gpu_lol_action.analysis.shell_arithmetic import computed, counted
@@ -127,12 +127,12 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
         # In a list over several lines a remark ends with its line; the words behind it would be lost.
         said = without_comment(line) if _LIST.match(pending or line) else line
         pending = f"{pending} {said.strip()}".strip()
-        is_open = number - start < MAX_BLOCK and (bool(_OPEN.match(pending)) or has_open_object(pending))
+        is_open = number - start < MAX_BLOCK and (bool(_OPEN.match(pending)) or is_open_text(pending))
         if is_open or line.rstrip().endswith("\\"):
             pending = pending.rstrip("\\ ")[:MAX_LINE]
             continue
         joined, pending = pending.lstrip("$>@! ") if pending.startswith(("$ ", ">", "@", "!", "%")) else pending, ""
-        joined = counted(_PROMPT.sub("", joined), variables)
+        joined = counted(one_value(_PROMPT.sub("", joined)), variables)
         if found := _VARIABLE.match(joined) or _ARRAY.match(joined) or _FALLBACK.match(joined):
             # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
             is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined or joined[0] == ":")

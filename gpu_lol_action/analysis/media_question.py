@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.media_sizes import image_size
+from gpu_lol_action.analysis.network_values import A_ROW
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media import OWN, PICTURE_KINDS
@@ -119,7 +120,8 @@ def media_model(findings: Iterable[Finding]) -> ModelFacts | None:
         return counted
     parameters_b = int(own.value) / 1e9
     # A network that was read to its last layer has no part that it would be: other modules than the run's build it.
-    if counted is not None and counted.parameters_b >= parameters_b and not _is_read_whole(own):
+    is_part = not _is_read_whole(own) or _is_head(known, named, own)
+    if counted is not None and counted.parameters_b >= parameters_b and is_part:
         return counted
     return _own_model(known, parameters_b)
 
@@ -141,6 +143,12 @@ def built_instead(findings: tuple[Finding, ...], shape: ModelFacts) -> ModelFact
 def _is_read_whole(own: Finding) -> bool:
     """Whether every layer of the program's own network was sized."""
     return own.confidence is Confidence.HIGH and "could not be sized" not in own.why
+
+
+def _is_head(known: tuple[Finding, ...], named: Finding | None, own: Finding) -> bool:
+    """Whether what was read is a row of layers beside the network that the same program builds (``Dense(702)(base.output)``): its head."""
+    is_row = _text(known, "media.own_network") == A_ROW
+    return is_row and named is not None and named.evidence.path == own.evidence.path
 
 
 def _own_model(known: tuple[Finding, ...], parameters_b: float) -> ModelFacts:

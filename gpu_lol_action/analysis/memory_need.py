@@ -98,7 +98,9 @@ def memory_need(
         question, count = spread_for_family(question, count)
     estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
-    breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
+    breakdown = replace(
+        breakdown, required_gib=need_of(breakdown, relaxed), workload=workload_of(question, breakdown.terms)
+    )
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({parameters(model.parameters_b)}), {question.method.value}: the sum of the memory terms"
@@ -165,7 +167,7 @@ def _shared(
     is_shared = best(findings, "training.batch_spread") is not None
     if is_shared and stated is not None:
         asked, stated = share_batch(asked, stated, machines)
-    bound = bounded(asked, findings, DEFAULT_GIB)
+    bound = bounded(asked, findings, DEFAULT_GIB, is_divided=not is_shared or stated is not None)
     if is_shared and stated is None:
         return *share_batch(bound.question, stated, machines), bound
     return bound.question, stated, bound

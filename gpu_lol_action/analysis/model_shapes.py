@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis import mixture_shapes
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, read_settings
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import Found, Scope, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
+_BUILT = regex(r"\b([A-Z]\w{0,60})\([^()]{0,300}\*\*(\w{1,40})")
+_LOADED = regex(r"\b(\w{1,40})\s*=\s*json\.loads?\(")
 _SHAPES = {
     "model.layers": (
         ("n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth", "layers"),
@@ -79,6 +82,8 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
     for part in _places(scope, run):
         found = [finding for finding in _dimensions(part) if not _is_of_an_mlp(finding)]
         if {"model.layers", "model.hidden_size"} <= {finding.field for finding in found}:
+            if _is_of_a_checkpoint(reached, part):
+                return []
             known = {finding.field for finding in found}
             found += [finding for finding in _dimensions(scope) if finding.field not in known]
             found += mixture_shapes.detect(part, next(finding for finding in found if finding.field == "model.layers"))
@@ -86,6 +91,22 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
             # A transformer over graphs says how many heads it has; what else a module of graphs builds passes messages.
             return found if is_told or not of_graphs else []
     return []
+
+
+def _is_of_a_checkpoint(reached: Sequence[Source], part: Scope) -> bool:
+    """Whether the class whose fields begin with this shape is built with what a file beside the weights says (``ModelArgs(**json.load(f))``)."""
+    keys, low, high = _SHAPES["model.layers"]
+    layers = look_up_number(part, keys, low, high)
+    owner = layers.setting.owner if layers is not None else ""
+    if layers is None or layers.confidence is Confidence.HIGH or not owner.isidentifier():
+        return False
+    for source in reached:
+        if owner not in source.text or "json.load" not in source.text:
+            continue
+        handed = {found[2] for found in _BUILT.finditer(source.text) if found[1] == owner}
+        if handed & set(_LOADED.findall(source.text)):
+            return True
+    return False
 
 
 def _is_of_an_mlp(finding: Finding) -> bool:

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.network_inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
 from gpu_lol_action.analysis.network_methods import ways_in
 from gpu_lol_action.analysis.network_sources import only_judges
-from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.network_values import A_ROW, UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_weights import DENSE, number
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.records import record
@@ -20,6 +20,8 @@ MOST_ROOTS, MOST_MEASURED = 64, 12
 """Networks of one run that are looked at, and how many of those that stand in no other are run once."""
 MOST_KEPT = 16e9
 """Numbers that one sample may keep: 64 GB at 32 bit."""
+MOST_PARAMETERS = 40e9
+"""Weights of a network that nobody writes down without a name that says its size: numbers were misread."""
 MOST_UNREACHED = 0.4
 """Share of the weights in layers that one run has to reach: else only a part of the network was understood."""
 DEEP, LOST = 12, 0.1
@@ -69,7 +71,8 @@ def measured(machine: Machine) -> list[OwnNetwork]:
     for root in outer[:MOST_MEASURED]:
         network = _measure(machine, root)
         before = found.get(network.name)
-        if network.parameters and (before is None or before.parameters < network.parameters):
+        is_believable = 0 < network.parameters <= MOST_PARAMETERS
+        if is_believable and (before is None or before.parameters < network.parameters):
             found[network.name] = network
     return sorted(found.values(), key=lambda network: -network.parameters)
 
@@ -109,9 +112,7 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     if kept.saved > MOST_KEPT or is_part:
         unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
     per = LENGTH if kept.is_sequence else 1
-    name = (
-        root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else "a row of layers"
-    )
+    name = root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else A_ROW
     where = Evidence(root.program.source.path, root.line)
     return OwnNetwork(
         name,

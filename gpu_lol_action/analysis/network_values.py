@@ -21,6 +21,8 @@ class Unknown:
     """What only running the program would tell."""
 
 
+A_ROW = "a row of layers"
+"""What a network is called that no class of the program names: layers put one behind the other."""
 UNKNOWN = Unknown()
 
 

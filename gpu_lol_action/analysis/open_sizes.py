@@ -20,7 +20,8 @@ from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 WEIGHT_OF_BOUND = WEIGHT_OF_NAMED_CARD
 """Of the sum at a usual size beside what is asked for where nothing is known: that of a card that is only named."""
-
+MOST_BELIEVED = 160
+"""GiB over which the samples of a network of one's own were misread: its authors' batch fits on a card, of 80 with 16-bit numbers."""
 
 # A batch of so many tokens is as large whatever its sentences' lengths are.
 _TOLD = ("training.sequence_length", "media.audio_seconds", "training.card_tokens")
@@ -35,14 +36,20 @@ class Bound:
     gap: str = ""
 
 
-def bounded(question: VramQuestion, findings: tuple[Finding, ...], usual_gib: float) -> Bound:
+def bounded(
+    question: VramQuestion, findings: tuple[Finding, ...], usual_gib: float, *, is_divided: bool = True
+) -> Bound:
     """Return the question with samples as small as what is asked for, between the sum and ``usual_gib``, leaves room for.
 
-    The question as it is where a size is said, or where the sum is not over what is asked for without knowing anything.
+    The question as it is where a size is said, or where the sum is not over what is asked for without knowing anything. A sum
+    that no card holds bounds likewise, unless its batch is still to be divided over cards (``is_divided``).
     """
     missing = _missing(question, findings)
-    most = estimate_vram(question).required_gib if missing else 0.0
-    if most <= usual_gib:
+    trains = is_divided and question.model.kind == OWN and question.method.trains
+    most = estimate_vram(question).required_gib if missing or trains else 0.0
+    if not missing and most > MOST_BELIEVED:
+        missing = "what was followed of its network fits on no card, as it does for its authors"
+    if not missing or most <= usual_gib:
         return Bound(question)
     least = estimate_vram(_with_share(question, 0.0)).required_gib
     wanted = max(least, usual_gib ** (1 - WEIGHT_OF_BOUND) * most**WEIGHT_OF_BOUND)

@@ -17,7 +17,8 @@ LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
 COUNTS = (1, 2, 4, 8)
-ROOM = 0.95
+ROOM, ROOM_OF_TOO_LARGE = 0.95, 1.1
+_AGAINST = "against what was read: no card holds the run otherwise"
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
 Placed = tuple[VramQuestion, int, tuple[str, ...]]
@@ -64,12 +65,14 @@ def share_batch(asked: VramQuestion, stated: int | None, machines: int = 1) -> t
     return asked, stated
 
 
-def need_of(breakdown: MemoryBreakdown) -> float:
+def need_of(breakdown: MemoryBreakdown, assumed: Sequence[str] = ()) -> float:
     """Return what is asked of a card: not more than the large one that everybody rents where the sum itself leaves room on it.
 
-    Batches are chosen so that they fit a card that exists; between two sizes of card the spread of an estimate says little.
+    Batches are chosen so that they fit a card that exists; between two sizes of card the spread of an estimate says little. A sum that
+    was over every card before things were ``assumed`` against what was read is too large: then little more than that card is as well.
     """
-    fits = breakdown.expected_gib <= ROOM * LARGE_CARD_GIB
+    room = ROOM_OF_TOO_LARGE if any(_AGAINST in words for words in assumed) else ROOM
+    fits = breakdown.expected_gib <= room * LARGE_CARD_GIB
     return min(breakdown.required_gib, float(math.floor(LARGE_CARD_GIB))) if fits else breakdown.required_gib
 
 
@@ -83,11 +86,11 @@ def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], sai
             if field == "training.batch_size" and (smaller := _smaller_batch(asked, stated)) is not None:
                 said = (
                     *said,
-                    f"a batch of {smaller.batch_size} is assumed against what was read: no card holds the run otherwise",
+                    f"a batch of {smaller.batch_size} is assumed {_AGAINST}",
                 )
                 return (*_placed(smaller, stated), said)
             asked = replace(asked, **change)
-            said = (*said, f"{words} against what was read: no card holds the run otherwise")
+            said = (*said, f"{words} {_AGAINST}")
             question, count = _placed(asked, stated)
             if _is_on_any_card(question):
                 return question, count, said

@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
 from gpu_lol_action.domain.patterns import regex
 
 _BESIDE = regex(
-    r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|pre_?compute|post_?process|download|convert(?:er)?|conversion|export|"
+    r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|pre_?compute|post_?process|download|convert(?:er)?(?:2\w{1,20})?|\w{1,12}2(?:hf|ckpt|onnx|trt|safetensors)|conversion|export|"
     r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merger?|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|valid|validate|validation|"
     r"extract|generate_data|gen_?(?:data|vocab)|vocab|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|helpers?|release|play|enjoy|tournament|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show|"
@@ -30,7 +30,17 @@ _LATER_STAGE = regex(
     re.IGNORECASE,
 )
 _BESIDE_OPTIONS = frozenset(
-    {"eval", "evaluate", "eval_only", "test_only", "only_eval", "evaluate_only", "validate_only", "only_test"}
+    {
+        "eval",
+        "evaluate",
+        "eval_only",
+        "test_only",
+        "only_eval",
+        "evaluate_only",
+        "validate_only",
+        "only_test",
+        "render_only",
+    }
 )
 _INFERS = regex(r"(?:^|[_.-])(?:infer(?:ence)?|demo|predict|sample|generate)(?=$|[_.-])", re.IGNORECASE)
 _BESIDE_SECTION = regex(

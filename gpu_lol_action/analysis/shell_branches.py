@@ -1,6 +1,7 @@
 """Which lines of a script its own variables leave out: ``case "$SIZE" in 8B) … ;; esac`` where the script says ``SIZE=1B`` above.
 
-Only comparisons of one variable with plain words are decided; whatever else is asked, both branches stay.
+Comparisons of one variable with plain words are decided, and whether one that is set is (``-z``, ``-n``); whatever else is
+asked, both branches stay.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterator, Mapping
 
+from gpu_lol_action.analysis.shell_defaults import as_default
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -29,6 +31,7 @@ _CASE = regex(rf"\s*case\s+{_OF}\s+in\s*$")
 _ANY_CASE = regex(r"\s*case\s.{1,200}\sin\s*$")
 _ARM = regex(r"\s*\(?\s*([^()\s|]{1,60}(?:\s*\|\s*[^()\s|]{1,60}){0,12})\s*\)(?:\s|$)")
 _ESAC = regex(r"\s*esac\b")
+_IS_SET = regex(r"(!\s+)?\[{1,2}\s+(!\s+)?-([zn])\s+[\"']?\$\{?(\w{1,60})(?::?[-+]x?)?\}?[\"']?\s+\]{1,2}$")
 _TEST = regex(rf"(!\s+)?\[{{1,2}}\s+(!\s+)?{_OF}\s*(==?|!=)\s*{_QUOTED}\s+\]{{1,2}}$")
 
 
@@ -44,7 +47,7 @@ class _Open:
 
 def with_taken_branches(lines: Iterator[Numbered], given: Mapping[str, str]) -> Iterator[Numbered]:
     """Yield a script's lines, those empty that its own variables, or its caller's, leave out."""
-    kept = list(lines)
+    kept = [(number, as_default(line)) for number, line in lines]
     if not any(line.lstrip().startswith(_ASKS) for _, line in kept):
         yield from kept
         return
@@ -108,7 +111,10 @@ def _arm(condition: _Open, patterns: str) -> None:
 
 
 def _answer(test: str, values: Mapping[str, str]) -> bool | None:
-    """Return whether a comparison holds; None where it asks anything else, or of what is not known."""
+    """Return whether a comparison holds, or a variable is set; None where it asks anything else, or of what is not known."""
+    if (asked := _IS_SET.match(test.strip())) is not None:
+        is_set_asked = (asked[3] == "n") ^ bool(asked[1]) ^ bool(asked[2])
+        return is_set_asked if asked[4] in values else None
     found = _TEST.match(test.strip())
     if found is None or found[3] not in values:
         return None

@@ -42,7 +42,7 @@ _SHORT_NAMES = {
     "turbo": "openai/whisper-large-v3-turbo", "large-v3": "openai/whisper-large-v3", "large-v2": "openai/whisper-large-v2",
     "runwayml/stable-diffusion-v1-5": "stable-diffusion-v1-5/stable-diffusion-v1-5",
     "gpt2": "openai-community/gpt2", "gpt2-medium": "openai-community/gpt2-medium", "gpt2-large": "openai-community/gpt2-large",
-    "gpt2-xl": "openai-community/gpt2-xl", "bert-base-uncased": "google-bert/bert-base-uncased",
+    "gpt2-xl": "openai-community/gpt2-xl", "gpt2-xlarge": "openai-community/gpt2-xl", "gpt2-base": "openai-community/gpt2", "bert-base-uncased": "google-bert/bert-base-uncased",
     "roberta-base": "FacebookAI/roberta-base", "t5-small": "google-t5/t5-small", "t5-base": "google-t5/t5-base",
     "decapoda-research/llama-7b-hf": "huggyllama/llama-7b",
 }  # fmt: skip

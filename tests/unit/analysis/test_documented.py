@@ -638,3 +638,24 @@ def test_an_amount_that_no_card_holds_is_not_taken_for_one() -> None:
     assert taken is not None
     assert taken.memory_gib == 10
     assert headline(statements(rows[4:], trains=True)) is None
+
+
+def test_a_star_that_markdown_writes_with_a_backslash_counts_cards(checkout):
+    readme = "# Model\n\n## Training\n\nAll models were trained on 4 \\* A100 GPUs.\n"
+    tree = checkout({"README.md": readme, "train.py": TRAIN})
+    assert found(tree, "gpu_count") == [("documented.gpu_count", "4", 5)]
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ("FPS | mAP", "documented.inference.memory_gb"),
+        ("Inf time (fps) | box AP", "documented.inference.memory_gb"),
+        ("Lr schd | Inf time (fps)", "documented.memory_gb"),  # what it took to train them
+        ("box AP | mask AP", "documented.memory_gb"),
+    ],
+)
+def test_memory_beside_frames_per_second_is_of_what_runs(checkout, more, field):
+    readme = f"# Model\n\n| name | GPU Mem (MB) | {more} |\n|---|---|---|---|\n| D0 | 3072 | 36.2 | 33.1 |\n"
+    tree = checkout({"README.md": readme, "train.py": TRAIN})
+    assert found(tree, "memory_gb") == [(field, "3", 5)]

@@ -141,3 +141,21 @@ def test_any_line_is_answered(text: str) -> None:
 @pytest.mark.parametrize("text", ["python train.py --help", "python train.py --version", "python train.py -h --lr 1"])
 def test_who_asks_for_help_starts_nothing(text: str) -> None:
     assert parse_command(text, {}, SOURCE, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_started"),
+    [
+        ("train.py                Training loop code.", False),
+        ("src/train.py  - trains the model on all cards", False),
+        ("train.py Functions for training", False),
+        ("train.py fit", True),
+        ("train.py coco resnet", True),
+        ("train.py config.yaml", True),
+        ("train.py --lr 1e-4", True),
+        ("./train.py Training loop code", True),
+        ("python train.py Training loop code", True),
+    ],
+)
+def test_a_list_of_files_starts_none_of_them(text: str, *, is_started: bool) -> None:
+    assert (parse_command(text, {}, SOURCE, 1) is not None) is is_started

@@ -7,6 +7,8 @@ import pytest
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.launch_texts import one_value
+from gpu_lol_action.analysis.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]
 PROGRAM = "import torch\nloss.backward()\n"
@@ -177,3 +179,46 @@ def test_a_script_of_variables_starts_what_lies_where_the_reader_has_cloned_it(
     checkout: Build, name: str, expected: list[tuple[str, str, int]]
 ) -> None:
     assert started(checkout({"go.sh": CLONE.format(name), "train.py": PROGRAM})) == expected
+
+
+def test_a_command_kept_with_quotes_inside_is_one_value(checkout: Build) -> None:
+    script = """N=8
+CMD=" \\
+    train.py \\
+    --config "configs/xl.yaml" \\
+    --use_ema
+    "
+LAUNCH="torchrun \\
+    --nproc_per_node $N \\
+    "
+bash -c "$LAUNCH $CMD"
+"""
+    files = {"train.py": "import torch\nloss.backward()\noptimizer.step()\n", "run.sh": script}
+    command = primary_run(checkout({**files, "README.md": "```\nbash run.sh\n```\n"})).command
+    assert command is not None
+    assert (command.target, command.processes, command.options["config"]) == ("train.py", 8, "configs/xl.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('A="x --y "1" --z"', 'A="x --y 1 --z"'),
+        ('A="x"', 'A="x"'),
+        ('A="1" B="2" python train.py', 'A="1" B="2" python train.py'),
+        ('echo "a" "b"', 'echo "a" "b"'),
+    ],
+)
+def test_inner_quotes_are_joined_as_a_shell_does(text: str, value: str) -> None:
+    assert one_value(text) == value
+
+
+@pytest.mark.parametrize(("word", "count"), [("${GPU_NUM}", 4), ("<gpus>", 4), ("2", 2)])
+def test_a_blank_that_a_script_is_handed_leaves_its_fallback(checkout: Build, word: str, count: int) -> None:
+    files = {
+        "train.py": "import torch\nloss.backward()\noptimizer.step()\n",
+        "run.sh": "GPUS=${2-4}\ntorchrun --nproc_per_node $GPUS train.py\n",
+        "README.md": f"```\nbash run.sh ${{/PATH/TO/IT}} {word}\n```\n",
+    }
+    command = primary_run(checkout(files)).command
+    assert command is not None
+    assert command.processes == count

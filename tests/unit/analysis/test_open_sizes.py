@@ -88,6 +88,21 @@ def test_what_is_said_is_summed_as_it_is(checkout: Build, code: str, said: str) 
     assert not any("upper bound" in gap for gap in analysis.not_understood)
 
 
+def test_what_no_card_holds_was_misread(checkout: Build) -> None:
+    huge = PICTURES.replace("Pictures()", "Pictures(image_size=2048)")
+    analysis = analyze(checkout({"train.py": huge, "requirements.txt": "torch"}))
+    assert analysis.breakdown is not None
+    assert DEFAULT_GIB <= analysis.breakdown.required_gib <= 80
+    assert any("fits on no card" in gap for gap in analysis.not_understood)
+
+
+def test_a_network_of_more_weights_than_anybody_writes_was_misread(checkout: Build) -> None:
+    wide = PICTURES.replace("net = Net().cuda()", "net = nn.Linear(400000, 400000).cuda()")
+    analysis = analyze(checkout({"train.py": wide, "requirements.txt": "torch"}))
+    assert analysis.spec.hardware.vram_required_gb == DEFAULT_GIB
+    assert not any(finding.field == "media.own_parameters" for finding in analysis.findings)
+
+
 def test_a_small_sum_stays_as_it_is(checkout: Build) -> None:
     analysis = analyze(
         checkout({"train.py": PICTURES.replace("batch_size=64", "batch_size=2"), "requirements.txt": "torch"})

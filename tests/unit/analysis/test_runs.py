@@ -56,7 +56,8 @@ def first(tree: Checkout) -> tuple[str, str]:
         # A launcher of the repository's own is told what to start.
         ({"README.md": "```\npython start.py train.py -c x\n```\n", "start.py": LAUNCHES_NOTHING, "train.py": TRAIN}, "python start.py"),
         # A family of programs by a variable.
-        ({"go.sh": "for T in sft; do\naccelerate launch src/lab/$T.py\ndone\n", "src/lab/sft.py": TRAIN, "src/lab/view.py": LAUNCHES_NOTHING}, "accelerate $T.py"),
+        ({"go.sh": "for T in $NAMES; do\naccelerate launch src/lab/$T.py\ndone\n", "src/lab/sft.py": TRAIN, "src/lab/view.py": LAUNCHES_NOTHING}, "accelerate $T.py"),
+        ({"go.sh": "for T in sft; do\naccelerate launch src/lab/$T.py\ndone\n", "src/lab/sft.py": TRAIN, "src/lab/view.py": LAUNCHES_NOTHING}, "accelerate sft.py"),
         # Code at the root without a guard is started; what others import is not.
         ({"helper.py": "import torch\nloss.backward()\n", "work.py": "import torch\nimport helper\nmodel.cuda().generate(x)\n"}, "work.py"),
         # A program that hands another to a cluster is the one that is started.
@@ -310,3 +311,12 @@ def test_a_sub_command_that_trains_says_so(checkout: Build, verb: str, does: Beh
     run = primary_run(checkout(files))
     assert run is not None
     assert run.behavior is does
+
+
+@pytest.mark.parametrize("name", ["convert2hf", "ckpt2hf", "convert_to_hf", "converter"])
+def test_what_turns_weights_into_another_form_is_a_step_beside(checkout: Build, name: str) -> None:
+    code = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('gpt2')\nmodel.generate(x)\n"
+    tree = checkout({f"{name}.py": code, "zz_chat.py": code})
+    script = primary_run(tree).script
+    assert script is not None
+    assert script.path == "zz_chat.py"

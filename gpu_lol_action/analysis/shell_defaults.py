@@ -1,0 +1,42 @@
+"""What a script falls back to: ``[ -z "$BATCH" ] && BATCH=8`` says what ``BATCH=${BATCH:-8}`` does, a blank is nothing handed to it, and a loop's first turn is its run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpu_lol_action.domain.patterns import regex
+
+_OF = r"[\"']?\$\{?(?P<name>[A-Za-z_]\w{0,60})(?::?[-+]x?)?\}?[\"']?"
+_OPENS, _CLOSES = r"(?:\[{1,2}|test)\s+", r"(?:\s+\]{1,2})?\s*"
+_SETS = r"(?:export\s+)?(?P=name)=(?P<value>\"[^\"$`]{0,200}\"|'[^']{0,200}'|[\w./:,@+-]{1,200})"
+_BLANK = regex(r"\$\{?[\w/-]{1,90}\}?|<[^<>]{1,90}>")
+_LOOP = regex(
+    r"\s*for\s+([A-Za-z_]\w{0,60})\s+in\s+[\"']?([\w./:@+-]{1,120})[\"']?(?:\s[^;$`(){}*]{0,400})?\s*(?:;\s*(?:do)?\s*)?(?:#.*)?$"
+)
+_DEFAULT = (
+    regex(rf"\s*{_OPENS}-z\s+{_OF}{_CLOSES}&&\s*{_SETS}\s*(?:;?\s*#.*)?$"),
+    regex(rf"\s*{_OPENS}-n\s+{_OF}{_CLOSES}\|\|\s*{_SETS}\s*(?:;?\s*#.*)?$"),
+    regex(rf"\s*if\s+{_OPENS}-z\s+{_OF}{_CLOSES};\s*then\s+{_SETS}\s*;\s*fi\s*(?:#.*)?$"),
+)
+
+
+def as_default(line: str) -> str:
+    """Return a line that sets a variable where nobody has as ``NAME="${NAME:-value}"``; any other as it is."""
+    if "-z " not in line and "-n " not in line:
+        return line
+    for form in _DEFAULT:
+        if (found := form.match(line)) is not None:
+            value = found["value"].strip("\"'")
+            return f'{found["name"]}="${{{found["name"]}:-{value}}}"' if "}" not in value else line
+    return line
+
+
+def first_turn(line: str) -> str:
+    """Return a line that begins a loop over plain words as the one that sets its variable to the first; any other as it is."""
+    found = _LOOP.match(line) if "for" in line[:40] else None
+    return f'{found[1]}="{found[2]}"' if found is not None else line
+
+
+def handed_places(words: Sequence[str]) -> dict[str, str]:
+    """Return what a script is handed by its places, without what the reader has to fill in (``bash train.sh ${GPU_NUM}``, ``<port>``)."""
+    return {str(place): word for place, word in enumerate(words, 1) if not _BLANK.fullmatch(word[:100])}

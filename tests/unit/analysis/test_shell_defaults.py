@@ -1,0 +1,108 @@
+"""Defaults that a launch script writes as a test of whether a variable is set."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.shell_branches import with_taken_branches
+from gpu_lol_action.analysis.shell_defaults import as_default, first_turn
+from tests.unit.analysis.conftest import Build
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[ -z "${BATCH}" ] && BATCH=8',
+        "[ -z $BATCH ] && BATCH=8  # the paper's",
+        '  [[ -z "$BATCH" ]] && export BATCH="8"',
+        'test -z "${BATCH:-}" && BATCH=8',
+        '[ -n "$BATCH" ] || BATCH=8',
+        "if [ -z ${BATCH+x} ]; then BATCH=8; fi",
+    ],
+)
+def test_a_test_that_sets_what_nobody_has_is_a_default(line: str) -> None:
+    assert as_default(line) == 'BATCH="${BATCH:-8}"'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[ -z "$MODE" ] && BATCH=8',  # of another variable
+        '[ -n "$BATCH" ] && BATCH=8',
+        '[ -z "$BATCH" ] || BATCH=8',
+        '[ -z "$BATCH" ] && echo "BATCH=8"',
+        '[ -z "$BATCH" ] && BATCH=$(nvidia-smi -L | wc -l)',
+        '[ -z "$BATCH" ] && exit 1',
+        "BATCH=8",
+    ],
+)
+def test_what_does_anything_else_is_left_as_it_is(line: str) -> None:
+    assert as_default(line) == line
+
+
+@pytest.mark.parametrize(
+    ("head", "batches"),
+    [
+        ("BATCH=2", ["BATCH=2"]),
+        ("", ["BATCH=8"]),  # nobody has set it: what fills it in is not left out
+        ("BATCH=$1", ["BATCH=$1", "BATCH=8"]),
+    ],
+)
+def test_a_branch_for_what_is_not_set_counts_only_there(head: str, batches: list[str]) -> None:
+    script = f'{head}\nif [ -z "$BATCH" ]; then\n  BATCH=8\nfi\n'
+    lines = with_taken_branches(iter(enumerate(script.split("\n"), 1)), {})
+    assert [line.strip() for _, line in lines if "BATCH=" in line] == batches
+
+
+def test_the_branch_for_what_is_set_counts_where_it_is() -> None:
+    script = 'MODE=full\nif [[ ! -n "${MODE}" ]]; then\n  BATCH=1\nelse\n  BATCH=2\nfi\n'
+    lines = with_taken_branches(iter(enumerate(script.split("\n"), 1)), {})
+    assert [line.strip() for _, line in lines if "BATCH=" in line] == ["BATCH=2"]
+
+
+def test_the_run_has_a_scripts_defaults_unless_the_caller_sets_them(checkout: Build) -> None:
+    files = {
+        "train.py": "import torch\nloss.backward()\noptimizer.step()\n",
+        "run.sh": '[ -z "${GPUS}" ] && GPUS=4\n[ -z "${LR}" ] && LR=1e-4\ntorchrun --nproc_per_node $GPUS train.py --lr $LR\n',
+    }
+    command = primary_run(checkout({**files, "README.md": "```\nbash run.sh\n```\n"})).command
+    assert command is not None
+    assert (command.processes, command.options["lr"]) == (4, "1e-4")
+    command = primary_run(checkout({**files, "README.md": "```\nGPUS=2 bash run.sh\n```\n"})).command
+    assert command is not None
+    assert command.processes == 2
+
+
+def test_a_program_that_only_buffers_or_ranks_another_is_looked_through(checkout: Build) -> None:
+    files = {"train.py": "import torch\nloss.backward()\noptimizer.step()\n"}
+    line = "CUDA_VISIBLE_DEVICES=0 stdbuf -oL -eL nice -n 10 python train.py --lr 1e-4"
+    command = primary_run(checkout({**files, "README.md": f"```\n{line}\n```\n"})).command
+    assert command is not None
+    assert (command.target, command.options["lr"]) == ("train.py", "1e-4")
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("for RANK in 64;", 'RANK="64"'),
+        ("  for lr in 1e-4 3e-4; do", 'lr="1e-4"'),
+        ("for model in 'a/b-7b' c/d  # both", 'model="a/b-7b"'),
+        ("for i in $(seq 1 5); do", "for i in $(seq 1 5); do"),
+        ("for f in *.json; do", "for f in *.json; do"),
+        ('for m in "${MODELS[@]}"; do', 'for m in "${MODELS[@]}"; do'),
+        ("for s in 1 2; do python train.py --seed $s; done", "for s in 1 2; do python train.py --seed $s; done"),
+    ],
+)
+def test_a_loop_over_words_begins_with_the_first(line: str, first: str) -> None:
+    assert first_turn(line) == first
+
+
+def test_what_a_loop_starts_has_its_first_values(checkout: Build) -> None:
+    files = {
+        "train.py": "import torch\nloss.backward()\noptimizer.step()\n",
+        "run.sh": "for RANK in 64 128;\ndo\n    for BS in 8; do\n        python train.py --lora_r $RANK --batch_size $BS\n    done\ndone\n",
+    }
+    command = primary_run(checkout(files)).command
+    assert command is not None
+    assert (command.options["lora_r"], command.options["batch_size"]) == ("64", "8")
