@@ -40,6 +40,11 @@ _OWN = regex(r"\b(?:with|has|have|having|at)\s+(?:only|just)\s+[*_]{0,2}$", re.I
 
 # How large models may be, not how large this one is: "for models beyond 100 billion parameters".
 _BOUND = regex(r"\b(?:beyond|exceed\w*|over|up to|above)\s+$", re.IGNORECASE)
+# Sections that name the works of others.
+_OF_OTHERS = regex(
+    r"^(?:#{1,6}\s|<h[1-6]).{0,40}(?:references?\b|acknowledg|related|credits|citation|致谢|参考)", re.IGNORECASE
+)
+_HEADING = regex(r"^(?:#{1,6}\s|<h[1-6])")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -50,7 +55,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     for source in sorted(readmes, key=lambda s: (s.depth, s.path))[:2]:
         if (told := _linked(source, run.script) or _titled(source, run.script)) is not None:
             return [told]
+        is_of_others = False
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+            if _HEADING.match(line):
+                is_of_others = _OF_OTHERS.match(line) is not None
+            if is_of_others:
+                continue
             found = _SIZE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
             if found is None or _BOUND.search(line[: found.start()]):
                 continue

@@ -36,6 +36,15 @@ def test_number_of_parameters_that_a_sentence_states(checkout: Build, sentence: 
     assert sizes(checkout({"README.md": f"# M\n{sentence}\n", "run.py": RUNNER, "parts.py": PARTS})) == expected
 
 
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [("## 🚧 References", []), ("### Acknowledgements", []), ("## Related works", []), ("## Model", ["176"])],
+)
+def test_works_of_others_are_not_the_size_of_this_one(checkout: Build, heading: str, expected: list[str]) -> None:
+    readme = f"# M\n{heading}\n+ [Other: A 176B-Parameter Language Model](https://arxiv.org/abs/2211.05100)\n"
+    assert sizes(checkout({"README.md": readme, "run.py": RUNNER, "parts.py": PARTS})) == expected
+
+
 def test_own_model_on_a_mesh_lies_over_its_devices(checkout: Build) -> None:
     tree = checkout({"README.md": "# M\nIt has 314B parameters.\n", "run.py": RUNNER, "parts.py": PARTS})
     spec = analyze(tree).spec
