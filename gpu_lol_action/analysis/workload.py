@@ -27,6 +27,7 @@ from gpu_lol_action.analysis.gpu_extras import takes_along
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
+from gpu_lol_action.analysis.onnx_sessions import stays_in_memory
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
@@ -107,6 +108,8 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "only an extra computes on one, in modules that are taken along where they can be had"
     if run is not None and only_offers(checkout, run):
         return "what it starts imports none, and the list that is installed names none: a model of one's own is an offer beside hosted ones"
+    if run is not None and stays_in_memory(checkout, run):
+        return "what it starts runs in ONNX Runtime on the CPU, and names no card"
     if run is None and only_prepares(checkout):
         return "what imports it only prepares or converts, and names no card"
     if run is None and _imports_none(checkout):
