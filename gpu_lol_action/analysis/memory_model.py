@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documented_sizes import documented_model, is_titled
+from gpu_lol_action.analysis.documented_sizes import documented_model, is_linked, is_titled
 from gpu_lol_action.analysis.media_question import built_instead, is_part_of_pipeline, media_model, whole_network
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.surest import best, value_of_best
@@ -69,6 +69,8 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
     is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
     is_meant = trains or is_whole
+    if shape is not None and not trains and named is None and _is_of_library(findings) and is_linked(findings):
+        return documented_model(findings)  # the code's own numbers are those of the family's largest, or of any
     is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
     if shape is not None and is_meant and is_nearer and not (trains and not builds and _is_of_library(findings)):
         return shape

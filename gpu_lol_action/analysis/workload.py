@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.behavior import (
 )
 from gpu_lol_action.analysis.beside_hosted import only_embeds, only_offers
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.compose_orders import compose_need
 from gpu_lol_action.analysis.computing_runs import only_prepares
 from gpu_lol_action.analysis.cpu_bound import (
     EMBEDDERS,
@@ -168,7 +169,8 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
             return Finding("gpu.use", "yes", why, Confidence.HIGH, Evidence(source.path, boosted[1]))
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
-    return _need_by_command(checkout, run, is_library=is_library) or native_need(checkout)
+    by_command = _need_by_command(checkout, run, is_library=is_library)
+    return by_command or native_need(checkout) or compose_need(checkout)
 
 
 def _launched(checkout: Checkout) -> Finding | None:
