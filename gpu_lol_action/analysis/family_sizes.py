@@ -113,9 +113,9 @@ def _of_billions(run: Run, name: str) -> tuple[str, str]:
         said = said or (_BILLIONS.match(default.text) if default is not None else None)
         if said is not None and word is not None:
             return f"{owner}/{word[0]}-{said[1]}b", f"{key} {said[1]}b"
-    size, said = _size_in_path(run)
+    size, last_word = _size_in_path(run)
     if size and word is not None:
-        return f"{owner}/{word[0]}-{size}b", said
+        return f"{owner}/{word[0]}-{size}b", last_word
     for path in _files(run) if word is not None else ():
         named = _SIZED.search(_stem(path))
         if named is not None and word is not None:

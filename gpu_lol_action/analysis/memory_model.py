@@ -61,6 +61,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         or _is_of_a_part(findings)
         or _is_of_denoiser(findings, shape)
         or _is_of_text_encoder(findings)
+        or (not trains and named is None and _is_copied(findings))
     ):
         shape = None
     if shape is not None and named is None and (built := built_instead(findings, shape)) is not None:
@@ -69,8 +70,6 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
     is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
     is_meant = trains or is_whole
-    if shape is not None and not trains and named is None and _is_of_library(findings) and is_linked(findings):
-        return documented_model(findings)  # the code's own numbers are those of the family's largest, or of any
     is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
     if shape is not None and is_meant and is_nearer and not (trains and not builds and _is_of_library(findings)):
         return shape
@@ -82,7 +81,10 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         family = best(findings, "model.family")
         if family is not None and not (builds and named is None and _is_of_a_part(findings)):
             is_told = not trains and (
-                _FOR_ANY.match(family.why) or _SERVES_ANY.match(family.why) or is_titled(findings)
+                _FOR_ANY.match(family.why)
+                or _SERVES_ANY.match(family.why)
+                or is_titled(findings)
+                or _is_copied(findings)
             )
             told = documented_model(findings) if is_told else None
             return told or find_model(family.value)
@@ -183,6 +185,11 @@ def _is_of_library(findings: tuple[Finding, ...]) -> bool:
     if layers is None or family is None or layers.confidence is Confidence.HIGH:
         return False
     return _LIBRARY_FILE.search(layers.evidence.path) is not None
+
+
+def _is_copied(findings: tuple[Finding, ...]) -> bool:
+    """Whether the shape is a copied library's, whose numbers are those of the family's largest, beside weights that the documentation links to."""
+    return is_linked(findings) and _is_of_library(findings)
 
 
 def _is_beside_adapters(findings: tuple[Finding, ...], shape: ModelFacts) -> bool:
