@@ -85,6 +85,10 @@ _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
 _LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "from_single_file", "restore_checkpoint",
           "SamPredictor", "YOLO", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "WhisperModel")  # fmt: skip
 
+_LOADING_NAMES = ("hub.load", "saved_model.load")  # torch.hub, TensorFlow Hub, and what TensorFlow saved
+# Arrays on a card, by which no network learns: a trainer beside them fits a mixture or a forest.
+ARRAYS = frozenset({"cupy", "cudf", "rmm"})
+
 BOOSTING = frozenset({"xgboost", "lightgbm", "catboost"})
 _BOOSTS = ("fit", "train", "cv", "cross_val_score", "cross_validate", "cross_val_predict", "fit_predict", "update")
 _ON_GPU = regex(r"(?:device|device_type|task_type)=(?:cuda|gpu)(?::\d+)?|(?:tree_method|predictor)=gpu_\w+")
@@ -106,7 +110,9 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
         return Behavior.TRAINS, None
     if not uses_gpu and not imported & GPU_MODULES:
         return Behavior.NEITHER, None
-    said = (call for call in code.calls_named(*_TRAINING_WORDS) if is_training_call(call, imported))
+    is_of_arrays = not uses_gpu and imported & GPU_MODULES <= ARRAYS
+    words = () if is_of_arrays else _TRAINING_WORDS
+    said = (call for call in (code.calls_named(*words) if words else ()) if is_training_call(call, imported))
     idle = (_only_places, _only_guides, _only_asks)
     training = next((call for call in said if not any(is_idle(code, call) for is_idle in idle)), None)
     training = training or _of_other_code(code)
@@ -120,7 +126,7 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
         return Behavior.TRAINS, training
     inference = next((call for call in code.calls_named(*_INFERENCE_WORDS) if _is_inference_call(call)), None)
     inference = inference or next((call for call in code.calls_named(*_LOADS) if "oken" not in call.name), None)
-    inference = inference or next((call for call in code.calls_named("load") if call.name.endswith("hub.load")), None)
+    inference = inference or next((c for c in code.calls_named("load") if c.name.endswith(_LOADING_NAMES)), None)
     if inference is None and _optimizes_a_picture(code):  # what judges it runs all the same
         inference = next(iter(code.calls_named(*_OPTIMIZER_WORDS)), None)
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)

@@ -29,6 +29,8 @@ _OVER_DATA = frozenset({"map", "map_batches"})
 _LOADER = regex(r"(?:Data|_|^)[Ll]oader$")
 _JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$")
 _NUMBERS = frozenset({"dtype", "torch_dtype"})
+# Parts of a pipeline that are kept at 32 bit beside weights at 16: what they are given is not what the whole computes in.
+_PART = regex(r"(?:^|\.)(?:Autoencoder\w{0,30}|\w{0,20}VAE|CLIPVision\w{0,30})\.from_\w{1,20}$")
 _NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
 
 
@@ -62,8 +64,8 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
             if is_client and key in MODEL_WORDS and is_request(call):
                 continue
             text = code.resolve(value, call.owner) if key != "batch_size" or call.line not in judging else None
-            if key in _NUMBERS and _is_on_cpu(code, call):
-                continue  # how wide numbers are in main memory
+            if key in _NUMBERS and (_is_on_cpu(code, call) or _is_beside_the_whole(code, call, key)):
+                continue  # how wide numbers are in main memory, or a picture's encoder
             if text is not None and call.last not in _NO_SETTINGS and not _FOR_TRIALS.search(call.owner):
                 where = Evidence(source.path, call.line)
                 # `DataLoader(batch_size=batch_size)` hands on the parameter of the function that it stands in.
@@ -76,6 +78,14 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
 def _is_on_cpu(code: PythonCode, call: Call) -> bool:
     placed = call.keyword("device")
     return placed is not None and code.resolve(placed, call.owner) == "cpu"
+
+
+def _is_beside_the_whole(code: PythonCode, call: Call, key: str) -> bool:
+    """Whether a part of a pipeline is loaded (``AutoencoderKLWan.from_pretrained``), and the pipeline is told its own numbers."""
+    if _PART.search(call.name) is None:
+        return False
+    loaded = code.calls_named("from_pretrained", "from_single_file")
+    return any(c.keyword(key) is not None and _PART.search(c.name) is None for c in loaded)
 
 
 def _loaders_beside_training(code: PythonCode) -> frozenset[int]:

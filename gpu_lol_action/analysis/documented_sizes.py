@@ -29,7 +29,10 @@ _LINK = regex(
     r"\[([^\[\]]{2,120})\]\(https?://(?:huggingface\.co|(?:www\.)?modelscope\.cn/models)/([\w.-]{1,60}/[\w.-]{1,90})/?\)"
 )
 _IN_WORDS = regex(r"(?<![\w.])(?:[A-Za-z][\w.]{0,30}[- ])?(\d{1,3}(?:\.\d{1,2})?)B\b")
+_IN_WEIGHTS = regex(r"(?<=[-_])(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_])")
 DOCUMENTED, BY_TITLE = "the documented model", "the title of the documentation says"
+BY_LINK = "the weights that the documentation links to bear the size"
+LEAST_LINKED_B, LINES_TO_LINK = 0.5, 20
 # Another model, beside which this one is shown.
 _COMPARES = regex(
     r"\b(?:than|compared|versus|vs\.?|unlike|outperform\w*|surpass\w*|competitive|rival\w*|larger|smaller)\b",
@@ -40,6 +43,11 @@ _OWN = regex(r"\b(?:with|has|have|having|at)\s+(?:only|just)\s+[*_]{0,2}$", re.I
 
 # How large models may be, not how large this one is: "for models beyond 100 billion parameters".
 _BOUND = regex(r"\b(?:beyond|exceed\w*|over|up to|above)\s+$", re.IGNORECASE)
+# Sections that name the works of others.
+_OF_OTHERS = regex(
+    r"^(?:#{1,6}\s|<h[1-6]).{0,40}(?:references?\b|acknowledg|related|credits|citation|致谢|参考)", re.IGNORECASE
+)
+_HEADING = regex(r"^(?:#{1,6}\s|<h[1-6])")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -47,10 +55,16 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None or run.behavior is not Behavior.INFERS:
         return []
     readmes = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if s.name.startswith("readme")]
-    for source in sorted(readmes, key=lambda s: (s.depth, s.path))[:2]:
+    readmes = sorted(readmes, key=lambda s: (s.depth, s.path))[:2]
+    for source in readmes:
         if (told := _linked(source, run.script) or _titled(source, run.script)) is not None:
             return [told]
+        is_of_others = False
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+            if _HEADING.match(line):
+                is_of_others = _OF_OTHERS.match(line) is not None
+            if is_of_others:
+                continue
             found = _SIZE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
             if found is None or _BOUND.search(line[: found.start()]):
                 continue
@@ -62,7 +76,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
                 return [
                     Finding("documented.parameters_b", f"{size:g}", why, Confidence.LOW, Evidence(source.path, number))
                 ]
-    return []
+    return [told for source in readmes[:1] if (told := _of_one_size(source, run)) is not None]
 
 
 def _linked(source: Source, script: Source | None) -> Finding | None:
@@ -77,6 +91,26 @@ def _linked(source: Source, script: Source | None) -> Finding | None:
                 where = Evidence(source.path, number)
                 return Finding("documented.parameters_b", f"{float(size):g}", why, Confidence.LOW, where)
     return None
+
+
+def _of_one_size(source: Source, run: Run) -> Finding | None:
+    """Return the size in the name of the weights that a document links to shortly above the run's command, or of all that it links to."""
+    if not (source.mentions("huggingface.co") or source.mentions("modelscope.cn")):
+        return None
+    linked: list[tuple[int, frozenset[float]]] = []
+    for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+        for words, name in _LINK.findall(line) if len(line) <= MAX_LINE_CHARACTERS else ():
+            sizes = frozenset(map(float, (*_IN_WORDS.findall(words), *_IN_WEIGHTS.findall(name))))
+            linked += [(number, sizes)] if sizes else []
+    command = run.command
+    told = command.said.line if command is not None and command.said.path == source.path else 0
+    above = [each for each in linked if told - LINES_TO_LINK < each[0] < told]
+    said = above or linked
+    every = frozenset[float]().union(*(sizes for _, sizes in said))
+    if len(every) != 1 or not LEAST_LINKED_B <= (size := next(iter(every))) <= MOST_B:
+        return None
+    where = Evidence(source.path, said[0][0])
+    return Finding("documented.parameters_b", f"{size:g}", f"{BY_LINK} {size:g}B", Confidence.LOW, where)
 
 
 def _titled(source: Source, script: Source | None) -> Finding | None:
@@ -105,6 +139,11 @@ def _titled(source: Source, script: Source | None) -> Finding | None:
 def is_titled(findings: Iterable[Finding]) -> bool:
     """Whether a document's own title states the size: no class that is for many sizes says more."""
     return any(f.field == "documented.parameters_b" and f.why.startswith(BY_TITLE) for f in findings)
+
+
+def is_linked(findings: Iterable[Finding]) -> bool:
+    """Whether all weights that a document links to are of one size."""
+    return any(f.field == "documented.parameters_b" and f.why.startswith(BY_LINK) for f in findings)
 
 
 def documented_model(findings: Iterable[Finding]) -> ModelFacts | None:

@@ -16,6 +16,15 @@ from gpu_lol_action.estimation.model_facts import find_model
 _SIZE_KEYS = ("variant", "model_size", "model_variant", "model_scale", "size")
 _BILLIONS = regex(r"[\"']?(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_\"'])")
 _LARGE = regex(r"(?:^|[/_.-])large(?=$|[/_.-])", re.IGNORECASE)
+# Options that say where the weights lie, and none of a model beside this one.
+_WHERE = regex(r"\w{0,30}(?:model|ckpt|checkpoint|weights?)\w{0,20}", re.IGNORECASE)
+_NOT_WHERE = regex(
+    r"out|save|log|cache|tok|draft|reward|ref|judge|lora|adapter|resume|vae|vision|clip|encoder|critic|teacher",
+    re.IGNORECASE,
+)
+_IN_PATH = regex(r"(?:^|[-_])(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_.])")
+_SIZE_OF_NAME = regex(r"(?<=-)\d{1,3}(?:\.\d{1,2})?B(?=$|-)")
+ALIKE = 0.05
 _WORD = regex(r"[A-Za-z]+")
 _FAMILY = r"llama|qwen|mistral|mixtral|gemma|phi|opt|falcon|bloomz?|pythia|vicuna|alpaca|guanaco|(?:chat)?glm|yi|deepseek|mpt|olmo|baichuan|internlm|internvl|llava|nemotron|redpajama|starcoder|mamba|rwkv|gpt_?neox|gpt_?3"
 # From the family's word to the size: `llama3_8b`, `Olmo-3-Hybrid-7B`, `qwen2.5-7b`, `vicuna13b`.
@@ -38,7 +47,7 @@ def of_said_size(run: Run, guessed: Finding) -> Finding:
     elif family.kind == "llm":
         model, said = _of_billions(run, guessed.value)
     else:
-        return guessed
+        model, said = _sibling(run, guessed.value)
     if not model or find_model(model) is None:
         return guessed
     return replace(guessed, value=model, why=f"{guessed.why}, and `{said}` says which")
@@ -104,8 +113,33 @@ def _of_billions(run: Run, name: str) -> tuple[str, str]:
         said = said or (_BILLIONS.match(default.text) if default is not None else None)
         if said is not None and word is not None:
             return f"{owner}/{word[0]}-{said[1]}b", f"{key} {said[1]}b"
+    size, last_word = _size_in_path(run)
+    if size and word is not None:
+        return f"{owner}/{word[0]}-{size}b", last_word
     for path in _files(run) if word is not None else ():
         named = _SIZED.search(_stem(path))
         if named is not None and word is not None:
             return f"{owner}/{word[0]}-{named[1]}b", path.rpartition("/")[2]
+    return "", ""
+
+
+def _sibling(run: Run, name: str) -> tuple[str, str]:
+    """Return the member of a family of pictures or films whose size the path of the run's weights bears (``.../Net-T2V-1.3B``)."""
+    size, said = _size_in_path(run)
+    sibling = _SIZE_OF_NAME.sub(f"{size}B", name) if size else name
+    one, other = find_model(name), find_model(sibling)
+    # A size that no member has gives the family's own again.
+    is_known = one is not None and other is not None and abs(one.parameters_b / other.parameters_b - 1) > ALIKE
+    return (sibling, said) if is_known else ("", "")
+
+
+def _size_in_path(run: Run) -> tuple[str, str]:
+    """Return the billions of parameters that the last word of an option's path to the weights bears, and that word."""
+    for key, value in run.options.items():
+        if not _WHERE.fullmatch(key.rpartition(".")[2]) or _NOT_WHERE.search(key) or "/" not in value:
+            continue
+        last = value.strip("\"'").rstrip("/").rpartition("/")[2][:120]
+        sizes = set(_IN_PATH.findall(last))
+        if len(sizes) == 1:
+            return next(iter(sizes)), last
     return "", ""

@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 
+from gpu_lol_action.analysis.added_paths import added_folders
 from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
@@ -145,7 +146,19 @@ def _targets(checkout: Checkout, script: Source, item: Import) -> Sequence[Sourc
     here, inits = _meant(checkout, script.folder, item.module, item.names)
     # Without a module of that name it is one that the package itself defines.
     here = here or tuple(source for source in inits if source is not script)
+    here = here or _from_added(checkout, script, item)
     return here or _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)
+
+
+def _from_added(checkout: Checkout, script: Source, item: Import) -> tuple[Source, ...]:
+    """Return the files that an import means in folders that the program puts on its search path."""
+    if item.module.startswith("."):
+        return ()
+    tail = item.module.replace(".", "/")
+    tails = [tail, *(f"{tail}/{name}" for name in item.names[:MAX_NAMES])]
+    bases = added_folders(checkout, script)
+    paths = [f"{base}{each}{end}" for base in bases for each in tails for end in (".py", "/__init__.py")]
+    return tuple(source for path in paths if (source := checkout.find(path)) is not None)
 
 
 @remembered

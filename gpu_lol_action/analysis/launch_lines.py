@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.configuration import read_settings
+from gpu_lol_action.analysis.container_lines import container_lines
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.paths import Form
@@ -268,24 +268,7 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
         yield from azure_lines(source)
         return
     if re.search(r"^(?:services|kind|spec):", source.text, re.MULTILINE):
-        yield from _containers(source)
-
-
-def _containers(source: Source) -> Iterator[tuple[int, str, str]]:
-    words: dict[str, tuple[int, list[str]]] = {}
-    images: dict[str, str] = {}
-    for setting in read_settings(source):
-        owner, _, key = setting.path.rpartition(".")
-        if key in {"command", "args", "entrypoint"}:
-            words.setdefault(owner, (setting.evidence.line, []))[1].append(setting.text)
-        elif key == "image" and (entry := entry_point(substitute(setting.text, NOTHING))):
-            words.setdefault(owner, (setting.evidence.line, []))
-            images[owner] = " ".join(entry)
-    for owner, (line, parts) in words.items():
-        if owner in images and (not parts or parts[0].startswith("-")):
-            parts.insert(0, images[owner])
-        is_shell = parts[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(parts) > 2
-        yield line, " ".join(parts[2:] if is_shell else parts).replace("\n", " "), ""
+        yield from container_lines(source, lambda text: substitute(text, NOTHING))
 
 
 def _of_makefile(source: Source) -> Iterator[tuple[int, str, str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from gpu_lol_action.analysis.shell_words import shell_words
+from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
+from gpu_lol_action.analysis.shell_words import shell_words, without_redirections
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.domain.patterns import regex
 
@@ -27,12 +28,11 @@ SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_p
 NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
-TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo",
-                   "text-generation-launcher", "xtuner", "lmdeploy", "mim", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "nemo",
-                   "ns-train", "megatron", "oumi", "unsloth", "openrlhf", "parlai",
-                   "lerobot-train", "metaseq-train", "nequip-train", "trtllm-serve", "mistral-chat", "lm_eval", "lm-eval"})  # fmt: skip
+TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo", "nequip-train", "trtllm-serve", "mim", "nemo",
+    "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
+    "megatron", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", *RESEARCH_TOOLS})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}),
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
@@ -77,7 +77,7 @@ def split_words(text: str) -> list[str]:
     except ValueError:
         words = text.split()
     # `[script.py]` is how a manual shows what may stand there; `[0,1]` is a list.
-    bare = [word.strip(",") for word in words]
+    bare = [word.strip(",") for word in without_redirections(words)]
     return [word for word in bare if word and not re.fullmatch(r"\[(?!\d+(?:,\s?\d+)*\])[^\[\]]*\]?", word)]
 
 
@@ -241,7 +241,9 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
         # In prose a tool's name stands alone; a command goes on with a word, a file, or a few options behind a reader's own path.
-        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*", places[0])) or len(options) > 2 * bool(places)
+        is_command = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*|\d{1,4}", places[0])) or len(options) > 2 * bool(
+            places
+        )
         return " ".join([tool, *places[:1]]) if is_command else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:

@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.import_graph import is_imported, local_imports
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_behavior import program_behavior
 from gpu_lol_action.analysis.run_kinds import is_tuning_folder, is_variant, tunes_aside
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.patterns import regex
 
 MANY = 3  # programs that run a model, beside one that trains
@@ -31,6 +32,12 @@ _SHOWS = regex(
     r"(?:^|[_-])(?:infer|inference|demo|app|predict|generate|chat|web_?ui|gradio|txt2img|sample)(?:$|[_-])",
     re.IGNORECASE,
 )
+# A heading, a line in bold, or a command that speaks of training.
+_ON_TRAINING = regex(
+    r"^(?:#{1,6} |\*\*|<h\d).{0,60}(?:train(?!ed)|tun(?:e|ing)\b)|\btrain\w{0,20}\.(?:py|sh)\b|训练|微调",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _RELEASED = regex(r"/releases/(?:latest/)?download\b")
 
 
@@ -54,6 +61,9 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
     installed = _installed(checkout)
     if installed and (given := [run for run in used if run.script in installed]):
         return given[0], "what installing the project gives runs a model, and trains none"
+    shown = next((run for run in used if is_shown(run.script)), None)
+    if shown is not None and _only_tells_of_use(checkout, shown):
+        return shown, "the README shows the project's own package at work, and tells of no training"
     fetching = [run for run in programs if run.script is not None and _RELEASED.search(run.script.text)]
     return (fetching[0], "it fetches weights that were released") if fetching else None
 
@@ -76,6 +86,14 @@ def _is_in_training(run: Run) -> bool:
     """Whether a run's program lies in a folder at the root that is for training."""
     top, _, rest = (run.script.path if run.script is not None else run.evidence.path).partition("/")
     return bool(rest) and _TRAINING.fullmatch(top) is not None
+
+
+def _only_tells_of_use(checkout: Checkout, shown: Run) -> bool:
+    """Whether what a README shows comes from the checkout's own package, which one installs, and no heading speaks of training."""
+    if shown.script is None or not local_imports(checkout, shown.script) or not any(map(checkout.find, _PROJECTS)):
+        return False
+    readme = checkout.find(shown.script.path)
+    return readme is not None and _ON_TRAINING.search(readme.text) is None
 
 
 def _is_at_root(run: Run) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documented_sizes import documented_model, is_titled
+from gpu_lol_action.analysis.documented_sizes import documented_model, is_linked, is_titled
 from gpu_lol_action.analysis.media_question import built_instead, is_part_of_pipeline, media_model, whole_network
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.surest import best, value_of_best
@@ -61,6 +61,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         or _is_of_a_part(findings)
         or _is_of_denoiser(findings, shape)
         or _is_of_text_encoder(findings)
+        or (not trains and named is None and _is_copied(findings))
     ):
         shape = None
     if shape is not None and named is None and (built := built_instead(findings, shape)) is not None:
@@ -80,7 +81,10 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         family = best(findings, "model.family")
         if family is not None and not (builds and named is None and _is_of_a_part(findings)):
             is_told = not trains and (
-                _FOR_ANY.match(family.why) or _SERVES_ANY.match(family.why) or is_titled(findings)
+                _FOR_ANY.match(family.why)
+                or _SERVES_ANY.match(family.why)
+                or is_titled(findings)
+                or _is_copied(findings)
             )
             told = documented_model(findings) if is_told else None
             return told or find_model(family.value)
@@ -181,6 +185,11 @@ def _is_of_library(findings: tuple[Finding, ...]) -> bool:
     if layers is None or family is None or layers.confidence is Confidence.HIGH:
         return False
     return _LIBRARY_FILE.search(layers.evidence.path) is not None
+
+
+def _is_copied(findings: tuple[Finding, ...]) -> bool:
+    """Whether the shape is a copied library's, whose numbers are those of the family's largest, beside weights that the documentation links to."""
+    return is_linked(findings) and _is_of_library(findings)
 
 
 def _is_beside_adapters(findings: tuple[Finding, ...], shape: ModelFacts) -> bool:

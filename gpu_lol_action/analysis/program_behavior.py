@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
+from gpu_lol_action.analysis.behavior import ARRAYS, GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, is_known_to_train
 from gpu_lol_action.analysis.effort import remembered
@@ -41,7 +41,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if service_of(checkout, script) is not None and not trains_what_it_serves(script, _behavior(script)):
         return Behavior.INFERS
     closure = import_closure(checkout, script)
-    uses_gpu = any(source.code and source.code.imported() & GPU_MODULES for source in closure)
+    uses_gpu = any(source.code and source.code.imported() & GPU_MODULES - ARRAYS for source in closure)
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS or is_trial(script) or (uses_gpu and learns_elsewhere(script)):
@@ -92,7 +92,9 @@ def _is_page(source: Source) -> bool:
 def _of_part(checkout: Checkout, source: Source, *, uses_gpu: bool) -> Behavior:
     """Return what a module does that a program imports; one that takes all names of another (`*`) has its libraries from there."""
     takes_all = source.code is not None and any("*" in item.names for item in source.code.imports)
-    behavior = _behavior(source, uses_gpu=uses_gpu and takes_all)
+    # A loss that is walked back through needs no library in its own module to say so.
+    learns = takes_all or source.mentions("loss.backward(")
+    behavior = _behavior(source, uses_gpu=uses_gpu and learns)
     return Behavior.NEITHER if behavior is Behavior.TRAINS and only_derives_trainers(checkout, source) else behavior
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import Behavior
@@ -34,6 +34,7 @@ from gpu_lol_action.analysis.entry_points import (
 from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.made_for_use import is_page_on_tuning, made_for_use
+from gpu_lol_action.analysis.onnx_sessions import session_runs
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.placeholder_commands import STEP, leaves_configuration_open
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
@@ -68,7 +69,9 @@ def further_runs(checkout: Checkout) -> tuple[Run, ...]:
 def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate, the one to provision for first, each with its name and reason; at most eight."""
     ranked = _use_first(checkout, sorted(_ranked(checkout), key=lambda rank: rank.key))
-    chosen = _distinct(checkout, ranked or _last_resort(checkout))
+    if ranked and all(rank.is_beside for rank in ranked):
+        ranked = [*_as_ranks(checkout, session_runs(checkout)), *ranked]
+    chosen = _distinct(checkout, ranked or _as_ranks(checkout, computing_runs(checkout)))
     if not chosen:
         return ()
     names = run_names(rank.run for rank in chosen)
@@ -79,8 +82,8 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     )
 
 
-def _last_resort(checkout: Checkout) -> list[Rank]:
-    ranks = [_rank(checkout, levels_of(checkout), run, place) for place, run in enumerate(computing_runs(checkout))]
+def _as_ranks(checkout: Checkout, runs: Iterable[Run]) -> list[Rank]:
+    ranks = [_rank(checkout, levels_of(checkout), run, place) for place, run in enumerate(runs)]
     return sorted(ranks, key=lambda rank: rank.key)
 
 

@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.code_settings import (
     meant,
 )
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
+from gpu_lol_action.analysis.container_lines import given_variables
 from gpu_lol_action.analysis.dead_branches import option_values, reached
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
@@ -82,7 +83,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         Setting(fold_key(key.rpartition(".")[2]), fold_key(key), value, run.evidence)
         for key, value in run.options.items()
     )
-    options = (*options, *_packed(options))
+    options = (*options, *_packed(options), *_of_environment(checkout, run))
     configs = tuple(
         setting
         for source in run_configs(checkout, run)
@@ -114,6 +115,16 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
     return Scope((*tiers, (Confidence.LOW, rest)))
+
+
+def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
+    """Yield what variables in front of the command are set to, of those that its program asks the environment for."""
+    command = run.command
+    given = given_variables(command.text) if command is not None and run.script is not None else {}
+    asking = [s for s in import_closure(checkout, run.script) if s.mentions("env")] if given and run.script else []
+    for name, value in given.items():
+        if any(s.mentions(f'"{name}"') or s.mentions(f"'{name}'") for s in asking):
+            yield Setting(fold_key(name), fold_key(name), value, run.evidence)
 
 
 def _is_overridden(setting: Setting, passed: frozenset[tuple[str, str]]) -> bool:

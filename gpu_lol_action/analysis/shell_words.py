@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from gpu_lol_action.domain.patterns import regex
 
 # A word of signs and closed quotes. No two of these begin alike, so that nothing is tried twice.
 _WORD = regex(r"""(?:[^ \t\r\n'"]|'[^']*'|"[^"]*")+""")
+# `> log` and `2>&1`; what begins with `<` and goes on may be a place to fill in.
+_TO_FILE = regex(r"[\d&]?>>?|<")
+_REDIRECTED = regex(r"[\d&]?>>?&?[\w./$-]+")
 _QUOTED = regex(r"""'([^']*)'|"([^"]*)\"""")
 
 
@@ -21,3 +25,17 @@ def shell_words(text: str) -> list[str]:
     if _WORD.sub("", text).strip(" \t\r\n"):
         return shlex.split(text)  # which says what is wrong with it
     return [_QUOTED.sub(lambda found: found[1] or found[2] or "", word) for word in words]
+
+
+def without_redirections(words: Sequence[str]) -> list[str]:
+    """Return a command's words without what says where its input and output go (``< data > run.log 2>&1``)."""
+    kept: list[str] = []
+    is_file = False
+    for word in words:
+        if is_file:
+            is_file = False
+        elif _TO_FILE.fullmatch(word):
+            is_file = True
+        elif not _REDIRECTED.fullmatch(word):
+            kept.append(word)
+    return kept

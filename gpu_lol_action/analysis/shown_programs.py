@@ -19,6 +19,12 @@ MAX_BLOCKS = 12
 _FENCE = regex(r"^\s*(?:```|~~~)\s*\{?\.?([\w+-]*)")
 _TO_FILL_IN = regex(r"([(\[,=] ?)<[A-Za-z][\w .-]{0,60}>(?=[)\],\s]|$)")
 _PUTS_BACK = ("push_to_hub", "save_to_disk", "to_parquet", "to_json")
+# First words of methods by which a package's own model is asked.
+_ASKS = frozenset({
+    "generate", "predict", "infer", "inference", "transcribe", "synthesize", "translate", "caption", "restore", "upscale", "inpaint",
+    "segment", "enhance", "separate", "recognize", "describe", "classify", "score", "chat", "answer", "tts", "summarize", "txt2img",
+    "text2img", "img2img",
+})  # fmt: skip
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
 
@@ -59,7 +65,15 @@ def shown_behavior(checkout: Checkout, program: Source) -> tuple[Behavior, Call 
     uses_gpu = any(
         source.code is not None and source.code.imported() & GPU_MODULES for source in import_closure(checkout, program)
     )
-    return behavior_of(program.code, uses_gpu=uses_gpu)
+    behavior, call = behavior_of(program.code, uses_gpu=uses_gpu)
+    if behavior is not Behavior.NEITHER or not uses_gpu:
+        return behavior, call
+    return next(((Behavior.INFERS, call) for call in program.code.calls if _asks_by_name(call)), (behavior, call))
+
+
+def _asks_by_name(call: Call) -> bool:
+    """Whether an object of the checkout's own package is asked for what a trained model does (``model.generate_text2img(…)``)."""
+    return "." in call.name and call.last.partition("_")[0] in _ASKS and bool(call.arguments or call.keywords)
 
 
 def is_shown(source: Source | None) -> bool:

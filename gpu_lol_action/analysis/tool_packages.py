@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
+from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -19,6 +20,7 @@ _TOOLS = {
     "autotrain": "autotrain-advanced", "composer": "mosaicml", "colossalai": "colossalai", "horovodrun": "horovod",
     "fairseq-train": "fairseq", "fairseq-hydra-train": "fairseq", "fairseq-generate": "fairseq", "ns-train": "nerfstudio", "oumi": "oumi",
     "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "mistral-chat": "mistral-inference",
+    **RESEARCH_TOOLS,
 }  # fmt: skip
 # Words that only one trainer's configuration has.
 _CONFIGURATIONS = (("torchtune.", "torchtune"), ("finetuning_type:", "llamafactory"))

@@ -32,7 +32,8 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             kind = (
                 _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
             )
-            if kind is not None:
+            # `autocast(dtype=torch.float32)` keeps a few steps exact amid a model of 16 bit.
+            if kind is not None and not (kind == "fp32" and setting.path.startswith("autocast.")):
                 why = f"`{setting.key}` is {setting.text}"
                 return Finding("training.precision", kind, why, confidence, setting.evidence)
     if (policy := _fsdps(scope)) is not None:

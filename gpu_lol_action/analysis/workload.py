@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.behavior import (
 )
 from gpu_lol_action.analysis.beside_hosted import only_embeds, only_offers
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.compose_orders import compose_need
 from gpu_lol_action.analysis.computing_runs import only_prepares
 from gpu_lol_action.analysis.cpu_bound import (
     EMBEDDERS,
@@ -27,6 +28,7 @@ from gpu_lol_action.analysis.gpu_extras import takes_along
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
+from gpu_lol_action.analysis.onnx_sessions import stays_in_memory
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
@@ -107,6 +109,8 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "only an extra computes on one, in modules that are taken along where they can be had"
     if run is not None and only_offers(checkout, run):
         return "what it starts imports none, and the list that is installed names none: a model of one's own is an offer beside hosted ones"
+    if run is not None and stays_in_memory(checkout, run):
+        return "what it starts runs in ONNX Runtime on the CPU, and names no card"
     if run is None and only_prepares(checkout):
         return "what imports it only prepares or converts, and names no card"
     if run is None and _imports_none(checkout):
@@ -165,7 +169,8 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
             return Finding("gpu.use", "yes", why, Confidence.HIGH, Evidence(source.path, boosted[1]))
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
-    return _need_by_command(checkout, run, is_library=is_library) or native_need(checkout)
+    by_command = _need_by_command(checkout, run, is_library=is_library)
+    return by_command or native_need(checkout) or compose_need(checkout)
 
 
 def _launched(checkout: Checkout) -> Finding | None:

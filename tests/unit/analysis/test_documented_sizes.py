@@ -36,6 +36,15 @@ def test_number_of_parameters_that_a_sentence_states(checkout: Build, sentence: 
     assert sizes(checkout({"README.md": f"# M\n{sentence}\n", "run.py": RUNNER, "parts.py": PARTS})) == expected
 
 
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [("## 🚧 References", []), ("### Acknowledgements", []), ("## Related works", []), ("## Model", ["176"])],
+)
+def test_works_of_others_are_not_the_size_of_this_one(checkout: Build, heading: str, expected: list[str]) -> None:
+    readme = f"# M\n{heading}\n+ [Other: A 176B-Parameter Language Model](https://arxiv.org/abs/2211.05100)\n"
+    assert sizes(checkout({"README.md": readme, "run.py": RUNNER, "parts.py": PARTS})) == expected
+
+
 def test_own_model_on_a_mesh_lies_over_its_devices(checkout: Build) -> None:
     tree = checkout({"README.md": "# M\nIt has 314B parameters.\n", "run.py": RUNNER, "parts.py": PARTS})
     spec = analyze(tree).spec
@@ -110,3 +119,36 @@ def test_a_title_s_size_goes_before_the_usual_one_of_a_class(checkout: Build) ->
     usual = analyze(checkout({"README.md": f"# TinyNet\n{card}", "run.py": run})).spec.hardware
     assert (small.needed_gib or 0) < 4
     assert (usual.needed_gib or 0) > 12
+
+
+WEIGHTS = "* [Net2-7B](https://huggingface.co/us/Net2-7b) of [Base-7B](https://huggingface.co/them/Base-7B-Chat)\n"
+OTHER = "We also have [Net-34b](https://huggingface.co/us/Net-34b).\n"
+RUN = "```\npython run.py\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("readme", "expected"),
+    [
+        (WEIGHTS + RUN, ["7"]),
+        # Of several sizes the one shortly above the command; without one there, none.
+        (OTHER + "\n" * 30 + WEIGHTS + RUN, ["7"]),
+        (OTHER + WEIGHTS + "\n" * 30 + RUN, []),
+        # Data have sizes too, and a small part is no model of this kind.
+        ("[Rows-7B](https://huggingface.co/datasets/us/Rows-7B)\n" + RUN, []),
+        ("[Tiny-0.1B](https://huggingface.co/us/Tiny-0.1B)\n" + RUN, []),
+    ],
+)
+def test_the_weights_that_a_document_links_to_bear_their_size(
+    checkout: Build, readme: str, expected: list[str]
+) -> None:
+    assert sizes(checkout({"README.md": f"# M\n{readme}", "run.py": RUNNER, "parts.py": PARTS})) == expected
+
+
+def test_linked_weights_go_before_what_a_copied_configuration_starts_with(checkout: Build) -> None:
+    copied = "class NetConfig:\n    def __init__(self, vocab_size=152064, hidden_size=8192, num_hidden_layers=80, num_attention_heads=64):\n        pass\n"
+    run = "from transformers import AutoModel\nfrom net.modeling_net import NetConfig, LlamaNetForCausalLM\nif __name__ == '__main__':\n    LlamaNetForCausalLM.from_pretrained(path).cuda().generate(x)\n"
+    files = {"run.py": run, "net/modeling_net.py": "import torch\n" + copied}
+    told = analyze(checkout({"README.md": f"# M\n{WEIGHTS}{RUN}", **files})).spec.hardware
+    untold = analyze(checkout({"README.md": f"# M\n{RUN}", **files})).spec.hardware
+    assert (told.gpu_count, (told.needed_gib or 0) < 30) == (1, True)
+    assert untold.gpu_count > 1

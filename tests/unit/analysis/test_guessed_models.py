@@ -33,3 +33,28 @@ def test_the_shape_of_what_reads_prompts_is_not_the_pipeline_s(folder, is_pipeli
     model = model_of((made, *shape), {})
     assert model is not None
     assert (model.name == "tencent/HunyuanVideo") is is_pipeline
+
+
+FILMS = "import torch\nfrom films import WanPipeline\nif __name__ == '__main__':\n    WanPipeline.from_pretrained(path).to('cuda')(prompt)\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "model"),
+    [
+        ("model_path=/data/weights/Ours-T2V-1.3B-Diffusers", "Wan-AI/Wan2.1-T2V-1.3B"),
+        ("--ckpt_dir /data/weights/Ours-T2V-1.3B/", "Wan-AI/Wan2.1-T2V-1.3B"),
+        # A size that no member of the family has, a path of something else, or of more than one size.
+        ("--ckpt_dir /data/weights/Ours-9B", "Wan-AI/Wan2.1-T2V-14B"),
+        ("--save_model_path out/Ours-1.3B", "Wan-AI/Wan2.1-T2V-14B"),
+        ("--ckpt_dir /data/weights/Ours-14B-to-1.3B", "Wan-AI/Wan2.1-T2V-14B"),
+    ],
+)
+def test_the_path_of_the_weights_says_which_member_of_a_family(checkout, option, model):
+    tree = checkout({"README.md": f"```\npython demo.py {option}\n```\n", "demo.py": FILMS})
+    assert [f.value for f in analyze(tree).findings if f.field == "model.family"] == [model]
+
+
+def test_the_path_of_a_language_model_s_weights_says_its_size(checkout):
+    code = "from transformers import LlamaForCausalLM\nif __name__ == '__main__':\n    LlamaForCausalLM.from_pretrained(args.model_path).cuda().generate(x)\n"
+    tree = checkout({"README.md": "```\npython chat.py --model_path /data/ours-sft-13b\n```\n", "chat.py": code})
+    assert [f.value for f in analyze(tree).findings if f.field == "model.family"] == ["meta-llama/Llama-13b"]

@@ -159,6 +159,26 @@ def test_a_readme_that_shows_the_model_before_it_names_a_folder_for_tuning(
     assert run.evidence.line == line
 
 
+SHOWN = "# Net\n```python\nfrom net import get_net\nget_net('cuda').generate_text('x')\n```\n"
+PACKAGE = {"net/__init__.py": "import torch\n", "setup.py": "from setuptools import setup\nsetup(name='net')\n"}
+
+
+@pytest.mark.parametrize(
+    ("readme", "files", "shown"),
+    [
+        (SHOWN, PACKAGE, "README.md"),
+        (SHOWN + "## Training\nSee the wiki.\n", PACKAGE, "train_net.py"),
+        (SHOWN + "Run `train_net.py` on your data.\n", PACKAGE, "train_net.py"),
+        # A folder of programs is not installed for use.
+        (SHOWN, {"net/__init__.py": "import torch\n"}, "train_net.py"),
+    ],
+)
+def test_a_package_that_the_readme_shows_and_never_trains(
+    checkout: Build, readme: str, files: dict[str, str], shown: str
+) -> None:
+    assert first(checkout({"README.md": readme, "train_net.py": TRAIN, **files})) == shown
+
+
 def test_the_reason_is_told(checkout: Build) -> None:
     run = primary_run(checkout({"finetune/tune.py": TRAIN, "demo/app.py": INFER}))
     assert run is not None

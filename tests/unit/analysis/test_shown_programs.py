@@ -137,6 +137,28 @@ def test_a_library_is_what_its_readme_shows_of_it(checkout: Build, files: Mappin
     assert run.shown == shown
 
 
+ASKED = "```python\nfrom foo import get_foo\nmodel = get_foo('cuda', version='2.2')\n{}\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_run"),
+    [
+        ("images = model.generate_text2img('a red cat')", True),
+        ("verdict = model.score(docs=rows)", True),
+        # Nothing is handed to it, or it is a function and no model.
+        ("model.score()", False),
+        ("generate_report(model)", False),
+        ("model.describe_all = 1", False),
+    ],
+)
+def test_a_package_s_own_model_is_asked_by_a_method_of_its_own(checkout: Build, line: str, is_run: bool) -> None:
+    run = primary_run(checkout({"README.md": ASKED.format(line), **LIBRARY}))
+    assert (run is not None) == is_run
+    # Of a package that computes nothing on a card it says nothing.
+    plain = {"README.md": ASKED.format(line), "src/foo/__init__.py": "def get_foo():\n    pass\n"}
+    assert primary_run(checkout(plain)) is None
+
+
 def test_a_package_that_computes_nothing_on_a_gpu_is_no_run(checkout: Build) -> None:
     assert primary_run(checkout({"README.md": FORECASTS, "src/foo/__init__.py": "class Pipeline:\n    pass\n"})) is None
 

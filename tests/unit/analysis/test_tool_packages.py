@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.assemble import analyze
 
 
 def requirements(tree):
@@ -82,3 +83,24 @@ def test_what_starts_another_run_is_installed_too(checkout):
         "plain.py": program, "spread.py": program,
     })  # fmt: skip
     assert requirements(tree) == ["torch", "deepspeed"]
+
+
+@pytest.mark.parametrize(
+    ("command", "package", "kind"),
+    [
+        ("setsid nice -n 19 onmt_train --config runs/ggnn.yaml < /dev/null > train.out 2>&1", "OpenNMT-py", "training"),
+        ("CUDA_VISIBLE_DEVICES=0 nnUNetv2_train 101 3d_fullres 0", "nnunetv2", "training"),
+        ("nnUNet_predict -i images -o out -t 101", "nnunet", "inference"),
+        ("allennlp train config.jsonnet -s out --include-package mine", "allennlp", "training"),
+        ("t2t-trainer --problem=$P --model=transformer", "tensor2tensor", "training"),
+    ],
+)
+def test_libraries_that_whole_fields_train_with(checkout, command, package, kind):
+    found = analyze(checkout({"README.md": f"```bash\n{command}\n```\n"})).spec
+    assert found.meta.workload_type.value == kind
+    assert package.lower() in {each.lower() for each in found.dependencies.requirements}
+
+
+def test_a_library_s_name_in_other_words_starts_nothing(checkout):
+    tree = checkout({"README.md": "```bash\nallennlp --version\npip install allennlp\n```\n"})
+    assert "allennlp" not in [f.value for f in analyze(tree).findings if f.field == "entry_point"]

@@ -1,0 +1,52 @@
+"""Programs that documents start and that run a model in ONNX Runtime, without any library that trains.
+
+They are looked for where all else that was found is a step beside the work: whoever exports a network shows next what runs it. ONNX
+Runtime computes on the CPU until its package for cards is installed and a session is told of a card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
+from gpu_lol_action.analysis.placeholder_commands import STEP
+from gpu_lol_action.domain.patterns import regex
+
+MAX_PROGRAMS = 12
+_RUNTIME, _SESSION = "onnxruntime", "InferenceSession"
+_ON_A_CARD = regex(r"(?:CUDA|Tensorrt|ROCM|MIGraphX)ExecutionProvider|onnxruntime[-_]gpu|get_available_providers")
+
+
+def session_runs(checkout: Checkout) -> tuple[Run, ...]:
+    """Return the documented commands whose program runs sessions, in the order in which a reader meets them."""
+    asked: dict[Source, bool] = {}
+    found: list[Run] = []
+    for run in documented_runs(checkout):
+        if run.command is None or not run.command.is_documented or run.script is None:
+            continue
+        if run.script not in asked and len(asked) < MAX_PROGRAMS:
+            asked[run.script] = runs_sessions(checkout, run.script)
+        if asked.get(run.script):
+            found.append(replace(run, behavior=Behavior.INFERS))
+    return tuple(found)
+
+
+@remembered
+def runs_sessions(checkout: Checkout, script: Source) -> bool:
+    """Whether a program is started to run sessions of ONNX Runtime, and imports nothing else that computes."""
+    if STEP.search(f"/{script.name}") or not is_started(checkout, script):
+        return False
+    closure = [source for source in import_closure(checkout, script) if source.code is not None]
+    imported = frozenset[str]().union(*(source.code.imported() for source in closure if source.code is not None))
+    return _RUNTIME in imported and not imported & GPU_MODULES and any(s.mentions(_SESSION) for s in closure)
+
+
+def stays_in_memory(checkout: Checkout, run: Run) -> bool:
+    """Whether a run's sessions stay on the CPU: no module of it, nor any list of packages, names a card's provider."""
+    if run.script is None or not runs_sessions(checkout, run.script):
+        return False
+    lists = [source for source in checkout.sources if source.name.startswith("requirements")]
+    return not any(_ON_A_CARD.search(s.text) for s in (*import_closure(checkout, run.script), *lists))
