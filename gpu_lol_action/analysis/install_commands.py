@@ -19,6 +19,9 @@ MAX_COMMANDS = 200
 _PIP = regex(
     r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|mim\s+install|uv\s+(?:pip\s+install|add)|poetry\s+add|pdm\s+add)\s+(.+)"
 )
+# Tools that install the project at hand, with the extras and groups that they are told.
+_SYNC = regex(r"(?:poetry\s+install|uv\s+sync|pdm\s+(?:install|sync))((?:\s+[^\s#]{1,200}){1,40})")
+_EXTRA_OPTIONS = frozenset({"-E", "--extras", "--extra", "--with", "-G", "--group"})
 _CONDA = regex(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
 # A `;` also stands before the marker of a requirement: one ends a command only where another begins.
 _PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|"
@@ -98,6 +101,11 @@ def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCom
     if pip is not None:
         declared, options = _pip_words(pip[1], where)
         return InstallCommand(declared, options, where, heading, block) if declared or options else None
+    synced = _SYNC.match(text)
+    if synced is not None:
+        extras = _told_extras(synced[1])
+        option = Option("local", f".[{','.join(extras)}]", where)
+        return InstallCommand((), (option,), where, heading, block) if extras else None
     conda = _CONDA.match(text)
     if conda is None:
         return None
@@ -204,6 +212,18 @@ def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[
         else:
             _take(word, where, declared)
     return tuple(declared), tuple(options)
+
+
+def _told_extras(text: str) -> list[str]:
+    """Return the extras and groups that ``poetry install``, ``uv sync`` or ``pdm install`` is told, none twice."""
+    found: list[str] = []
+    words = split_words(text)
+    for index, word in enumerate(words):
+        name, _, value = word.partition("=")
+        if name in _EXTRA_OPTIONS:
+            told = value or (words[index + 1] if index + 1 < len(words) else "")
+            found += re.split(r"[,\s]+", told) if re.fullmatch(r"[\w.-]+(?:[,\s]+[\w.-]+)*", told) else []
+    return list(dict.fromkeys(found))
 
 
 def _option(word: str) -> tuple[str, str]:
