@@ -26,7 +26,8 @@ _STUBS = frozenset({"sklearn", "apex", "detectron2", "opencv3", "pytorch-nightly
 # No index has them: Python and CUDA as conda names them, and parts of a system that a list of everything installed holds.
 _NOT_PUBLISHED = regex(
     r"python|cudatoolkit|cudnn|pytorch-(?:cuda|mutex)|magma-cuda\d{2,3}|nb-conda(?:-kernels)?|bioconda|libmambapy|menuinst|mmseqs2|pybox2d|distro-info|"
-    r"navigator-updater|isaacgym|kaldi|colmap|xentropy-cuda-lib|dropout-layer-norm|fused-dense-lib|python-apt|unattended-upgrades|"
+    r"conda(?:-(?:build|env|verify|package-(?:handling|streaming)|content-trust|token|repo-cli|index|libmamba-solver))?|clyent|"
+    r"anaconda-(?:client|navigator|project|anon-usage|catalogs|cloud-(?:auth|cli))|navigator-updater|isaacgym|kaldi|colmap|xentropy-cuda-lib|dropout-layer-norm|fused-dense-lib|python-apt|unattended-upgrades|"
     r"language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
 )
 
