@@ -99,16 +99,24 @@ def imported_packages(
         requirement = package if _IS_WHEEL.search(known) else known
         found.setdefault(name, Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where))
     if has_list and run is None:
-        grouped = {package_name(d.requirement): d.requirement for d in declared if d.group and d.is_optional}
-        grouped = {name: value for name, value in grouped.items() if name not in required}
-        for source, item, requirement in starting_imports(checkout, grouped, is_library=bool(library)):
-            if is_local(checkout, source, item.module):
-                continue
-            why = f"`{item.module.split('.')[0]}` is imported by what starts, and only an extra names it"
-            where = Evidence(source.path, item.line)
-            name = package_name(requirement)
-            found.setdefault(name, Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where))
+        for finding in _at_start(
+            checkout, [d for d in declared if package_name(d.requirement) not in required], is_library=bool(library)
+        ):
+            found.setdefault(package_name(finding.value), finding)
     return [found[name] for name in sorted(found)]
+
+
+def _at_start(checkout: Checkout, declared: Sequence[Declared], *, is_library: bool) -> Iterator[Finding]:
+    """Yield the packages of other lists that started programs import whatever happens."""
+    # Of an application the lists of its other parts tell as much, but not in which version it is wanted here.
+    told = [item for item in declared if item.is_optional and (item.group or not is_library)]
+    names = ((package_name(item.requirement), item) for item in told)
+    grouped = {name: item.requirement if item.group else name for name, item in names}
+    for source, item, requirement in starting_imports(checkout, grouped, is_library=is_library):
+        if not is_local(checkout, source, item.module):
+            why = f"`{item.module.split('.')[0]}` is imported by what starts, and the list that counts does not name it"
+            where = Evidence(source.path, item.line)
+            yield Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where)
 
 
 def _fetched(checkout: Checkout, run: Run | None) -> frozenset[Source]:

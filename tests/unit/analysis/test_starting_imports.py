@@ -22,6 +22,7 @@ never = {version = "1.0", optional = true}
 [tool.poetry.extras]
 tests = ["mlflow"]
 eda = ["jupyter-client", "not-there"]
+all = ["mlflow", "jupyter-client"]
 [tool.poetry.scripts]
 fares = "fares.cli:main"
 """
@@ -74,6 +75,7 @@ def test_an_application_imports_its_developers_packages_from_any_program(checkou
         ("poetry install --extras=eda --no-root", {"scipy", "jupyter-client"}),
         ("poetry install -E tests", {"scipy"}),
         ("poetry install", {"scipy"}),
+        ("poetry install -E all", {"scipy"}),
         ("pip install .[eda]", {"scipy", "jupyter-client"}),
     ],
 )
@@ -93,3 +95,35 @@ def test_uvs_extras_and_groups_are_read_likewise(checkout: Build, command: str, 
         "README.md": f"## Installation\n```\n{command}\n```\n",
     }
     assert ("datasets" in names(checkout(files))) is is_taken
+
+
+def test_a_menu_of_extras_is_no_order(checkout: Build) -> None:
+    flavours = "".join(f"- `{name}`: `uv sync --extra {name}`\n" for name in ("io", "train", "cli"))
+    files = {
+        "pyproject.toml": '[project]\nname = "x"\ndependencies = ["numpy"]\n[project.optional-dependencies]\n'
+        'io = ["warcio"]\ntrain = ["datasets"]\ncli = ["typer"]\n',
+        "README.md": f"## Installation\n{flavours}",
+    }
+    assert names(checkout(files)) == {"numpy"}
+
+
+def test_what_beside_a_library_is_for_those_who_work_on_it_asks_for_nothing(checkout: Build) -> None:
+    files = {
+        "pyproject.toml": POETRY,
+        "fares/__init__.py": "",
+        "fares/cli.py": "import scipy\n\ndef main() -> None: ...\n",
+        "scripts/report.py": "import mlflow\nif __name__ == '__main__': print(mlflow)\n",
+    }
+    assert names(checkout(files)) == {"scipy"}
+
+
+def test_a_service_that_watches_leaves_its_pins_to_itself(checkout: Build) -> None:
+    files = {
+        "monitoring/requirements.txt": "pandas~=1.1.5\nWerkzeug~=2.0.1\nprefect~=2.0\n",
+        "monitoring/app.py": "import werkzeug\nwerkzeug.run()\n",
+        "train/requirements.txt": "pandas==1.4.2\nscikit-learn\n",
+        "train/train.py": "import pandas\nimport prefect\nfrom sklearn.linear_model import Ridge\nRidge().fit(pandas.read_csv('x'))\n",
+    }
+    tree = checkout(files)
+    found = [f.value for f in packages.detect(tree) if f.field == "dependencies.requirements"]
+    assert found == ["pandas==1.4.2", "scikit-learn", "prefect", "werkzeug"]
