@@ -24,7 +24,7 @@ from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.script_metadata import script_packages
-from gpu_lol_action.analysis.shown_lists import for_shown, without_clients
+from gpu_lol_action.analysis.shown_lists import for_shown, without_clients, without_watchers
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.patterns import regex
 
@@ -61,8 +61,9 @@ def lists_of(checkout: Checkout) -> Lists:
     projects = tuple(near_projects(checkout, folders, commands, run))
     has_own = any(item.evidence.path.rpartition("/")[0] in folders for item in found)
     has_own = has_own or any(source.folder in folders and asks(project) for source, project in projects)
+    homes = {i.evidence.path.rpartition("/")[0] for i in found} if any(c.values("include") for c in commands) else set()
     for source in _environments(checkout, folders)[:1]:
-        if has_own and source.folder not in folders:
+        if (has_own or (homes and source.folder not in homes)) and source.folder not in folders:
             break  # of another program
         file = read_environment(source)
         found += as_versions(file.declared) if has_own and is_export(file.declared) else file.declared
@@ -75,7 +76,7 @@ def lists_of(checkout: Checkout) -> Lists:
         named = [list_ for name in project.files if (list_ := _at(checkout, source.folder, name)) is not None]
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
     if all(item.is_optional for item in found):
-        hosted, named = hosted_lists(checkout, folders)
+        hosted, named = hosted_lists(checkout, folders, commands)
         found += [*rented_packages(checkout, run), *script_packages(run), *hosted]
         _requirements(checkout, named, found, options)
     found += _left_over(checkout, {item.evidence.path for item in found}, folders)
@@ -132,7 +133,7 @@ def _chosen(
     is_bare = any(project.is_installable for source, project in projects if source.folder in folders)
     below = [source for source in main if not (is_bare and is_development(source.folder))]
     others = _others_homes(checkout, run) if not levels else ()
-    below = for_shown([source for source in below if source.folder not in others], run)
+    below = without_watchers(for_shown([source for source in below if source.folder not in others], run))
     if not levels and below and not is_told:
         levels = [[source for source in below if source.depth == below[0].depth]]
     found: list[Source] = []
@@ -228,7 +229,7 @@ def _constrained(item: Declared, constraints: dict[str, str]) -> Declared:
 def _left_over(checkout: Checkout, read: set[str], folders: Sequence[str]) -> list[Declared]:
     """Return the lines of lists that do not count for the run: they may still tell a version, but not those of other programs' desks."""
     found: list[Declared] = []
-    for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))[:MAX_FILES]:
+    for source in without_watchers(checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)))[:MAX_FILES]:
         if source.path not in read and (source.folder in folders or not is_development(source.name)):
             found += read_requirements(source, is_optional=True).own
     return found

@@ -82,7 +82,7 @@ def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
         source
         for source in checkout.of(Form.DOCKERFILE)
         if not is_development(source.path)
-        and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
+        and not re.search(r"arm64|aarch|jetson|frontend|web|monitor|grafana|dashboard", source.path.lower())
         and not f"{source.folder}/".startswith(others)
         and not _is_of_a_sibling(checkout, source, run)
     )

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import Project, is_development, read_project, read_setup_cfg
 from gpu_lol_action.analysis.setup_py import read_setup_py
+from gpu_lol_action.analysis.shown_lists import without_watchers
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.workspace_projects import members_of, workspace_projects
 
@@ -44,6 +45,8 @@ def near_projects(
         return near + told
     upper = [item for item in every if item[0].depth <= 1 and item not in near]
     upper = [item for item in upper if not is_development(item[0].folder)] or upper
+    kept = without_watchers([source for source, _ in upper])
+    upper = [item for item in upper if item[0] in kept]
     if not upper:
         return near or workspace_projects(every)
     return near + [item for item in upper if not is_of_another(checkout, run, item[0].folder)]
@@ -61,7 +64,7 @@ def is_of_another(checkout: Checkout, run: Run | None, folder: str) -> bool:
     imported = frozenset().union(*(source.code.imported() for source in reached if source.code is not None))
     inside = (source.path for source in checkout.of(Form.PYTHON) if source.path.startswith(f"{folder}/"))
     words = {word for path in inside for word in path.removesuffix(".py").split("/")}
-    return not any(not is_known(name) for name in imported & words)
+    return bool(words) and all(map(is_known, imported & words))
 
 
 def asks(project: Project) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.checkout import Source
@@ -12,6 +13,15 @@ from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.patterns import regex
 
 _OF_A_CLIENT = regex(r"requirements?[-_.](?:[a-z]{1,20}[-_.])?clients?\.(?:txt|in)")
+# Services that watch another at work, each in an image of its own.
+_WATCHES = regex(
+    r"monitor|dashboard|grafana|prometheus|load[-_]?tests?(?![a-z])|integration[-_]?tests?(?![a-z])", re.IGNORECASE
+)
+
+
+def without_watchers(files: Sequence[Source]) -> list[Source]:
+    """Return lists or project files without those of services that watch; all where there are no others."""
+    return [source for source in files if not _WATCHES.search(source.folder)] or list(files)
 
 
 def for_shown(lists: Sequence[Source], run: Run | None) -> list[Source]:

@@ -142,3 +142,19 @@ def test_commands_for_other_makers_hardware_are_left_to_those_who_have_it(
         {"train.py": TRAIN, "requirements.txt": "numpy\n", "README.md": f"## Install\n```\n{command}\n```\n"}
     )
     assert (len(found(tree)) > len({"numpy", "torch", "wandb"})) is is_kept
+
+
+@pytest.mark.parametrize(("told", "is_taken"), [("pip install -r lama/requirements.txt", False), ("", True)])
+def test_an_environment_below_the_root_counts_only_where_readers_are_told_no_other_list(
+    checkout: Build, told: str, *, is_taken: bool
+) -> None:
+    tree = checkout(
+        {
+            "train.py": TRAIN,
+            "README.md": f"## Install\n```\n{told}\n```\n```\npython train.py\n```\n",
+            "lama/requirements.txt": "easydict==1.9.0\n",
+            "lama/bin/train.py": "import easydict\n",
+            "sttn/environment.yml": "dependencies:\n  - pip:\n    - chainer==7.7.0\n",
+        }
+    )
+    assert ("chainer==7.7.0" in found(tree)) is is_taken
