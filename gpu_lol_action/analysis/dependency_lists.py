@@ -24,6 +24,8 @@ from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.script_metadata import script_packages
+from gpu_lol_action.analysis.shown_lists import for_shown, without_clients, without_watchers
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -57,11 +59,12 @@ def lists_of(checkout: Checkout) -> Lists:
     found: list[Declared] = []
     options: list[Option] = []
     _requirements(checkout, _chosen(checkout, run, folders, commands), found, options)
-    projects = tuple(near_projects(checkout, folders, commands))
+    projects = tuple(near_projects(checkout, folders, commands, run))
     has_own = any(item.evidence.path.rpartition("/")[0] in folders for item in found)
     has_own = has_own or any(source.folder in folders and asks(project) for source, project in projects)
+    homes = {i.evidence.path.rpartition("/")[0] for i in found} if any(c.values("include") for c in commands) else set()
     for source in _environments(checkout, folders)[:1]:
-        if has_own and source.folder not in folders:
+        if (has_own or (homes and source.folder not in homes)) and source.folder not in folders:
             break  # of another program
         file = read_environment(source)
         found += as_versions(file.declared) if has_own and is_export(file.declared) else file.declared
@@ -74,7 +77,7 @@ def lists_of(checkout: Checkout) -> Lists:
         named = [list_ for name in project.files if (list_ := _at(checkout, source.folder, name)) is not None]
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
     if all(item.is_optional for item in found):
-        hosted, named = hosted_lists(checkout, folders)
+        hosted, named = hosted_lists(checkout, folders, commands)
         found += [*rented_packages(checkout, run), *script_packages(run), *hosted]
         _requirements(checkout, named, found, options)
     found += _left_over(checkout, {item.evidence.path for item in found}, folders)
@@ -119,7 +122,7 @@ def _chosen(
 ) -> list[Source]:
     """Return the requirements files that count, nearest first."""
     files = [s for s in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)) if "constraint" not in s.name]
-    projects = near_projects(checkout, folders)
+    projects = near_projects(checkout, folders, (), run)
     main = [source for source in files if not is_development(_stem(source)) and not is_lower_bounds(source, projects)]
     levels = [[s for s in main if s.folder in {folder, f"{folder}/requirements".lstrip("/")}] for folder in folders]
     # What a recipe needs beyond its library's own list (`extra_requirements.txt` beside the program).
@@ -131,11 +134,11 @@ def _chosen(
     is_bare = any(project.is_installable for source, project in projects if source.folder in folders)
     below = [source for source in main if not (is_bare and is_development(source.folder))]
     others = _others_homes(checkout, run) if not levels else ()
-    below = [source for source in below if source.folder not in others]
+    below = without_watchers(for_shown([source for source in below if source.folder not in others], run))
     if not levels and below and not is_told:
         levels = [[source for source in below if source.depth == below[0].depth]]
     found: list[Source] = []
-    for level in levels:
+    for level in without_clients(levels, run):
         found += _of_level(checkout, level, run, commands)
         folder = level[0].folder.removesuffix("requirements").rstrip("/")
         # A program that uses code from above its list needs the list above as well.
@@ -147,7 +150,7 @@ def _chosen(
 
 def _others_homes(checkout: Checkout, run: Run | None) -> frozenset[str]:
     """Return the folders of programs of which the run takes nothing: a list beside one is that program's."""
-    if run is None or run.script is None:
+    if run is None or run.script is None or is_shown(run.script):
         return frozenset()
     homes = {source.folder for source in checkout.of(Form.PYTHON) if source.name != "__init__.py"}
     own = {source.folder for source in import_closure(checkout, run.script)}
@@ -227,7 +230,7 @@ def _constrained(item: Declared, constraints: dict[str, str]) -> Declared:
 def _left_over(checkout: Checkout, read: set[str], folders: Sequence[str]) -> list[Declared]:
     """Return the lines of lists that do not count for the run: they may still tell a version, but not those of other programs' desks."""
     found: list[Declared] = []
-    for source in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,))[:MAX_FILES]:
+    for source in without_watchers(checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)))[:MAX_FILES]:
         if source.path not in read and (source.folder in folders or not is_development(source.name)):
             found += read_requirements(source, is_optional=True).own
     return found

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
-from gpu_lol_action.analysis.package_files import Declared, clean_requirement
+from gpu_lol_action.analysis.install_commands import InstallCommand
+from gpu_lol_action.analysis.package_files import Declared, clean_requirement, package_name
 
 # File beside the model's program or above it: the paths of its list of packages, and of a file that is one.
 _LISTS = {
@@ -19,11 +20,21 @@ _LISTS = {
     "cog.yaml": ("build.python_packages", "build.python_requirements"),
     "bentofile.yaml": ("python.packages", "python.requirements_txt"),
 }
+_FRAMEWORKS = frozenset({"torch", "tensorflow", "jax"})
+_LEAST_TOLD = 4
 _TRUSS_MODEL = "model/model.py"
 
 
-def hosted_lists(checkout: Checkout, folders: Sequence[str]) -> tuple[list[Declared], list[Source]]:
-    """Return what the nearest such file of these folders names, and the lists that it points to; nothing without one."""
+def hosted_lists(
+    checkout: Checkout, folders: Sequence[str], commands: Sequence[InstallCommand]
+) -> tuple[list[Declared], list[Source]]:
+    """Return what the nearest such file of these folders names, and the lists that it points to; nothing without one.
+
+    Where readers are told a framework and what goes with it, that is the list: a host's has versions of its own.
+    """
+    told = {package_name(item.requirement) for command in commands for item in command.declared}
+    if told & _FRAMEWORKS and len(told) >= _LEAST_TOLD:
+        return [], []
     for folder in folders:
         for name, (packages, file) in _LISTS.items():
             source = checkout.find(f"{folder}/{name}".lstrip("/"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gpu_lol_action.analysis.import_names import package_names
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.python_version import KNOWN
 from gpu_lol_action.analysis.surest import best
@@ -15,6 +16,7 @@ from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choo
 from gpu_lol_action.estimation.image_python import of_image, python_inside
 from gpu_lol_action.estimation.package_pairs import allows, pinned
 from gpu_lol_action.estimation.torch_companions import beside_torch
+from gpu_lol_action.estimation.wheel_links import fitting_link, of_any_cuda
 from gpu_lol_action.estimation.wheel_ranges import Replaced, best_python, replaced
 
 _OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
@@ -96,7 +98,13 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
     names = {package_name(requirement) for requirement in requirements}
     settled, said = beside_torch(tuple(dict.fromkeys(requirements)), image.image)
     notes += said
+    is_built = any(".whl" in each or "-cu" in each for each in settled)
+    published = frozenset(map(package_name, package_names().values())) if is_built else frozenset[str]()
     for requirement in (of_image(each, image.image) for each in settled):
+        built = _other_build(requirement, python, published) if python and published else None
+        if built is not None:
+            swapped.append(built)
+            requirement = built.nearest  # noqa: PLW2901 - the same one, fitted
         name = package_name(requirement)
         jax = (
             re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*((?:[<>=!~;][^\[\]@]*)?)", requirement, re.IGNORECASE)
@@ -119,6 +127,10 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
             swapped.append(other)
         kept.append(other.nearest if other is not None else requirement)
     return tuple(kept), (*notes, *([_said(swapped, python)] if swapped else []))
+
+
+def _other_build(requirement: str, python: str, published: frozenset[str]) -> Replaced | None:
+    return fitting_link(requirement, python, published) or of_any_cuda(requirement, python, published)
 
 
 def _said(swapped: Sequence[Replaced], python: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cython_extensions import extension_names
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.import_graph import imported_at_once
@@ -17,7 +18,9 @@ from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
+from gpu_lol_action.analysis.served_clients import client_of
 from gpu_lol_action.analysis.shown_programs import shown_program
+from gpu_lol_action.analysis.starting_imports import starting_imports
 from gpu_lol_action.analysis.switched_on import switched_on
 from gpu_lol_action.analysis.tree import MAX_DEPTH
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -95,7 +98,25 @@ def imported_packages(
         known = optional.get(name, package)
         requirement = package if _IS_WHEEL.search(known) else known
         found.setdefault(name, Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where))
+    if has_list and run is None:
+        for finding in _at_start(
+            checkout, [d for d in declared if package_name(d.requirement) not in required], is_library=bool(library)
+        ):
+            found.setdefault(package_name(finding.value), finding)
     return [found[name] for name in sorted(found)]
+
+
+def _at_start(checkout: Checkout, declared: Sequence[Declared], *, is_library: bool) -> Iterator[Finding]:
+    """Yield the packages of other lists that started programs import whatever happens."""
+    # Of an application the lists of its other parts tell as much, but not in which version it is wanted here.
+    told = [item for item in declared if item.is_optional and (item.group or not is_library)]
+    names = ((package_name(item.requirement), item) for item in told)
+    grouped = {name: item.requirement if item.group else name for name, item in names}
+    for source, item, requirement in starting_imports(checkout, grouped, is_library=is_library):
+        if not is_local(checkout, source, item.module):
+            why = f"`{item.module.split('.')[0]}` is imported by what starts, and the list that counts does not name it"
+            where = Evidence(source.path, item.line)
+            yield Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where)
 
 
 def _fetched(checkout: Checkout, run: Run | None) -> frozenset[Source]:
@@ -122,8 +143,8 @@ def unknown_imports(checkout: Checkout, run: Run | None, declared: Mapping[str, 
         top = item.module.split(".")[0]
         if item.is_optional or not top or is_known(item.module) or is_local(checkout, source, item.module):
             continue
-        if without_outer(checkout, item.module) is not None:
-            continue  # the folder itself, by its place in a larger tree
+        if without_outer(checkout, item.module) is not None or top in extension_names(checkout):
+            continue  # what it compiles itself, or the folder itself, by its place in a larger tree
         name = package_name(top)
         if name not in declared and not any(name in other.replace("-", "") or name in other for other in declared):
             found.setdefault(top, Evidence(source.path, item.line))
@@ -135,6 +156,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     script = run.script if run is not None else None
     if run is not None and script is None and run.command is not None and run.command.source.code is not None:
         script = run.command.source  # it starts another project's program, and needs what it imports itself
+    if run is not None and script is None:
+        script = client_of(checkout, run)
     closure = import_closure(checkout, script) if script is not None else ()
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
     if has_list and run is None:  # no GPU is needed; what is started is then each program at the root

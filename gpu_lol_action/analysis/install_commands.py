@@ -17,9 +17,15 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_COMMANDS = 200
+LEAST_OF_A_MENU = 3
 _PIP = regex(
     r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|mim\s+install|uv\s+(?:pip\s+install|add)|poetry\s+add|pdm\s+add)\s+(.+)"
 )
+# Tools that install the project at hand, with the extras and groups that they are told.
+_SYNC = regex(r"(?:poetry\s+install|uv\s+sync|pdm\s+(?:install|sync))((?:\s+[^\s#]{1,200}){1,40})")
+_EXTRA_OPTIONS = frozenset({"-E", "--extras", "--extra", "--with", "-G", "--group"})
+# What a project can work with, and no run needs.
+_EVERYTHING = frozenset({"all", "everything", "all-extras"})
 _CONDA = regex(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
 # A `;` also stands before the marker of a requirement: one ends a command only where another begins.
 _PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|"
@@ -56,7 +62,8 @@ _REQUIREMENT = regex(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. -]+\]
 class InstallCommand:
     """One command: what it installs, its options, and where it stands.
 
-    ``heading`` is the one above it, ``block`` the number of its block in the document, ``folder`` where a ``cd`` before it leads.
+    ``heading`` is the one above it, ``block`` the number of its block in the document, ``folder`` where a ``cd`` before it leads;
+    ``is_synced`` where it installs the project at hand with extras, by a tool that manages it.
     """
 
     declared: tuple[Declared, ...]
@@ -67,6 +74,7 @@ class InstallCommand:
     python: str = ""
     cuda: str = ""
     folder: str = ""
+    is_synced: bool = False
 
     def values(self, kind: str) -> tuple[str, ...]:
         """Return the values of one kind of option, in their order."""
@@ -90,7 +98,17 @@ def read_install_commands(source: Source) -> tuple[InstallCommand, ...]:
                 found.append(replace(command, folder=folder) if folder else command)
         if len(found) >= MAX_COMMANDS:
             break
-    return tuple(found)
+    return tuple(_without_menus(found))
+
+
+def _without_menus(commands: list[InstallCommand]) -> list[InstallCommand]:
+    """Return commands without those of a section that shows one extra after another: a choice, of which nobody takes all."""
+    shown: dict[str, set[str]] = {}
+    for command in commands:
+        if command.is_synced:
+            shown.setdefault(command.heading, set()).update(command.values("local"))
+    menus = {heading for heading, extras in shown.items() if len(extras) >= LEAST_OF_A_MENU}
+    return [command for command in commands if not (command.is_synced and command.heading in menus)]
 
 
 def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCommand | None:
@@ -99,6 +117,11 @@ def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCom
     if pip is not None:
         declared, options = _pip_words(pip[1], where)
         return InstallCommand(declared, options, where, heading, block) if declared or options else None
+    synced = _SYNC.match(text)
+    if synced is not None:
+        extras = _told_extras(synced[1])
+        option = Option("local", f".[{','.join(extras)}]", where)
+        return InstallCommand((), (option,), where, heading, block, is_synced=True) if extras else None
     conda = _CONDA.match(text)
     if conda is None:
         return None
@@ -207,6 +230,18 @@ def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[
     return tuple(declared), tuple(options)
 
 
+def _told_extras(text: str) -> list[str]:
+    """Return the extras and groups that ``poetry install``, ``uv sync`` or ``pdm install`` is told, none twice."""
+    found: list[str] = []
+    words = split_words(text)
+    for index, word in enumerate(words):
+        name, _, value = word.partition("=")
+        if name in _EXTRA_OPTIONS:
+            told = value or (words[index + 1] if index + 1 < len(words) else "")
+            found += re.split(r"[,\s]+", told) if re.fullmatch(r"[\w.-]+(?:[,\s]+[\w.-]+)*", told) else []
+    return [extra for extra in dict.fromkeys(found) if extra not in _EVERYTHING]
+
+
 def _option(word: str) -> tuple[str, str]:
     """Return an option and the value that is written with it: ``--file=x``, ``-rx``, ``-qr``."""
     name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
@@ -234,7 +269,9 @@ def _conda_command(text: str, where: Evidence, heading: str, block: int) -> Inst
             continue
         if ends_names(word):
             break
-        if word.startswith("-") or not re.fullmatch(r"[\w.:/-]+(?:\[[^\]]*\])?(?:[<>=!]{1,2}[\w.*,<>=]+)?", word):
+        if word.startswith("-") or not re.fullmatch(
+            r"(?=[\d.]{0,20}[A-Za-z_])[\w.:/-]+(?:\[[^\]]*\])?(?:[<>=!]{1,2}[\w.*,<>=]+)?", word
+        ):
             continue
         name, version = conda_parts(word)
         if name == "python":

@@ -21,6 +21,12 @@ _INSTALLS = regex(r"install|set[- ]?up|environment|requirement|dependenc|getting
 _ASIDE = regex(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documentation|windows|\bmac|apple|\bamd\b|rocm|cpu[- ]only|"
                     r"troubleshoot|faq|evaluat|benchmark|uninstall|alternativ|export|colab|\btpu\b|ascend|\bnpu\b|intel|release|publish|"
                     r"visuali[sz]|notebook|\bxpu\b|jetson|acknowledg|citation|可选", re.IGNORECASE)  # fmt: skip
+# Builds and packages for other makers' hardware: the whole command is for those who have that.
+_ELSEWHERE = regex(
+    r"(?:intel[-_]extension[-_]for[-_]\w{1,20}|torch[-_](?:npu|xla|directml)|mlx(?:[-_]\w{1,20})?|tensorflow-(?:metal|macos))(?![\w-]).*|"
+    r"[^@/]{1,200}\+(?:xpu|rocm)[\w.]{0,20}",
+    re.IGNORECASE,
+)
 _SCRIPT = regex(
     r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)"
 )
@@ -76,7 +82,7 @@ def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
         source
         for source in checkout.of(Form.DOCKERFILE)
         if not is_development(source.path)
-        and not re.search(r"arm64|aarch|jetson|frontend|web", source.path.lower())
+        and not re.search(r"arm64|aarch|jetson|frontend|web|monitor|grafana|dashboard", source.path.lower())
         and not f"{source.folder}/".startswith(others)
         and not _is_of_a_sibling(checkout, source, run)
     )
@@ -126,6 +132,7 @@ def _of_document(commands: Sequence[InstallCommand], *, has_list: bool) -> list[
         command
         for command in commands
         if not _ASIDE.search(command.heading)
+        and not any(_ELSEWHERE.fullmatch(item.requirement) for item in command.declared)
         and (not has_list or command.block in blocks or not command.heading or _INSTALLS.search(command.heading))
     ]
 

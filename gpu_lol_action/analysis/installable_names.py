@@ -19,15 +19,17 @@ _MEANT = {
     "astropy-base": "astropy", "python-build": "build", "matplotlib-base": "matplotlib",
     "rsl-rl": "rsl-rl-lib", "nvdiffrast": "git+https://github.com/NVlabs/nvdiffrast.git", "pytables": "tables", "pysoundfile": "soundfile", "pyqt": "pyqt5",
     "tinycudann": "git+https://github.com/NVlabs/tiny-cuda-nn.git#subdirectory=bindings/torch",
-    "groundingdino": "git+https://github.com/IDEA-Research/GroundingDINO.git",
+    "clip": "git+https://github.com/openai/CLIP.git", "groundingdino": "git+https://github.com/IDEA-Research/GroundingDINO.git",
 }  # fmt: skip
 # Their versions are numbered otherwise than those of what was meant.
-_STUBS = frozenset({"sklearn", "apex", "detectron2", "opencv3", "pytorch-nightly", "tensorflow-mkl"})
+_STUBS = frozenset({"clip", "sklearn", "apex", "detectron2", "opencv3", "pytorch-nightly", "tensorflow-mkl"})
 # No index has them: Python and CUDA as conda names them, and parts of a system that a list of everything installed holds.
 _NOT_PUBLISHED = regex(
     r"python|cudatoolkit|cudnn|pytorch-(?:cuda|mutex)|magma-cuda\d{2,3}|nb-conda(?:-kernels)?|bioconda|libmambapy|menuinst|mmseqs2|pybox2d|distro-info|"
-    r"navigator-updater|isaacgym|kaldi|colmap|xentropy-cuda-lib|dropout-layer-norm|fused-dense-lib|python-apt|unattended-upgrades|"
-    r"language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
+    r"conda(?:-(?:build|env|verify|package-(?:handling|streaming)|content-trust|token|repo-cli|index|libmamba-solver))?|clyent|"
+    r"anaconda-(?:client|navigator|project|anon-usage|catalogs|cloud-(?:auth|cli))|navigator-updater|isaacgym|kaldi|colmap|xentropy-cuda-lib|dropout-layer-norm|fused-dense-lib|python-apt|unattended-upgrades|"
+    r"dbus-python|systemd-python|python-debian|pycups|cupshelpers|brlapi|louis|apturl|screen-resolution-extra|launchpadlib|lazr-\w{1,20}|"
+    r"wadllib|ssh-import-id|pygobject|language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
 )
 
 

@@ -16,6 +16,9 @@ REACH = 2000
 PROSE = "#> "
 """Begins a line of the author's prose. Only lines that may state hardware are kept: the rest says nothing of what runs."""
 _ON_HARDWARE = regex(r"\d\s?Gi?B?\b|\bGPUs?\b|VRAM", re.IGNORECASE)
+ON_COLAB = "#@runtime "
+"""Begins the last line of a notebook that was set to a GPU on Colab; the card's name follows where it is said."""
+_CARD = regex(r"[A-Z]{1,2}\d{1,4}")
 CELL = "#%%"
 """Begins a code cell, as in programs that editors show as notebooks: one that is broken leaves the others as they are."""
 # `!pip install x`, `%cd x`, `?name`, `name?`, and what needs no mark at a line's beginning; `%(a, b)` goes on with a text's format.
@@ -59,7 +62,21 @@ def read_notebook(text: str) -> tuple[str, tuple[int, ...]] | str:
         position = position if found < 0 else found + len(needle)
         code.append(line)
         lines.append(bisect.bisect_right(starts, found if found >= 0 else position))
+    asked = _asked_of_colab(document)
+    if asked is not None:
+        code.append(f"{ON_COLAB}{asked}")
+        lines.append(bisect.bisect_right(starts, max(text.rfind('"accelerator"'), 0)))
     return "\n".join(code), tuple(lines)
+
+
+def _asked_of_colab(document: object) -> str | None:
+    """Return the card that Colab is asked for, "" where only a GPU is; None without one."""
+    told = document.get("metadata") if isinstance(document, dict) else None
+    if not isinstance(told, dict) or told.get("accelerator") != "GPU":
+        return None
+    colab = told.get("colab")
+    card = colab.get("gpuType") if isinstance(colab, dict) else None
+    return card if isinstance(card, str) and _CARD.fullmatch(card) else ""
 
 
 def _whole(digits: str) -> int:

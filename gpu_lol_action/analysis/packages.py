@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.cython_extensions import cython_finding
+from gpu_lol_action.analysis.cython_extensions import build_findings
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
@@ -51,10 +51,11 @@ def detect(checkout: Checkout) -> list[Finding]:
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
     known = {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
-    found += tool_packages(run, known, own)
+    # A list that does not count for the run may still tell the version.
+    found += [replace(f, value=optional.get(package_name(f.value), f.value)) for f in tool_packages(run, known, own)]
     known |= {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
     found += starting_packages(further_runs(checkout), known, own)
-    found += [*ninja_finding(checkout, run, known), *cython_finding(checkout, run, known)]
+    found += [*ninja_finding(checkout, run, known), *build_findings(checkout, run, known)]
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
     found = with_tensorflow_one(checkout, run, found)
     found += setup_findings(checkout, run)

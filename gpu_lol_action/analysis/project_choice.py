@@ -7,21 +7,28 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.import_names import is_known
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import Project, is_development, read_project, read_setup_cfg
 from gpu_lol_action.analysis.setup_py import read_setup_py
+from gpu_lol_action.analysis.shown_lists import without_watchers
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.workspace_projects import members_of, workspace_projects
 
 Placed = tuple[Source, Project]
 """A project with the file that says it."""
 
 
-def near_projects(checkout: Checkout, folders: Sequence[str], commands: Sequence[InstallCommand] = ()) -> list[Placed]:
+def near_projects(
+    checkout: Checkout, folders: Sequence[str], commands: Sequence[InstallCommand] = (), run: Run | None = None
+) -> list[Placed]:
     """Return the project files beside what is started and above it, with those that commands install from the checkout.
 
-    Without any, those of the two upper levels count, unless a requirements file lies beside the run or above it: then they
-    are examples' and other people's.
+    Without any, those of the two upper levels count of which the run takes something, unless a requirements file lies beside the
+    run or above it: then they are examples' and other people's.
     """
     every = [
         (source, project)
@@ -37,7 +44,27 @@ def near_projects(checkout: Checkout, folders: Sequence[str], commands: Sequence
     if told or _has_list(checkout, folders):
         return near + told
     upper = [item for item in every if item[0].depth <= 1 and item not in near]
-    return near + (upper or (workspace_projects(every) if not near else []))
+    upper = [item for item in upper if not is_development(item[0].folder)] or upper
+    kept = without_watchers([source for source, _ in upper])
+    upper = [item for item in upper if item[0] in kept]
+    if not upper:
+        return near or workspace_projects(every)
+    return near + [item for item in upper if not is_of_another(checkout, run, item[0].folder)]
+
+
+def is_of_another(checkout: Checkout, run: Run | None, folder: str) -> bool:
+    """Whether a folder's project is one of which the program that is started takes nothing: a simulator or a library that was copied in."""
+    script = run.script if run is not None else None
+    if script is None or script.form is not Form.PYTHON or is_shown(script) or not folder:
+        return False
+    reached = import_closure(checkout, script)
+    if any(source.path.startswith(f"{folder}/") for source in reached):
+        return False
+    # By way of a path that the program sets: a name that is in no table, and in that folder.
+    imported = frozenset().union(*(source.code.imported() for source in reached if source.code is not None))
+    inside = (source.path for source in checkout.of(Form.PYTHON) if source.path.startswith(f"{folder}/"))
+    words = {word for path in inside for word in path.removesuffix(".py").split("/")}
+    return bool(words) and all(map(is_known, imported & words))
 
 
 def asks(project: Project) -> bool:

@@ -99,10 +99,21 @@ def _named(document: dict[str, Any], project: dict[str, Any], tool: dict[str, An
         # `poetry install` takes groups that are not optional; those for development are sorted out by their name.
         is_taken = not table.get("optional") and not is_development(group)
         yield from ((item, "" if is_taken else group) for item in _requirements(_table(table, "dependencies")))
+    yield from _poetry_extras(poetry)
     for table in (_table(poetry, "dev-dependencies"), _table(document, "dev-packages")):
         yield from ((item, "dev") for item in _requirements(table))
     for group, value in _table(pdm, "dev-dependencies").items():
         yield from ((item, f"{group}-dev") for item in _texts(value))
+
+
+def _poetry_extras(poetry: dict[str, Any]) -> Iterator[Named]:
+    """Yield poetry's optional dependencies, under each extra that names them."""
+    dependencies = {package_name(name): (name, entry) for name, entry in _table(poetry, "dependencies").items()}
+    for group, names in list(_table(poetry, "extras").items())[:MAX_GROUPS]:
+        for name in map(str, _texts(names)):
+            written, entry = dependencies.get(package_name(name), (name, None))
+            if isinstance(entry, dict) and entry.get("optional") is True:
+                yield from ((item, group) for item in _requirements({written: {**entry, "optional": False}}))
 
 
 def _group(groups: dict[str, Any], name: str, above: tuple[str, ...]) -> list[str]:

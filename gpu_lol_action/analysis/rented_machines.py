@@ -9,6 +9,7 @@ import re
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.colab_notebooks import colab_wish
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.modal_orders import ModalOrder, modal_orders, modal_packages
@@ -37,7 +38,8 @@ def rented_wish(checkout: Checkout, run: Run | None) -> Wish | None:
     ):
         return None  # a collection of programs of which a few want a card
     orders = [order for source in asking for order in modal_orders(source)]
-    return _of_orders(orders, trains=run is not None and run.behavior is Behavior.TRAINS)
+    ordered = _of_orders(orders, trains=run is not None and run.behavior is Behavior.TRAINS)
+    return ordered or (colab_wish(checkout) if run is None else None)
 
 
 def rents_to_train(wish: Wish, checkout: Checkout) -> bool:

@@ -25,13 +25,16 @@ _TOOLS = {
 # Words that only one trainer's configuration has.
 _CONFIGURATIONS = (("torchtune.", "torchtune"), ("finetuning_type:", "llamafactory"))
 _OPTIONS = {"deepspeed": "deepspeed"}
+# The engine that samples answers in reinforcement learning is named by an option, and imported by its library alone.
+_ENGINE = "rollout.name"
+_ENGINES = {"vllm": "vllm", "sglang": "sglang[all]"}
 
 
 def tool_packages(run: Run | None, known: AbstractSet[str], own: AbstractSet[str]) -> list[Finding]:
     """Return the packages that the run's command and configuration need besides ``known`` ones and the checkout's ``own``."""
     found: dict[str, Finding] = {}
     for package, why, where in _needed(run) if run is not None else ():
-        if package not in known and package not in own:
+        if package.partition("[")[0] not in known and package not in own:
             finding = Finding("dependencies.requirements", package, why, Confidence.MEDIUM, where)
             found.setdefault(package, finding)
     return list(found.values())
@@ -89,6 +92,10 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
     for option, package in _OPTIONS.items():
         if option in run.options:
             yield package, f"`--{option}` is given and no list names it", run.evidence
+    for option, value in run.options.items():
+        engine = _ENGINES.get(value.strip("\"'")) if option.endswith(_ENGINE) else None
+        if engine is not None:
+            yield engine, f"`{option}={value}` samples with it and no list names it", run.evidence
     for source in run.configs:
         for mark, package in _CONFIGURATIONS:
             if mark in source.text:

@@ -66,6 +66,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), where)]
     if run is None and wish is not None:
         kind = "training" if rents_to_train(wish, checkout) else "inference"
+        kind = "interactive" if wish.evidence.path.endswith(".ipynb") else kind  # somebody sits in front of it
         why = f"{wish.why}, and starts nothing of this checkout"
         return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
     if run is None and need == native_need(checkout):

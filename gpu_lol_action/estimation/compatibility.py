@@ -37,6 +37,7 @@ from gpu_lol_action.estimation.torch_releases import (
     parse_version,
     torch_releases,
 )
+from gpu_lol_action.estimation.wheel_links import names_by_link
 
 _ENDS = regex(r"(?:<=?|~=|={2,3})\s*(\d{1,3}(?:\.\d{1,3}){0,3})")
 
@@ -129,7 +130,8 @@ def _torch(wish: ImageWish) -> ImageChoice:
     asked, said = _asked(wish)
     release, why, notes = _release(wish, asked, said)
     cuda = _cuda(wish, release)
-    compiled = sorted(wish.names & NEEDS_COMPILER)
+    linked = names_by_link(wish.requirements, release.image_python)
+    compiled = sorted((wish.names | linked) & NEEDS_COMPILER)
     kind = "devel" if compiled or wish.compiles else "runtime"
     if kind == "devel":
         why += f"; with a compiler for {', '.join(compiled) or wish.compiles}"

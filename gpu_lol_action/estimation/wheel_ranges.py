@@ -22,6 +22,14 @@ from gpu_lol_action.domain.tables import table_text
 PYTHONS = tuple(f"3.{minor}" for minor in range(6, 15))
 """The Pythons of the table, in the order of its columns."""
 _NONE = "-"
+# transformers from this release on takes tokenizers up to that one, which without a wheel wants a compiler for Rust; None: any.
+# Beside it the first release without known faults. Source: the metadata of transformers' own releases.
+_TOKENIZERS: tuple[tuple[Version, Version | None, Version], ...] = (
+    (Version("2.4"), Version("0.9.3"), Version("2.4.1")), (Version("4.0"), Version("0.9.4"), Version("4.0.1")),
+    (Version("4.3"), Version("0.10.3"), Version("4.3.3")), (Version("4.16"), None, Version("4.16.2")),
+    (Version("4.17"), Version("0.12.1"), Version("4.17.0")), (Version("4.23"), Version("0.13.3"), Version("4.23.1")),
+    (Version("4.34"), None, Version("4.34.0")),
+)  # fmt: skip
 _NAME = regex(r"[A-Za-z0-9][\w.-]*")
 
 
@@ -80,19 +88,35 @@ def replaced(requirement: str, python: str) -> Replaced | None:
         return None
     name = re.sub(r"[-_.]+", "-", read.name).lower()
     known = wheel_range(name, python)
-    if known is None:
+    if known is None and name != "transformers":
         return None
     lower, upper = _bounds(read)
     version, is_older = None, False
+    known = known or WheelRange(None, None)
     if known.least is not None and upper is not None and upper < known.least:
         version = known.least
     elif known.newest is not None and lower is not None and lower > known.newest:
         version, is_older = known.newest, True
+    if version is None and name == "transformers" and lower is not None and upper is not None:
+        version = _with_tokenizers(lower, upper, python)
     if version is None:
         return None
     extras = f"[{','.join(sorted(read.extras))}]" if read.extras else ""
     marker = f" ; {read.marker}" if read.marker else ""
     return Replaced(f"{read.name}{read.specifier}", f"{read.name}{extras}=={version}{marker}", str(version), is_older)
+
+
+def _with_tokenizers(lower: Version, upper: Version, python: str) -> Version | None:
+    """Return the next release of transformers whose tokenizers has a wheel for that Python; None where one that is asked for has."""
+    tokenizers = wheel_range("tokenizers", python)
+    least = tokenizers.least if tokenizers is not None else None
+    if least is None or lower < _TOKENIZERS[0][0]:
+        return None
+    ends = [*(first for first, _, _ in _TOKENIZERS[1:]), None]
+    for (first, most, release), end in zip(_TOKENIZERS, ends, strict=True):
+        if (end is None or end > lower) and (most is None or most >= least):
+            return release if first > upper else None
+    return None
 
 
 @functools.lru_cache(maxsize=1024)  # a list is held against several Pythons

@@ -33,9 +33,9 @@ def test_packages_that_a_host_is_told_are_installed(checkout, name, text):
 
 def test_list_that_a_hosts_file_points_to_is_read(checkout):
     files = {"model/model.py": MODEL, "config.yaml": "requirements_file: ./deploy/requirements.txt\n"}
-    declared, lists = hosted_lists(checkout({**files, "deploy/requirements.txt": "accelerate\n"}), ("model", ""))
+    declared, lists = hosted_lists(checkout({**files, "deploy/requirements.txt": "accelerate\n"}), ("model", ""), ())
     assert (declared, [source.path for source in lists]) == ([], ["deploy/requirements.txt"])
-    assert hosted_lists(checkout({**files, "config.yaml": "model_name: x\n"}), ("model", "")) == ([], [])
+    assert hosted_lists(checkout({**files, "config.yaml": "model_name: x\n"}), ("model", ""), ()) == ([], [])
 
 
 def test_projects_own_list_comes_before_its_hosts(checkout):
@@ -46,3 +46,18 @@ def test_projects_own_list_comes_before_its_hosts(checkout):
 def test_config_without_a_model_beside_it_is_no_hosts(checkout):
     found = named(checkout, {"train.py": MODEL, "config.yaml": "requirements:\n- accelerate\n"})
     assert "accelerate" not in found
+
+
+def test_what_readers_are_told_comes_before_a_hosts_list(checkout):
+    cog = "build:\n  gpu: true\n  python_packages:\n    - transformers==4.29.2\n"
+    told = "## Setup\n```\npip install torch torchvision\npip install transformers==4.25.1 diffusers\n```\n"
+    found = named(checkout, {"train.py": MODEL, "cog.yaml": cog, "README.md": told})
+    assert [each for each in found if each.startswith("transformers")] == ["transformers==4.25.1"]
+
+
+def test_a_host_still_tells_what_a_document_leaves_out(checkout):
+    cog = "build:\n  gpu: true\n  python_packages:\n    - transformers==4.29.2\n"
+    found = named(
+        checkout, {"train.py": MODEL, "cog.yaml": cog, "README.md": "## Setup\n```\npip install torch\n```\n"}
+    )
+    assert "transformers==4.29.2" in found

@@ -24,7 +24,7 @@ SUM = "import numpy\nif __name__ == '__main__': print(numpy.ones(3))\n"
         ("sklearn==0.0", "scikit-learn"), ("pytorch==2.1", "torch==2.1"), ("detectron2", "git+https://github.com/facebookresearch/detectron2.git"),
         ("opencv3==3.1", "opencv-python-headless"), ("msgpack-python==1.0.2", "msgpack==1.0.2"), ("numpy==1.26.4", "numpy==1.26.4"),
         ("tensorflow-gpu==1.15", "tensorflow-gpu==1.15"), ("tensorflow-gpu", "tensorflow"), ("pathlib", "pathlib"), ("dataclasses", "dataclasses"),
-        ("python-dotenv", "python-dotenv"), ("pprintpp", "pprintpp"), ("git+https://github.com/x/y", "git+https://github.com/x/y"),
+        ("python-dotenv", "python-dotenv"), ("conda-lock", "conda-lock"), ("anaconda", "anaconda"), ("clip==1.0", "git+https://github.com/openai/CLIP.git"), ("pygobject-stubs", "pygobject-stubs"), ("pprintpp", "pprintpp"), ("git+https://github.com/x/y", "git+https://github.com/x/y"),
     ],
 )  # fmt: skip
 def test_a_name_becomes_what_its_author_meant(listed: str, installed: str) -> None:
@@ -34,7 +34,8 @@ def test_a_name_becomes_what_its_author_meant(listed: str, installed: str) -> No
 @pytest.mark.parametrize(
     "listed",
     ["python==3.6.12", "python>=3.8", "pytorch-cuda==11.8", "cudatoolkit==11.3", "pprint", "uuid==1.30", "asyncio", "isaacgym",
-     "nb_conda_kernels", "magma-cuda90", "python-apt==1.6.5", "unattended-upgrades==0.1"],
+     "nb_conda_kernels", "magma-cuda90", "python-apt==1.6.5", "unattended-upgrades==0.1", "conda==4.9.2", "conda-build==3.21.4",
+     "conda-package-handling", "anaconda-client==1.7.2", "clyent==1.2.2", "dbus-python==1.2.18", "lazr.uri==1.0.6", "PyGObject==3.42.1"],
 )  # fmt: skip
 def test_what_no_index_has_and_what_python_holds_is_not_installed(listed: str) -> None:
     assert meant(listed) is None

@@ -367,3 +367,34 @@ def test_cython_that_a_list_names_is_not_named_again(checkout: Build) -> None:
     setup = "from distutils.core import setup\nfrom Cython.Build import cythonize\nsetup()\n"
     tree = checkout({"train.py": RUN, "requirements.txt": "torch\nCython==0.29\n", "lib/setup.py": setup})
     assert found(tree) == ["torch", "Cython==0.29"]
+
+
+@pytest.mark.parametrize(
+    ("files", "is_needed"),
+    [
+        ({"setup.py": "from pybind11.setup_helpers import Pybind11Extension\nsetup()\n"}, True),
+        ({"setup.py": "try:\n    import pybind11\nexcept ImportError:\n    pybind11 = None\nsetup()\n"}, False),
+        (
+            {
+                "setup.py": "import pybind11\nsetup()\n",
+                "pyproject.toml": "[build-system]\nrequires = ['setuptools', 'pybind11']\n",
+            },
+            False,
+        ),
+    ],
+    ids=["imported", "taken along", "brought by the build"],
+)
+def test_a_build_script_that_imports_pybind11_needs_it(
+    checkout: Build, files: Mapping[str, str], *, is_needed: bool
+) -> None:
+    tree = checkout({"train.py": "import torch\nloss.backward()\nif __name__ == '__main__': pass\n", **files})
+    assert ("pybind11" in found(tree)) is is_needed
+
+
+def test_a_module_that_the_checkout_compiles_itself_is_not_called_unknown(checkout: Build) -> None:
+    program = "import torch\nimport {name}\nloss.backward()\nif __name__ == '__main__': pass\n"
+    build = "from setuptools import setup\nfrom torch.utils.cpp_extension import CppExtension\nsetup(ext_modules=[CppExtension(\n    'sampler_core', ['s.cpp'])])\n"
+    tree = checkout({"train.py": program.format(name="sampler_core"), "setup.py": build})
+    assert not [f for f in packages.detect(tree) if f.field == "not_understood"]
+    other = checkout({"train.py": program.format(name="sampler_other"), "setup.py": build})
+    assert [f for f in packages.detect(other) if f.field == "not_understood"]

@@ -99,3 +99,25 @@ def test_cells_are_read_as_bounds() -> None:
 )  # fmt: skip
 def test_what_many_pin_today_stays(asked: str, instead: str | None) -> None:
     assert nearest(asked, "3.11") == instead
+
+
+@pytest.mark.parametrize(
+    ("asked", "python", "instead"),
+    [
+        ("transformers==4.9.2", "3.11", "transformers==4.16.2"),
+        ("transformers==2.5.1", "3.9", "transformers==4.0.1"),
+        ("transformers[torch]==4.18.0", "3.11", "transformers[torch]==4.23.1"),
+        ("transformers~=4.22.0", "3.12", "transformers==4.34.0"),
+        ("transformers==4.9.2", "3.9", None),
+        ("transformers==4.16.2", "3.12", None),
+        ("transformers==4.30.2", "3.11", None),
+        ("transformers==2.1.1", "3.11", None),
+        ("transformers>=4.9", "3.12", None),
+        ("transformers>=4.9,<4.20", "3.12", None),
+        ("transformers<4.20", "3.12", None),
+    ],
+)
+def test_transformers_gives_way_where_its_tokenizers_would_have_to_be_compiled(
+    asked: str, python: str, instead: str | None
+) -> None:
+    assert nearest(asked, python) == instead

@@ -1,0 +1,54 @@
+"""Packages of an extra or of another list without which a program does not even start, where nothing of the checkout needs a GPU.
+
+An application's author installs everything and sorts it afterwards: the experiment tracker into an extra for tests, pandas among
+the tools of the desk. What a program imports whatever happens, it needs on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.console_scripts import console_programs
+from gpu_lol_action.analysis.entry_points import is_started
+from gpu_lol_action.analysis.import_graph import is_imported, loaded_at_start
+from gpu_lol_action.analysis.import_names import package_of
+from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.project_files import is_development
+from gpu_lol_action.analysis.python_code import Import
+from gpu_lol_action.analysis.shown_lists import without_watchers
+
+MAX_STARTED = 24
+"""Programs that are looked into: a checkout with more is a collection, of which no list means them all."""
+
+
+def starting_imports(
+    checkout: Checkout, grouped: Mapping[str, str], *, is_library: bool
+) -> Iterator[tuple[Source, Import, str]]:
+    """Yield what started programs import whatever happens and ``grouped`` holds (name to requirement), with that requirement."""
+    if not grouped:
+        return
+    below = [s for s in checkout.of(Form.PYTHON, roles=(Role.WORKLOAD,)) if s.depth and not is_development(s.path)]
+    programs = without_watchers(below)
+    if is_library:  # its commands; what else can be started beside it is for those who work on it
+        commands = console_programs(checkout)
+        started = [source for source in programs if source in commands or source.name == "__main__.py"]
+    else:
+        started = [s for s in programs if _may_need(s) and (is_started(checkout, s) or not is_imported(checkout, s))]
+    if len(started) > MAX_STARTED:
+        return
+    seen: set[Source] = set()
+    for program in started:
+        for source in loaded_at_start(checkout, program):
+            if source in seen or source.code is None:
+                continue
+            seen.add(source)
+            for item in source.code.imports:
+                package = None if item.is_optional or item.module.startswith(".") else package_of(item.module)
+                if package is not None and package_name(package) in grouped:
+                    yield source, item, grouped[package_name(package)]
+
+
+def _may_need(source: Source) -> bool:
+    return source.code is not None and bool(source.code.imports)
