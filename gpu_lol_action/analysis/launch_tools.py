@@ -18,10 +18,8 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
     "horovodrun": ("np",),
     "mpirun": ("np", "n"),
     "composer": ("n", "nproc"),
-    "tune": ("nproc_per_node",),
-    "colossalai": ("nproc_per_node",),
     "lightning": ("devices",),
-    "fleetrun": ("nproc_per_node",),
+    **dict.fromkeys(("tune", "colossalai", "fleetrun"), ("nproc_per_node",)),
 }
 # Flags of servers: the model is divided over so many GPUs.
 SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip

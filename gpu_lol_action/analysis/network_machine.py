@@ -10,16 +10,7 @@ from dataclasses import field
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_programs import Program
 from gpu_lol_action.analysis.network_registries import REGISTERS, registered_names
-from gpu_lol_action.analysis.network_values import (
-    UNKNOWN,
-    Class,
-    Function,
-    Instance,
-    Layer,
-    Named,
-    Tensor,
-    Value,
-)
+from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Instance, Layer, Named, Tensor, Value
 from gpu_lol_action.analysis.settings import as_number
 from gpu_lol_action.domain.records import record
 

@@ -10,13 +10,7 @@ from typing import TypeVar
 from gpu_lol_action.analysis.python_defaults import Call, Default, Given
 from gpu_lol_action.analysis.python_gives import scan_gives
 from gpu_lol_action.analysis.python_names import Names
-from gpu_lol_action.analysis.python_scan import (
-    Import,
-    Quoted,
-    scan_imports,
-    scan_main,
-    scan_names,
-)
+from gpu_lol_action.analysis.python_scan import Import, Quoted, scan_imports, scan_main, scan_names
 from gpu_lol_action.analysis.python_syntax import parse_cost, parse_program
 from gpu_lol_action.analysis.python_tree import Facts, read_block, read_tree
 from gpu_lol_action.analysis.python_values import Value

@@ -65,10 +65,8 @@ def read_setup_py(source: Source) -> SetupProgram:
     _gather(reader, tree)
     required, extras = _calls(reader, tree)
     if not required:
-        named = [
-            reader.names[name] for name in ("install_requires", "requirements", "requires") if name in reader.names
-        ]
-        required = _flat(named[0]) if named else []
+        named = (reader.names.get(name) for name in ("install_requires", "requirements", "requires"))
+        required = next((_flat(known) for known in named if known is not None), [])
     python, line = _python(tree)
     found = [(text, "") for text in required]
     found += [(text, group) for group, texts in extras.items() for text in texts]
