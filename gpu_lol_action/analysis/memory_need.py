@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.documented_sizes import DOCUMENTED, is_titled
-from gpu_lol_action.analysis.headroom import spread_for_family, with_room
+from gpu_lol_action.analysis.headroom import fitting, spread_for_family, with_room
 from gpu_lol_action.analysis.marked_statements import at_the_command, large_enough, on_the_same_count
 from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
@@ -90,8 +90,8 @@ def memory_need(
     count = max(count, int(copies.value)) if copies is not None else count
     # A server's cache takes what its card has left, whichever model of the family it is.
     is_guessed = is_assumed(findings, question.model) and best(findings, "serving.engine") is None
-    if is_guessed and stated is None:
-        question, count = spread_for_family(question, count)
+    if is_guessed:
+        question, count = _of_guess(question, count, findings) if stated else spread_for_family(question, count)
     estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
     breakdown = replace(
@@ -141,6 +141,11 @@ def memory_need(
         alone,
         bool(relaxed),
     )
+
+
+def _of_guess(question: VramQuestion, count: int, findings: tuple[Finding, ...]) -> tuple[VramQuestion, int]:
+    """Return the question of an assumed model with one that fits on the cards that are said, with all that is trained beside it."""
+    return fitting(question, lambda each: with_models_beside(estimate_vram(each), each, findings).expected_gib), count
 
 
 def _shared(
