@@ -94,9 +94,7 @@ def memory_need(
         question, count = _of_guess(question, count, findings) if stated else spread_for_family(question, count)
     estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
-    breakdown = replace(
-        breakdown, required_gib=need_of(breakdown, relaxed), workload=workload_of(question, breakdown.terms)
-    )
+    breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({parameters(model.parameters_b)}), {question.method.value}: the sum of the memory terms"
