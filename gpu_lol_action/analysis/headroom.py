@@ -7,6 +7,7 @@ one of its family leaves more open than the formulas' own spread.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from gpu_lol_action.analysis.placement import LARGE_CARD_GIB, MOST_CARDS
@@ -16,6 +17,8 @@ from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram, sharded
 
 # The same classes load the family's next generation: `LlamaForCausalLM` Llama 3.1's 8.03 B as well as Llama 2's 6.74 B.
 NEXT = {"meta-llama/Llama-2-7b-hf": "meta-llama/Llama-3.1-8B"}
+# Below seven billion: who trains all of a language model on few cards means one of these sizes.
+SMALLER = ("Qwen/Qwen2.5-3B", "Qwen/Qwen2.5-1.5B", "Qwen/Qwen2.5-0.5B")
 _STATES = frozenset({"weights", "gradients", "optimizer"})
 
 
@@ -25,6 +28,22 @@ def spread_for_family(question: VramQuestion, count: int) -> tuple[VramQuestion,
         count *= 2
         question = sharded(question, count)
     return question, count
+
+
+def fitting(question: VramQuestion, need_gib: Callable[[VramQuestion], float]) -> VramQuestion:
+    """Return the question of a language model that is only assumed, with a smaller one where no widely rented card holds it.
+
+    ``need_gib`` is what a question needs of each card, with all that is trained beside it.
+    """
+    if question.model.kind != "llm" or not question.method.trains_everything or need_gib(question) <= LARGE_CARD_GIB:
+        return question
+    for name in SMALLER:
+        model = find_model(name)
+        if model is not None and model.parameters_b < question.model.parameters_b:
+            smaller = replace(question, model=model)
+            if need_gib(smaller) <= LARGE_CARD_GIB:
+                return smaller
+    return question
 
 
 def with_room(breakdown: MemoryBreakdown, question: VramQuestion) -> MemoryBreakdown:

@@ -34,7 +34,7 @@ from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.server_images import put_entry_points
-from gpu_lol_action.analysis.shell_defaults import handed_places
+from gpu_lol_action.analysis.shell_defaults import exported, handed_places
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
@@ -236,7 +236,7 @@ def _led_to(
         script, target = checkout.find_named(name), ""
     if script is None or script is source or script.form is not Form.SHELL or is_makefile(script) != bool(target):
         return
-    given = {**own, **handed_places(parameters[:20])}
+    given = {**exported(source.text, line.variables), **own, **handed_places(parameters[:20])}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])

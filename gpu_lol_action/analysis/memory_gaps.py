@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis import padded_texts
+from gpu_lol_action.analysis.headroom import SMALLER
 from gpu_lol_action.analysis.memory_question import has_batch
 from gpu_lol_action.analysis.open_sizes import Bound
 from gpu_lol_action.analysis.surest import best
@@ -20,6 +21,11 @@ def is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
     return family.value not in named and model.name not in named
 
 
+def _is_instead(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
+    """Whether a smaller model stands for the usual one of its family."""
+    return model.name in SMALLER and all(f.value != model.name for f in findings)
+
+
 def _is_the_users(findings: tuple[Finding, ...], family: Finding, model: ModelFacts) -> bool:
     """Whether the model is one that only stands for the user's: no more than a default, or another program, names it."""
     is_it = model.name == getattr(find_model(family.value), "name", None)
@@ -32,6 +38,11 @@ def gaps_of(findings: tuple[Finding, ...], question: VramQuestion, bound: Bound)
     family = best(findings, "model.family")
     if family is not None and is_assumed(findings, question.model):
         gaps.append(f"no model is named; {family.value} was assumed, the usual one of its family")
+    elif family is not None and _is_instead(findings, question.model):
+        instead = question.model.name
+        gaps.append(
+            f"no model is named; {instead} was assumed, for {family.value} fits on no card that is widely rented"
+        )
     elif family is not None and _is_the_users(findings, family, question.model):
         gaps.append(f"the model is left to whoever starts it; {family.value} was assumed ({family.evidence})")
     if question.method.trains and not has_batch(findings):

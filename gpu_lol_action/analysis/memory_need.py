@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_sizes import DOCUMENTED, is_titled
-from gpu_lol_action.analysis.headroom import spread_for_family, with_room
+from gpu_lol_action.analysis.headroom import fitting, spread_for_family, with_room
 from gpu_lol_action.analysis.marked_statements import at_the_command, large_enough, on_the_same_count
 from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
@@ -94,13 +94,11 @@ def memory_need(
     count = max(count, int(copies.value)) if copies is not None else count
     # A server's cache takes what its card has left, whichever model of the family it is.
     is_guessed = is_assumed(findings, question.model) and best(findings, "serving.engine") is None
-    if is_guessed and stated is None:
-        question, count = spread_for_family(question, count)
+    if is_guessed:
+        question, count = _of_guess(question, count, findings) if stated else spread_for_family(question, count)
     estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
-    breakdown = replace(
-        breakdown, required_gib=need_of(breakdown, relaxed), workload=workload_of(question, breakdown.terms)
-    )
+    breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
     where = finding.evidence if finding else Evidence(".")
     why = f"{model.name} ({parameters(model.parameters_b)}), {question.method.value}: the sum of the memory terms"
@@ -154,6 +152,11 @@ def _as_agreed(breakdown: MemoryBreakdown, agreed: Agreement) -> MemoryBreakdown
     asked = float(agreed.required_gib)
     return replace(breakdown, required_gib=asked, high_gib=max(breakdown.high_gib, asked), low_gib=min(breakdown.low_gib, asked),
                    notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib, weighed=agreed.finding)  # fmt: skip
+
+
+def _of_guess(question: VramQuestion, count: int, findings: tuple[Finding, ...]) -> tuple[VramQuestion, int]:
+    """Return the question of an assumed model with one that fits on the cards that are said, with all that is trained beside it."""
+    return fitting(question, lambda each: with_models_beside(estimate_vram(each), each, findings).expected_gib), count
 
 
 def _shared(

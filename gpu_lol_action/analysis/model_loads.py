@@ -48,8 +48,8 @@ TRIED = regex(r"(?:^|/)opt-350m$")
 _WHISPER = frozenset({"whisper.load_model", "WhisperModel", "faster_whisper.WhisperModel"})
 _WHISPER_SIZES = frozenset({"tiny", "base", "small", "medium", "large", "tiny.en", "base.en", "small.en", "medium.en"})
 MAX_LOADING = 20  # modules of a run that are asked what they load by a key of its configuration
-_UNKNOWN_FOLDER = regex(r"^\$\{?\w{1,60}\}?(?=/)")
-"""What a shell puts before a path and nothing says (`$HDFS_ROOT/model/Qwen3-8B`): the rest names the model."""
+_UNKNOWN_FOLDER = regex(r"^(?:\$\{?\w{1,60}\}?|<[^<>/]{1,60}>|\{[^{}/]{1,60}\}|\[[^\[\]/]{1,60}\])(?=/)")
+"""What stands before a path and nothing says (`$HDFS_ROOT/model/Qwen3-8B`, `<YOUR_FOLDER>/Qwen3-8B`): the rest names the model."""
 HUB_ID = regex(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 

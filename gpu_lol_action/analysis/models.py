@@ -28,6 +28,7 @@ from gpu_lol_action.analysis.model_loads import (
 from gpu_lol_action.analysis.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.network_sources import runs_without_gradients
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.run_labels import labelled_model
 from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.surest import best
@@ -71,6 +72,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     infers = run is not None and run.behavior is Behavior.INFERS
     found = [f for f in found if not (_is_placeholder(f, infers=infers) or _ENCODERS.search(f.value))]
     found += _unsized(checkout, run)
+    if all(f.confidence is Confidence.LOW for f in found):
+        found = [*labelled_model(run), *found]
     unique: dict[str, Finding] = {}
     for finding in found:
         known = unique.setdefault(finding.value, finding)

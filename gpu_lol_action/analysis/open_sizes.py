@@ -22,6 +22,8 @@ WEIGHT_OF_BOUND = WEIGHT_OF_NAMED_CARD
 """Of the sum at a usual size beside what is asked for where nothing is known: that of a card that is only named."""
 MOST_BELIEVED = 160
 """GiB over which the samples of a network of one's own were misread: its authors' batch fits on a card, of 80 with 16-bit numbers."""
+FEW_SAMPLES = 3
+"""Of a larger batch fewer samples are assumed instead."""
 
 # A batch of so many tokens is as large whatever its sentences' lengths are.
 _TOLD = ("training.sequence_length", "media.audio_seconds", "training.card_tokens")
@@ -47,7 +49,7 @@ def bounded(
     missing = _missing(question, findings)
     trains = is_divided and question.model.kind == OWN and question.method.trains
     most = estimate_vram(question).required_gib if missing or trains else 0.0
-    if not missing and most > MOST_BELIEVED:
+    if not missing and most > MOST_BELIEVED and question.batch_size <= FEW_SAMPLES:
         missing = "what was followed of its network fits on no card, as it does for its authors"
     if not missing or most <= usual_gib:
         return Bound(question)

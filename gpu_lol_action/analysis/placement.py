@@ -17,7 +17,10 @@ LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
 COUNTS = (1, 2, 4, 8)
-ROOM, ROOM_OF_TOO_LARGE = 0.95, 1.1
+ROOM = 0.95
+SPARE = 0.15
+"""Of activations and logits, by which a sum may be too large: their spread downwards is 35 and 50 %."""
+_ELASTIC = frozenset({"activations", "logits"})
 _AGAINST = "against what was read: no card holds the run otherwise"
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
@@ -65,14 +68,15 @@ def share_batch(asked: VramQuestion, stated: int | None, machines: int = 1) -> t
     return asked, stated
 
 
-def need_of(breakdown: MemoryBreakdown, assumed: Sequence[str] = ()) -> float:
+def need_of(breakdown: MemoryBreakdown) -> float:
     """Return what is asked of a card: not more than the large one that everybody rents where the sum itself leaves room on it.
 
-    Batches are chosen so that they fit a card that exists; between two sizes of card the spread of an estimate says little. A sum that
-    was over every card before things were ``assumed`` against what was read is too large: then little more than that card is as well.
+    Batches are chosen so that they fit a card that exists; between two sizes of card the spread of an estimate says little. Of a
+    training the sum may lie over that card by a share of what grows with the batch, which is known less well than its weights.
     """
-    room = ROOM_OF_TOO_LARGE if any(_AGAINST in words for words in assumed) else ROOM
-    fits = breakdown.expected_gib <= room * LARGE_CARD_GIB
+    elastic = sum(term.gib for term in breakdown.terms if term.name in _ELASTIC)
+    spare = SPARE * elastic if breakdown.method != Method.INFERENCE.value else 0.0
+    fits = breakdown.expected_gib - spare <= ROOM * LARGE_CARD_GIB
     return min(breakdown.required_gib, float(math.floor(LARGE_CARD_GIB))) if fits else breakdown.required_gib
 
 

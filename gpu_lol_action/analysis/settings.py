@@ -89,7 +89,11 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         for source in run_configs(checkout, run)
         for setting in (code_settings(source) if source.code is not None else read_settings(source))
     )
-    configs = _filled((*configs, *written_settings(checkout, run)), options)
+    # What the command overrides is no longer the configuration's, also where its value is left open (`model.path=$MODEL`).
+    overridden = {option.path for option in options if "." in option.path}
+    configs = _filled(
+        tuple(s for s in (*configs, *written_settings(checkout, run)) if s.path not in overridden), options
+    )
     closure = import_closure(checkout, run.script) if run.script else ()
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))

@@ -1,18 +1,19 @@
-"""What a script falls back to: ``[ -z "$BATCH" ] && BATCH=8`` says what ``BATCH=${BATCH:-8}`` does, a blank is nothing handed to it, and a loop's first turn is its run."""
+"""What a script falls back to: ``[ -z "$BATCH" ] && BATCH=8`` says what ``BATCH=${BATCH:-8}`` does, what it is handed without blanks, and a loop's first turn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.domain.patterns import regex
 
 _OF = r"[\"']?\$\{?(?P<name>[A-Za-z_]\w{0,60})(?::?[-+]x?)?\}?[\"']?"
 _OPENS, _CLOSES = r"(?:\[{1,2}|test)\s+", r"(?:\s+\]{1,2})?\s*"
 _SETS = r"(?:export\s+)?(?P=name)=(?P<value>\"[^\"$`]{0,200}\"|'[^']{0,200}'|[\w./:,@+-]{1,200})"
-_BLANK = regex(r"\$\{?[\w/-]{1,90}\}?|<[^<>]{1,90}>")
+_BLANK = regex(r"\$\{?[\w/-]{1,90}\}?|<[^<>]{1,90}>|\{[^{}]{1,90}\}")
 _LOOP = regex(
     r"\s*for\s+([A-Za-z_]\w{0,60})\s+in\s+[\"']?([\w./:@+-]{1,120})[\"']?(?:\s[^;$`(){}*]{0,400})?\s*(?:;\s*(?:do)?\s*)?(?:#.*)?$"
 )
+_EXPORTS = regex(r"(?<!\w)export\s+([A-Za-z_]\w{0,60})=")
 _DEFAULT = (
     regex(rf"\s*{_OPENS}-z\s+{_OF}{_CLOSES}&&\s*{_SETS}\s*(?:;?\s*#.*)?$"),
     regex(rf"\s*{_OPENS}-n\s+{_OF}{_CLOSES}\|\|\s*{_SETS}\s*(?:;?\s*#.*)?$"),
@@ -35,6 +36,12 @@ def first_turn(line: str) -> str:
     """Return a line that begins a loop over plain words as the one that sets its variable to the first; any other as it is."""
     found = _LOOP.match(line) if "for" in line[:40] else None
     return f'{found[1]}="{found[2]}"' if found is not None else line
+
+
+def exported(text: str, variables: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the variables that a text exports (``export N_GPUS=2``): the scripts that it starts have them, too."""
+    names = set(_EXPORTS.findall(text)) if variables and "export " in text else ()
+    return {name: value for name, value in variables.items() if name in names and not _BLANK.fullmatch(value[:100])}
 
 
 def handed_places(words: Sequence[str]) -> dict[str, str]:

@@ -23,3 +23,18 @@ from gpu_lol_action.analysis.model_loads import model_name
 )
 def test_name_of_a_local_copy(path: str, name: str | None) -> None:
     assert model_name(path) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("<YOUR_ABSOLUTE_PATH>/models/Qwen/Qwen2.5-7B", "/models/Qwen/Qwen2.5-7B"),
+        ("{path_to_models}/Qwen2.5-7B", "/Qwen2.5-7B"),
+        ("$HDFS_ROOT/model/Qwen3-8B", "/model/Qwen3-8B"),
+        ("<YOUR_MODEL>", None),
+        ("a<b>/Qwen2.5-7B", None),
+    ],
+)
+def test_a_folder_to_fill_in_leaves_the_model_s_name(path: str, name: str | None) -> None:
+    found = model_name(path)
+    assert (found.strip("/") if found else found) == (name.strip("/") if name else name)

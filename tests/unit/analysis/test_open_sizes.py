@@ -89,7 +89,7 @@ def test_what_is_said_is_summed_as_it_is(checkout: Build, code: str, said: str) 
 
 
 def test_what_no_card_holds_was_misread(checkout: Build) -> None:
-    huge = PICTURES.replace("Pictures()", "Pictures(image_size=2048)")
+    huge = PICTURES.replace("Pictures()", "Pictures(image_size=4000)").replace("batch_size=64", "batch_size=3")
     analysis = analyze(checkout({"train.py": huge, "requirements.txt": "torch"}))
     assert analysis.breakdown is not None
     assert DEFAULT_GIB <= analysis.breakdown.required_gib <= 80

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.shell_branches import with_taken_branches
 from gpu_lol_action.analysis.shell_defaults import as_default, first_turn
@@ -106,3 +107,38 @@ def test_what_a_loop_starts_has_its_first_values(checkout: Build) -> None:
     command = primary_run(checkout(files)).command
     assert command is not None
     assert (command.options["lora_r"], command.options["batch_size"]) == ("64", "8")
+
+
+@pytest.mark.parametrize(
+    ("readme", "count"),
+    [
+        ("export GPUS=2\nexport OUT=x\n\nbash run.sh", 2),
+        ("export GPUS=2\nGPUS=3 bash run.sh", 3),  # what stands before the command is nearer
+        ("GPUS=2\nbash run.sh", 4),  # not handed on to what is started
+        ("export GPUS={number_of_gpus}\nbash run.sh", 4),
+        ("bash run.sh\nexport GPUS=2", 4),
+    ],
+)
+def test_a_script_has_what_was_exported_before(checkout: Build, readme: str, count: int) -> None:
+    files = {
+        "train.py": "import torch\nloss.backward()\noptimizer.step()\n",
+        "run.sh": "torchrun --nproc_per_node ${GPUS:-4} train.py\n",
+        "README.md": f"```\n{readme}\n```\n",
+    }
+    command = primary_run(checkout(files)).command
+    assert command is not None
+    assert command.processes == count
+
+
+def test_what_a_command_overrides_is_no_longer_the_configuration_s(checkout: Build) -> None:
+    files = {
+        "train.py": "import hydra\nimport torch\n\n@hydra.main(config_path='config', config_name='base')\ndef main(cfg):\n    loss.backward()\n    optimizer.step()\n",
+        "config/base.yaml": "model:\n  path: deepseek-ai/deepseek-llm-7b-chat\ndata:\n  batch_size: 4\n",
+        "run.sh": "python train.py {model} data.batch_size=8\n",
+        "README.md": "```\nbash run.sh\n```\n",
+    }
+    named = []
+    for given in ("model.path=$MODEL", "model.path=Qwen/Qwen2.5-1.5B", ""):
+        tree = checkout({**files, "run.sh": files["run.sh"].format(model=given)})
+        named.append({finding.value for finding in analyze(tree).findings if finding.field == "model.id"})
+    assert named == [set(), {"Qwen/Qwen2.5-1.5B"}, {"deepseek-ai/deepseek-llm-7b-chat"}]
