@@ -41,6 +41,7 @@ def _added_by(checkout: Checkout, source: Source) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     lines = [line for line in source.text[:MAX_TEXT].split("\n") if _ADDS.search(line)]
+    lines.sort(key=lambda line: "sys.path" not in line and "add_path" not in line)
     for line in lines[:MAX_LINES]:
         words = [word for text in _WORD.findall(line) for word in text.split("/") if word not in _STARTS]
         tail = "/".join(words)

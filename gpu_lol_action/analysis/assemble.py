@@ -24,6 +24,7 @@ from gpu_lol_action.analysis import (
     rl_engine,
     serving_engine,
     training,
+    whole_copies,
     workload,
 )
 from gpu_lol_action.analysis.alternatives import alternatives
@@ -61,6 +62,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     picture_lengths.detect,
     media.detect,
     serving_engine.detect,
+    whole_copies.detect,
     gpu_count.detect,
     documented.detect,
     documented_sizes.detect,

@@ -13,7 +13,7 @@ from gpu_lol_action.domain.patterns import regex
 # A variant beside them (`docker-compose.gpu.yml`) is for those who have one.
 _FILES = frozenset({"docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"})
 _RESERVES = regex(
-    r"^[ \t-]*(?:driver:[ \t]*[\"']?nvidia|runtime:[ \t]*[\"']?nvidia|capabilities:[ \t]*\[[^\]\n]{0,60}\bgpu\b|-[ \t]+gpu[ \t]*$)",
+    r"^[ \t-]{0,80}(?:driver:[ \t]{0,9}[\"']?nvidia|runtime:[ \t]{0,9}[\"']?nvidia|capabilities:[ \t]{0,9}\[[^\]\n]{0,60}\bgpu\b|-[ \t]{1,9}gpu[ \t]{0,9}$)",
     re.MULTILINE,
 )
 

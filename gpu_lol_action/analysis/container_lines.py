@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import read_settings
@@ -12,6 +13,10 @@ from gpu_lol_action.domain.patterns import regex
 MAX_VARIABLES = 20
 _ASSIGNED = regex(r"([A-Za-z_]\w{0,40})=([\w./:-]{1,200})")
 _VALUE = regex(r"[\w./:-]{1,200}")
+# What a model is called by: ports, keys and addresses are many, and say nothing of it.
+_TELLS = regex(
+    r"MODEL|CKPT|CHECKPOINT|WEIGHT|LLM|DTYPE|PRECISION|QUANT|BATCH|LENGTH|PARALLEL|NUM_GPUS|REPO_ID", re.IGNORECASE
+)
 
 
 def container_lines(source: Source, substitute: Callable[[str], str]) -> Iterator[tuple[int, str, str]]:
@@ -26,7 +31,7 @@ def container_lines(source: Source, substitute: Callable[[str], str]) -> Iterato
         elif key == "image" and (entry := entry_point(substitute(setting.text))):
             words.setdefault(owner, (setting.evidence.line, []))
             images[owner] = " ".join(entry)
-        elif key == "environment" and _ASSIGNED.fullmatch(setting.text):
+        elif key == "environment":
             given.setdefault(owner, []).append(setting.text)
         elif owner.endswith(".environment") and _VALUE.fullmatch(setting.text):
             given.setdefault(owner.removesuffix(".environment"), []).append(f"{key.upper()}={setting.text}")
@@ -35,7 +40,13 @@ def container_lines(source: Source, substitute: Callable[[str], str]) -> Iterato
             parts.insert(0, images[owner])
         is_shell = parts[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(parts) > 2
         started = " ".join(parts[2:] if is_shell else parts).replace("\n", " ")
-        yield line, " ".join((*given.get(owner, ())[:MAX_VARIABLES], started)), ""
+        yield line, with_variables(given.get(owner, ()), started), ""
+
+
+def with_variables(assigned: Iterable[str], started: str) -> str:
+    """Return a command with those of its container's variables in front of it that tell of a model (``MODEL_PATH=a/b``)."""
+    telling = [text for text in assigned if _TELLS.search(text.partition("=")[0]) and _ASSIGNED.fullmatch(text)]
+    return " ".join((*telling[:MAX_VARIABLES], started))
 
 
 def given_variables(command: str) -> dict[str, str]:

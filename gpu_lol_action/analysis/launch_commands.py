@@ -171,6 +171,8 @@ def parse_command(
         return None
     options, places = split_options(rest)
     target = module or target_of(tool, options, places)
+    if target is None and tool in COUNT_FLAGS:
+        target = next((scripts[place] for place in places if place in scripts), None)  # `torchrun $(which ours)`
     is_named = list(places) == ["serve"] and not options and source.form is Form.MARKDOWN
     if target is None or is_named:  # a tool's name with its verb, in a sentence: a server is told what to serve
         return None
@@ -271,17 +273,12 @@ def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand
 def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
     """Return documents with the English README of each depth first; without their endings, so that `a.md` comes before `a-b.md`."""
     names = {"readme.md": 0, "readme.rst": 0, "readme": 0, "readme_en.md": 0}
-    return tuple(
-        sorted(
-            documents,
-            key=lambda s: (
-                s.depth,
-                names.get(s.name, 1 if s.name.startswith("readme") else 2),
-                s.path.rpartition(".")[0],
-                s.path,
-            ),
-        )
-    )
+
+    def place(source: Source) -> tuple[int, int, str, str]:
+        kind = names.get(source.name, 1 if source.name.startswith("readme") else 2)
+        return source.depth, kind, source.path.rpartition(".")[0], source.path
+
+    return tuple(sorted(documents, key=place))
 
 
 def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[Source]:

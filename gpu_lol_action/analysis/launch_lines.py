@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.container_lines import container_lines
+from gpu_lol_action.analysis.container_lines import container_lines, with_variables
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.paths import Form
@@ -232,7 +232,8 @@ def _started_by_image(source: Source) -> Iterator[tuple[int, str, str]]:
         said["ENTRYPOINT"] = image[0], " ".join(entry)
     words = [said[name][1] for name in ("ENTRYPOINT", "CMD") if name in said]
     if words:
-        yield min(place for place, _ in said.values()), " ".join(words), ""
+        given = (f"{name}={value}" for name, value in arguments.items())
+        yield min(place for place, _ in said.values()), with_variables(given, " ".join(words)), ""
 
 
 def _exec_form(text: str) -> str:

@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.model_parallel import EXPERT, PIPELINE, RUNTIME, TE
 from gpu_lol_action.analysis.padded_texts import padded_length
 from gpu_lol_action.analysis.picture_lengths import PIXELS, with_pictures
 from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.analysis.whole_copies import FIELD as COPIES
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.context_lengths import context_length
@@ -101,6 +102,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         lora_rank=int(value_of_best(findings, "training.lora_rank") or 16),
         saved_embeddings=int(value_of_best(findings, "training.saved_embeddings") or 0),
         is_optimizer_offloaded=trains and value_of_best(findings, "training.offload") in {"optimizer", "parameters"},
+        is_copied=not trains and best(findings, COPIES) is not None,
         is_parameters_offloaded=is_sharded and value_of_best(findings, "training.offload") == "parameters",
     )
     # Published models are loaded with the kernels of today; a program's own layers compute as they are written.

@@ -125,7 +125,7 @@ def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, i
         spread = replace(question, gpu_count=stated)
         if need_of(estimate_vram(spread)) > LARGE_CARD_GIB and stated > 1:
             spread = sharded(question, stated)
-        if question.method is Method.INFERENCE and stated > 1:
+        if question.method is Method.INFERENCE and stated > 1 and not question.is_copied:
             spread = sharded(question, stated)
         return spread, stated
     least = question.gpu_count if question.sharding.divides_weights else 1  # what divides its model takes several

@@ -93,7 +93,7 @@ class VramQuestion:
     text encoder never comes to the card, ``are_latents_cached`` that pictures and texts were encoded before; ``runtime`` a library with
     habits of its own (``openai-whisper``, ``keras``); ``sample_elements`` what a network of one's own keeps per sample, in numbers, and
     ``sample_at_work`` the most that it has at work at once; ``output_classes`` per pixel
-    of a segmentation.
+    of a segmentation. ``is_copied``: of several cards that infer each holds the whole model.
     """
 
     model: ModelFacts
@@ -136,6 +136,7 @@ class VramQuestion:
     sample_elements: float = 0.0
     sample_at_work: float = 0.0
     output_classes: int = 0
+    is_copied: bool = False
 
     @property
     def is_states_only(self) -> bool:

@@ -30,6 +30,11 @@ def test_so_is_a_program_by_what_stands_in_front_of_its_command(checkout: Build)
     assert models(checkout({"README.md": readme, "api/server.py": SERVER})) == ["Qwen2-7B-Instruct"]
 
 
+def test_so_is_what_an_image_starts(checkout: Build) -> None:
+    image = 'FROM python:3.11\nENV MODEL_PATH=Qwen/Qwen2-7B-Instruct\nENV PORT=80\nCMD ["python", "api/server.py"]\n'
+    assert models(checkout({"Dockerfile": image, "api/server.py": SERVER})) == ["Qwen2-7B-Instruct"]
+
+
 @pytest.mark.parametrize(
     "files",
     [

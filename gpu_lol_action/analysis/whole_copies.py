@@ -1,0 +1,35 @@
+"""Whether each card of a run that infers holds the whole model: its ranks share the rows among them, and not the weights."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+FIELD = "serving.copies"
+_LAUNCHERS = frozenset({"torchrun", "accelerate"})
+_SHARES_ROWS = ("DistributedDataParallel", "DistributedSampler", "split_between_processes", "DDP(", "Accelerator(")
+# One of these words anywhere, and the model may be divided after all.
+_DIVIDES = regex(
+    r"fsdp|fully_?shard|tensor_?parallel|model_?parallel|pipeline_?parallel|init_inference|ColumnParallel|parallelize_module|device_map|"
+    r"pippy|zero_?3|shard_model|dispatch_model",
+    re.IGNORECASE,
+)
+
+
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return ``serving.copies``: whole, where a launcher starts several processes and the program only hands out rows to them."""
+    if run is None or run.behavior is not Behavior.INFERS or run.script is None or run.command is None:
+        return []
+    if run.command.tool not in _LAUNCHERS or (run.command.processes or 1) < 2:
+        return []
+    closure = import_closure(checkout, run.script)
+    shares = next((word for word in _SHARES_ROWS if any(source.mentions(word) for source in closure)), None)
+    if shares is None or any(_DIVIDES.search(text) for text in (run.command.text, *(s.text for s in closure))):
+        return []
+    why = f"`{shares.rstrip('(')}` shares the rows among the processes, each of which holds the whole model"
+    return [Finding(FIELD, "whole", why, Confidence.MEDIUM, run.evidence)]
