@@ -64,6 +64,12 @@ def pinned(specifier: str | None) -> str:
     return found[1] if found else ""
 
 
+def is_on_jax_page(requirement: str) -> bool:
+    """Whether a requirement is a JAX whose CUDA comes as wheels from JAX's own page: pinned, from 0.4.8 on, before PyPI had them."""
+    exact = pinned(specifier_of([requirement], "jax"))
+    return bool(exact) and allows(">=0.4.8,<0.4.30", exact)
+
+
 def _newest(specifier: str | None) -> str:
     """Return the version that is installed of a ``==``, or of a range that ends with ``<=``; empty where only the index tells."""
     ends = re.search(r"<=\s*(\d[\w.]*)", specifier or "")
