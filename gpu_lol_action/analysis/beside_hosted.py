@@ -6,14 +6,18 @@ own (an extra, ``requirements_advanced.txt``), and its module is imported when s
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis.behavior import GPU_MODULES, GPU_PACKAGES, Behavior, may_use_gpu, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import CLIENT_PACKAGES, EMBEDDERS, has_client, is_client
-from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.entry_points import Run, documented_runs
 from gpu_lol_action.analysis.import_graph import loaded_at_start
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.domain.patterns import regex
 
+_README = regex(r"readme(?:\.\w{2,8})?\.\w{2,4}", re.IGNORECASE)
 # What `pip install sentence-transformers` brings; a list that names it as well says nothing more.
 _BROUGHT = frozenset({"transformers", "torch"})
 
@@ -49,12 +53,23 @@ def only_offers(checkout: Checkout, run: Run) -> bool:
 
     Its own list names clients and none that computes on a GPU; so do the modules that are loaded when it starts.
     """
-    if run.command is None or run.script is None or run.behavior is Behavior.TRAINS:
+    script = run.script if run.command is not None else _told(checkout, run)
+    if script is None or run.behavior is Behavior.TRAINS:
         return False
     declared = declared_packages(checkout)
     names = {package_name(item.requirement) for item in declared if not item.is_optional}
     offered = {package_name(item.requirement) for item in declared if item.is_optional}
     if not names & CLIENT_PACKAGES or names & GPU_PACKAGES or not offered & GPU_PACKAGES:
         return False
-    loaded = loaded_at_start(checkout, run.script)
+    loaded = loaded_at_start(checkout, script)
     return any(map(is_client, loaded)) and not any(map(top_level_gpu_import, loaded))
+
+
+def _told(checkout: Checkout, run: Run) -> Source | None:
+    """Return what the root's README starts at the root, where what was found to run a model is one of its modules, which nobody is told of."""
+    if run.script is None or not run.script.folder or run.script.form is not Form.PYTHON:
+        return None
+    for other in documented_runs(checkout):
+        if other.script is not None and _README.fullmatch(other.evidence.path):
+            return other.script if not other.script.folder else None
+    return None

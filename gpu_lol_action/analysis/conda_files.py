@@ -34,7 +34,7 @@ _PIP_NAMES = {
     "ibis-duckdb": "ibis-framework[duckdb]", "sktime-all-extras": "sktime[all_extras]", "pandera-pandas": "pandera", "pytorch-nightly": "torch",
     "tensorflow-mkl": "tensorflow", "nb_conda_kernels": "", "nb_conda": "", "colmap": "", "kaldi": "", "openfst": "",
     "brotli-python": "brotli", "python-tzdata": "tzdata", "python-xxhash": "xxhash", "python-devtools": "devtools",
-    "pysoundfile": "soundfile", "python-annoy": "annoy", "python-lmdb": "lmdb", "dask-core": "dask", "pgvector-python": "pgvector", "kalpy": "kalpy-kaldi", "postgresql": "", "ngram": "", "baumwelch": "",
+    "pysoundfile": "soundfile", "python-annoy": "annoy", "python-lmdb": "lmdb", "dask-core": "dask", "ignite": "pytorch-ignite", "pgvector-python": "pgvector", "kalpy": "kalpy-kaldi", "postgresql": "", "ngram": "", "baumwelch": "",
     "python-fastjsonschema": "fastjsonschema",
 }  # fmt: skip
 # Tools whose releases pip numbers otherwise, and of which any will do.

@@ -14,7 +14,7 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
 from gpu_lol_action.estimation.image_python import of_image, python_inside
-from gpu_lol_action.estimation.package_pairs import allows, pinned
+from gpu_lol_action.estimation.package_pairs import allows, is_on_jax_page, pinned
 from gpu_lol_action.estimation.torch_companions import beside_torch
 from gpu_lol_action.estimation.wheel_links import fitting_link, of_any_cuda
 from gpu_lol_action.estimation.wheel_ranges import Replaced, best_python, replaced
@@ -140,12 +140,15 @@ def _said(swapped: Sequence[Replaced], python: str) -> str:
 
 
 def _with_cuda(extras: str, version: str) -> tuple[str, str]:
-    """Return JAX with its CUDA extra; the builds of before 0.4.30 are on an index of their own."""
+    """Return JAX with its CUDA extra; the builds of before 0.4.30 are on an index of their own, and before 0.4.8 for CUDA 11 alone."""
     # Builds for CUDA 11 ended, and a TPU's are of no use here.
     extras = ",".join(part for part in extras.split(",") if part and "cuda" not in part and part != "tpu")
     specifier, _, marker = version.partition(";")
     exact = pinned(specifier.strip())
     tail = f"; {marker.strip()}" if marker else ""
+    if is_on_jax_page(f"jax=={exact}"):
+        joined = ",".join(part for part in (extras, "cuda12_pip") if part)
+        return f"jax[{joined}]{specifier}{tail}", ""
     if exact and not allows(">=0.4.30", exact):
         return (
             f"jax{f'[{extras}]' if extras else ''}{specifier}{tail}",

@@ -9,11 +9,12 @@ from types import MappingProxyType
 
 from gpu_lol_action.domain.tables import table_rows
 
-# What Python 3.10 to 3.13 hold, and 3.8 and 3.9 held: a program may be written for any of them, whichever runs here.
+# What Python 3.10 to 3.13 hold, and 2, 3.8 and 3.9 held: a program may be written for any of them, whichever runs here.
 _STANDARD = sys.stdlib_module_names | {
     "asynchat", "asyncore", "audioop", "binhex", "cgi", "cgitb", "chunk", "crypt", "distutils", "formatter", "imghdr", "imp",
     "lib2to3", "mailcap", "msilib", "nis", "nntplib", "ossaudiodev", "parser", "pipes", "smtpd", "sndhdr", "spwd", "sunau",
-    "symbol", "telnetlib", "tomllib", "uu", "xdrlib", "macpath", "dummy_threading", "_bootlocale", "pathlib",
+    "symbol", "telnetlib", "cPickle", "cStringIO", "StringIO", "ConfigParser", "Queue", "SocketServer", "Tkinter", "urllib2", "urlparse", "httplib",
+    "HTMLParser", "__builtin__", "tomllib", "uu", "xdrlib", "macpath", "dummy_threading", "_bootlocale", "pathlib",
 }  # fmt: skip
 # Comes with every image or with the tool that runs the code, or is part of another distribution.
 _NEVER_INSTALLED = frozenset({"pkg_resources", "setuptools", "IPython", "ipykernel", "triton", "_typeshed", "__future__", "pip",

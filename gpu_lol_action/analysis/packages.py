@@ -60,7 +60,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found = with_tensorflow_one(checkout, run, found)
     found += setup_findings(checkout, run)
     found += system_findings(found)
-    found += index_findings(checkout)
+    found += index_findings(checkout, [f for f in found if f.field == "dependencies.requirements"])
     found += _python(checkout, [f.value for f in found if f.field == "dependencies.requirements"])
     unknown = unknown_imports(checkout, run, {**names, **optional})
     if unknown:

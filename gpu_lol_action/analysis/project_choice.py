@@ -60,11 +60,12 @@ def is_of_another(checkout: Checkout, run: Run | None, folder: str) -> bool:
     reached = import_closure(checkout, script)
     if any(source.path.startswith(f"{folder}/") for source in reached):
         return False
-    # By way of a path that the program sets: a name that is in no table, and in that folder.
+    # By way of a path that the program sets, or installed: a package of that folder, or a name in it that is in no table.
     imported = frozenset().union(*(source.code.imported() for source in reached if source.code is not None))
-    inside = (source.path for source in checkout.of(Form.PYTHON) if source.path.startswith(f"{folder}/"))
+    inside = [s.path.removeprefix(f"{folder}/") for s in checkout.of(Form.PYTHON) if s.path.startswith(f"{folder}/")]
+    packages = {path.removeprefix("src/").removesuffix("/__init__.py") for path in inside}
     words = {word for path in inside for word in path.removesuffix(".py").split("/")}
-    return bool(words) and all(map(is_known, imported & words))
+    return bool(words) and not imported & packages and all(map(is_known, imported & words))
 
 
 def asks(project: Project) -> bool:

@@ -19,6 +19,8 @@ from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.analysis.shown_lists import without_watchers
 
+MAX_PROGRAMS = 120
+"""Programs of an application; to ask of each in a larger tree whether another imports it takes longer than it tells."""
 MAX_STARTED = 24
 """Programs that are looked into: a checkout with more is a collection, of which no list means them all."""
 
@@ -34,6 +36,8 @@ def starting_imports(
     if is_library:  # its commands; what else can be started beside it is for those who work on it
         commands = console_programs(checkout)
         started = [source for source in programs if source in commands or source.name == "__main__.py"]
+    elif len(programs) > MAX_PROGRAMS:
+        return
     else:
         started = [s for s in programs if _may_need(s) and (is_started(checkout, s) or not is_imported(checkout, s))]
     if len(started) > MAX_STARTED:

@@ -22,16 +22,11 @@ _XFORMERS = {
     "0.0.29.post1": "2.5.1", "0.0.29.post2": "2.6.0", "0.0.29.post3": "2.6.0", "0.0.30": "2.7.0", "0.0.31": "2.7.1",
     "0.0.32": "2.8.0", "0.0.33": "2.9.0",
 }  # fmt: skip
-# vLLM's wheels pin one PyTorch per minor release.
-_VLLM: dict[tuple[int, ...], str] = {
-    (0, 6): "2.4.0",
-    (0, 7): "2.5.1",
-    (0, 8): "2.6.0",
-    (0, 9): "2.7.0",
-    (0, 10): "2.7.1",
-    (0, 11): "2.8.0",
-    (0, 12): "2.9.0",
-}
+# vLLM's wheels pin one PyTorch, from this release on that one. Source: the metadata of vLLM's own releases.
+_VLLM: tuple[tuple[tuple[int, ...], str], ...] = (
+    ((0, 2, 1), "2.0.1"), ((0, 2, 2), "2.1.2"), ((0, 4, 1), "2.2.1"), ((0, 4, 2), "2.3.0"), ((0, 5, 2), "2.3.1"), ((0, 5, 4), "2.4.0"),
+    ((0, 6, 4), "2.5.1"), ((0, 8), "2.6.0"), ((0, 9), "2.7.0"), ((0, 10), "2.7.1"), ((0, 11), "2.8.0"), ((0, 12), "2.9.0"), ((0, 13), ""),
+)  # fmt: skip
 
 # Compiled with nvcc at installation or at run time.
 NEEDS_COMPILER = frozenset({
@@ -69,6 +64,12 @@ def pinned(specifier: str | None) -> str:
     return found[1] if found else ""
 
 
+def is_on_jax_page(requirement: str) -> bool:
+    """Whether a requirement is a JAX whose CUDA comes as wheels from JAX's own page: pinned, from 0.4.8 on, before PyPI had them."""
+    exact = pinned(specifier_of([requirement], "jax"))
+    return bool(exact) and allows(">=0.4.8,<0.4.30", exact)
+
+
 def _newest(specifier: str | None) -> str:
     """Return the version that is installed of a ``==``, or of a range that ends with ``<=``; empty where only the index tells."""
     ends = re.search(r"<=\s*(\d[\w.]*)", specifier or "")
@@ -88,9 +89,14 @@ def implied_torch(requirements: Sequence[str]) -> tuple[str, str]:
     if xformers in _XFORMERS:
         return f"=={_XFORMERS[xformers]}", f"xformers {xformers}"
     vllm = _newest(specifier_of(requirements, "vllm"))
-    if parse_version(vllm)[:2] in _VLLM:
-        return f"=={_VLLM[parse_version(vllm)[:2]]}", f"vllm {vllm}"
-    return "", ""
+    built_for = _torch_of_vllm(vllm)
+    return (f"=={built_for}", f"vllm {vllm}") if built_for else ("", "")
+
+
+def _torch_of_vllm(version: str) -> str:
+    """Return the PyTorch that a release of vLLM pins; empty for one that is not known."""
+    asked = parse_version(version) if version else ()
+    return next((torch for first, torch in reversed(_VLLM) if asked >= first), "")
 
 
 def disagreements(requirements: Sequence[str]) -> list[str]:
@@ -107,13 +113,9 @@ def disagreements(requirements: Sequence[str]) -> list[str]:
     xformers = pinned(specifier_of(requirements, "xformers"))
     if xformers in _XFORMERS and not allows(torch, _XFORMERS[xformers]):
         found.append(f"xformers {xformers} is built for torch {_XFORMERS[xformers]}, but torch{torch} is asked for")
-    vllm = _VLLM.get(parse_version(pinned(specifier_of(requirements, "vllm")))[:2], "")
+    vllm = _torch_of_vllm(pinned(specifier_of(requirements, "vllm")))
     exact = parse_version(pinned(torch))
-    if (
-        vllm
-        and exact
-        and exact[:2] not in {parse_version(vllm)[:2], (2, 5) if vllm == "2.4.0" else parse_version(vllm)[:2]}
-    ):
+    if vllm and exact and exact[:2] != parse_version(vllm)[:2]:
         found.append(f"this vllm pins torch {vllm}, but torch{torch} is asked for")
     return found
 

@@ -315,3 +315,36 @@ def test_a_course_whose_readme_starts_a_training_trains(checkout: Build) -> None
     program = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n    optimizer.step()\n"
     tree = checkout({**files, "train.py": program, "README.md": "# C\n```\npython train.py\n```\n"})
     assert workload(tree) == "training"
+
+
+PAGE = "from langchain_openai import ChatOpenAI\n\ndef answer(text):\n    return ChatOpenAI().invoke(text)\n"
+OWN_MODEL = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('x/y').cuda()\nmodel.generate()\nif __name__ == '__main__': pass\n"
+
+
+def _assistant(**changed: str) -> dict[str, str]:
+    return {
+        "README.md": "# Assistant\n```\npip install -r requirements.txt\npython main.py\n```\n",
+        "requirements.txt": "langchain-openai\nflask\n",
+        "docker/requirements.txt": "torch\ntransformers\n",
+        "main.py": "from llm import chat\nif __name__ == '__main__': print(chat.answer('x'))\n",
+        "llm/chat.py": PAGE,
+        "llm/own.py": OWN_MODEL,
+        **changed,
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_cpu"),
+    [
+        ({}, True),
+        ({"README.md": "# Assistant\n```\npython llm/own.py\n```\n"}, False),
+        ({"llm/chat.py": PAGE + "import torch\nmodel = torch.load('x').cuda()\n"}, False),
+        ({"requirements.txt": "langchain-openai\ntorch\n"}, False),
+        ({"llm/chat.py": "def answer(text):\n    return text\n"}, False),
+    ],
+    ids=["hosted", "the model is what is told", "loaded with the rest", "installed with the rest", "nobody is asked"],
+)
+def test_a_model_that_nobody_is_told_to_start_is_an_offer_beside_hosted_ones(
+    checkout: Build, changed: Mapping[str, str], *, is_cpu: bool
+) -> None:
+    assert (workload(checkout(_assistant(**changed))) == "cpu-only") is is_cpu

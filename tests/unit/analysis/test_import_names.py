@@ -77,3 +77,12 @@ def test_a_common_word_is_a_package_by_what_is_taken_from_it(
     checkout: Build, files: dict[str, str], wanted: list[str]
 ) -> None:
     assert required(checkout(files)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("module", "is_unknown"), [("cPickle", False), ("urllib2", False), ("nobody_knows_this", True)]
+)
+def test_modules_of_python_2_are_not_called_unknown(checkout: Build, module: str, *, is_unknown: bool) -> None:
+    program = f"import torch\nimport {module}\nloss.backward()\nif __name__ == '__main__': pass\n"
+    said = [f for f in packages.detect(checkout({"train.py": program})) if f.field == "not_understood"]
+    assert bool(said) is is_unknown

@@ -158,3 +158,13 @@ def test_an_environment_below_the_root_counts_only_where_readers_are_told_no_oth
         }
     )
     assert ("chainer==7.7.0" in found(tree)) is is_taken
+
+
+def test_a_project_whose_package_has_a_well_known_name_is_the_runs_where_it_is_imported(checkout: Build) -> None:
+    files = {
+        "train.py": "import sys\nsys.path.append('tools')\nimport timm\n" + TRAIN,
+        "tools/setup.py": SIMULATOR,
+        "tools/src/timm/__init__.py": "",
+        "README.md": "```\npython train.py\n```\n",
+    }
+    assert "networkx==2.3" in found(checkout(files))

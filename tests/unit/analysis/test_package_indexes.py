@@ -100,3 +100,24 @@ def test_a_repository_without_other_places_says_nothing(checkout: Build) -> None
     found = analyze(checkout({"requirements.txt": text, "train.py": RUN}))
     assert dict(found.spec.env) == {}
     assert not any("asks for packages" in gap for gap in found.not_understood)
+
+
+@pytest.mark.parametrize(
+    ("listed", "installed", "is_looked_up"),
+    [
+        ("jax==0.4.20", "jax[cuda12_pip]==0.4.20", True),
+        ("jax[cuda12_pip]==0.4.13", "jax[cuda12_pip]==0.4.13", True),
+        ("jax[minimum-jaxlib]== 0.4.26", "jax[minimum-jaxlib,cuda12_pip]== 0.4.26", True),
+        ("jax==0.3.4", "jax==0.3.4", False),
+        ("jax==0.4.30", "jax[cuda12]==0.4.30", False),
+        ("jax>=0.4.20", "jax[cuda12]>=0.4.20", False),
+        ("jaxtyping==0.4.20", "jaxtyping==0.4.20", False),
+    ],
+)
+def test_a_jax_of_those_days_is_taken_for_the_card_from_its_own_page(
+    checkout: Build, listed: str, installed: str, *, is_looked_up: bool
+) -> None:
+    train = "import jax\nimport optax\ngrads = jax.grad(loss)(params)\nif __name__ == '__main__': pass\n"
+    spec = analyze(checkout({"train.py": train, "requirements.txt": f"{listed}\noptax\nflax\n"})).spec
+    assert installed in (spec.dependencies.requirements or ())
+    assert ("jax_cuda_releases" in dict(spec.env or {}).get("PIP_FIND_LINKS", "")) is is_looked_up
