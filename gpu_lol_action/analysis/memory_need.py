@@ -20,9 +20,10 @@ from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
-    Agreement,
     Statement,
+    as_agreed,
     headline,
+    is_amount,
     reconcile,
     statements,
 )
@@ -123,9 +124,9 @@ def memory_need(
         breakdown = replace(roomy, required_gib=need_of(roomy))
     agreed = agreed or (ordinary(breakdown, model, findings, confidence, said) if question.method.trains else None)
     if agreed is not None:
-        breakdown, why, where = _as_agreed(breakdown, agreed), f"{why}; {agreed.why}", agreed.evidence
+        breakdown, why, where = as_agreed(breakdown, agreed), f"{why}; {agreed.why}", agreed.evidence
         # What is only guessed is not spread over several cards against what is said of one.
-        is_of_one = agreed.finding.field == SILENCE or (is_guessed and _is_amount(agreed.finding))
+        is_of_one = agreed.finding.field == SILENCE or (is_guessed and is_amount(agreed.finding))
         count = 1 if is_of_one and stated_count(findings) is None else count
     required = max(LEAST_GIB, int(breakdown.required_gib))
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
@@ -141,17 +142,6 @@ def memory_need(
         alone,
         bool(relaxed),
     )
-
-
-def _is_amount(finding: Finding) -> bool:
-    return finding.field.endswith("memory_gb") and finding.confidence >= Confidence.MEDIUM
-
-
-def _as_agreed(breakdown: MemoryBreakdown, agreed: Agreement) -> MemoryBreakdown:
-    """Return the breakdown with what sum and documentation ask for together; its range holds both."""
-    asked = float(agreed.required_gib)
-    return replace(breakdown, required_gib=asked, high_gib=max(breakdown.high_gib, asked), low_gib=min(breakdown.low_gib, asked),
-                   notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib, weighed=agreed.finding)  # fmt: skip
 
 
 def _of_guess(question: VramQuestion, count: int, findings: tuple[Finding, ...]) -> tuple[VramQuestion, int]:

@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW,
 from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
+from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.named_cards import named_card_gib
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -143,6 +144,18 @@ def reconcile(
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)
+
+
+def as_agreed(breakdown: MemoryBreakdown, agreed: Agreement) -> MemoryBreakdown:
+    """Return the breakdown with what sum and documentation ask for together; its range holds both."""
+    asked = float(agreed.required_gib)
+    return replace(breakdown, required_gib=asked, high_gib=max(breakdown.high_gib, asked), low_gib=min(breakdown.low_gib, asked),
+                   notes=(*breakdown.notes, agreed.why), computed_gib=breakdown.required_gib, weighed=agreed.finding)  # fmt: skip
+
+
+def is_amount(finding: Finding) -> bool:
+    """Whether it is an amount that more than a remark states."""
+    return finding.field.endswith("memory_gb") and finding.confidence >= Confidence.MEDIUM
 
 
 def _is_of_card(amount: Statement, stated: Sequence[Statement]) -> bool:
