@@ -18,6 +18,9 @@ from gpu_lol_action.estimation.model_facts import ModelFacts
 
 COMMON_GIB = 79
 """What cards of 80 GB offer to programs."""
+_COMMON = "hardware.common_card"
+UNSAID = frozenset({SILENCE, _COMMON})
+"""Fields of findings that stand for what nobody says, in a breakdown's ``weighed``."""
 LARGE_B = 1.0
 """Billions of parameters."""
 OVER_COMMON = 1.1
@@ -40,11 +43,13 @@ def ordinary(
     is_large = model.source == "shape" and model.parameters_b >= LARGE_B
     silent = best(findings, SILENCE) if not is_large else None
     if silent is not None and confidence is Confidence.LOW and required > ORDINARY_GIB:
-        why = f"the {required:.3g} GiB are partly assumed, and {silent.evidence} names no card of more than 24 GB, so that is taken"
+        why = f"{required:.3g} GiB computed of what is partly assumed, and {silent.evidence} names no card of more than 24 GB"
         return Agreement(ORDINARY_GIB, why, silent.evidence, silent)
     is_little_over = required > COMMON_GIB and breakdown.expected_gib <= COMMON_GIB * OVER_COMMON
     if not is_little_over or any(each.memory_gib > COMMON_GIB + 1 for each in said):
         return None
-    why = f"{required:.3g} GiB leave room over the {breakdown.expected_gib:.3g} expected, and nothing names a card of more than 80 GB, so that is taken"
+    named = "nothing names a card of more than 80 GB"
     where = next((each.evidence for each in findings if each.field == "model.id"), Evidence("."))
-    return Agreement(COMMON_GIB, why, where, Finding("hardware.common_card", "80 GB", why, Confidence.LOW, where))
+    common = Finding(_COMMON, "80 GB", named, Confidence.LOW, where)
+    why = f"{required:.3g} GiB computed, of which {required - breakdown.expected_gib:.3g} are room, and {named}"
+    return Agreement(COMMON_GIB, why, where, common)

@@ -117,12 +117,7 @@ def _compared(analysis: Analysis, view: ProposalView, screen: Screen) -> str:
     if not analysis.proposed.needs_gpu:
         return ""
     said = " ".join(partial_lines("_documented", view, screen))
-    if said:
-        return said[:1].lower() + said[1:]
-    breakdown = analysis.breakdown
-    if breakdown is not None and breakdown.computed_gib is not None and breakdown.notes:
-        return visible(breakdown.notes[-1])  # what its silence is taken for
-    return "the documentation says nothing about GPU memory or cards"
+    return said[:1].lower() + said[1:] if said else "the documentation says nothing about GPU memory or cards"
 
 
 def _machine(view: ProposalView) -> str:

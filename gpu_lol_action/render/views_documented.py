@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.ordinary_cards import UNSAID
+from gpu_lol_action.analysis.silent_documents import SILENCE
 from gpu_lol_action.analysis.stated import Stated, stated_figures
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
+from gpu_lol_action.render.views import EMPTY
 from gpu_lol_action.render.views_evidence import CodePlace
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentedView:
-    """``kind``: weighed, taken (nothing was computed) or apart (too far off to be about this run).
+    """``kind``: weighed, taken (nothing was computed), apart (too far off to be about this run) or silent (nothing is said of larger cards).
 
     ``computed`` and ``asked`` are amounts per GPU; ``said`` is a card or an amount, ``size`` a card's usable memory.
     """
@@ -31,11 +35,14 @@ class DocumentedView:
 def documented_view(analysis: Analysis, place: CodePlace) -> DocumentedView | None:
     """Return the comparison; None where no GPU is needed or nothing that is stated of memory and cards has a say."""
     stated = [each for each in stated_figures(analysis) if each.kind != "gpu_count"]
-    required = analysis.proposed.hardware.vram_required_gb
-    if not stated or required is None or not analysis.proposed.needs_gpu:
+    required, breakdown = analysis.proposed.hardware.vram_required_gb, analysis.breakdown
+    if required is None or not analysis.proposed.needs_gpu:
+        return None
+    if breakdown is not None and breakdown.weighed is not None and breakdown.weighed.field in UNSAID:
+        return _silent(breakdown, breakdown.weighed)
+    if not stated:
         return None
     first = stated[0]
-    breakdown = analysis.breakdown
     if breakdown is None and not first.is_weighed:
         return None
     computed, agreed = 0.0, float(required)
@@ -53,6 +60,14 @@ def documented_view(analysis: Analysis, place: CodePlace) -> DocumentedView | No
         asked=Safe(f"{agreed:g} GiB"),
         others=formats.plural(more, "other statement") if more else Safe(""),
     )
+
+
+def _silent(breakdown: MemoryBreakdown, weighed: Finding) -> DocumentedView:
+    """Return what it counts for that nothing speaks of a larger card."""
+    computed = breakdown.required_gib if breakdown.computed_gib is None else breakdown.computed_gib
+    said = f"partly of what is assumed, and {weighed.why}" if weighed.field == SILENCE else f"and {weighed.why}"
+    asked = Safe(f"{breakdown.required_gib:g} GiB")
+    return DocumentedView("silent", Safe(f"{computed:.3g} GiB"), said, EMPTY, EMPTY, asked, EMPTY)
 
 
 def _said(stated: Stated) -> str:

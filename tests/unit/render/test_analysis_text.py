@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu_lol_action.analysis.silent_documents import SILENCE
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
@@ -84,6 +85,17 @@ def test_a_statement_that_was_not_weighed_is_said_to_be_another_runs() -> None:
     assert found.breakdown is not None
     found = replace(found, breakdown=replace(found.breakdown, computed_gib=None, weighed=None))
     assert "is about another run" in " ".join(text_of(found).split())
+
+
+def test_what_silence_is_taken_for_is_said_in_place_of_a_statement() -> None:
+    found = analysis()
+    assert found.breakdown is not None
+    silent = Finding(SILENCE, "22", "the documentation names no card of more", Confidence.LOW, Evidence("README.md"))
+    note = "60 GiB computed of what is partly assumed, and README.md names no card of more than 24 GB"
+    weighed = replace(found.breakdown, required_gib=22.0, computed_gib=60.0, weighed=silent, notes=(note,))
+    text = " ".join(text_of(replace(found, breakdown=weighed)).split())
+    assert "must offer 22 GiB: computed 60 GiB with its margin, partly of what is assumed, and the documentation" in text
+    assert note not in text
 
 
 def test_packages_fold_into_one_line_and_the_rest_is_counted() -> None:
