@@ -112,7 +112,7 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
             else None
         )
         if jax is not None and not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]", jax[1]):
-            requirement, note = _with_cuda(jax[1].strip("[]"), jax[2].strip())  # noqa: PLW2901 - the same one, fitted
+            requirement, note = _with_cuda(jax[1].strip("[]"), jax[2].strip(), is_alone="torch" not in names)  # noqa: PLW2901 - the same one, fitted
             notes += [note] if note else []
         if name == "jaxlib" and "jax" in names and not pinned(requirement[6:]):
             continue
@@ -139,14 +139,15 @@ def _said(swapped: Sequence[Replaced], python: str) -> str:
     return f"no build for Python {python}, which the image has, so the nearest that has one is taken: {pairs}"
 
 
-def _with_cuda(extras: str, version: str) -> tuple[str, str]:
+def _with_cuda(extras: str, version: str, *, is_alone: bool) -> tuple[str, str]:
     """Return JAX with its CUDA extra; the builds of before 0.4.30 are on an index of their own, and before 0.4.8 for CUDA 11 alone."""
     # Builds for CUDA 11 ended, and a TPU's are of no use here.
     extras = ",".join(part for part in extras.split(",") if part and "cuda" not in part and part != "tpu")
     specifier, _, marker = version.partition(";")
     exact = pinned(specifier.strip())
     tail = f"; {marker.strip()}" if marker else ""
-    if is_on_jax_page(f"jax=={exact}"):
+    # Beside PyTorch it may only be listed along, and would bring a second CUDA.
+    if is_alone and is_on_jax_page(f"jax=={exact}"):
         joined = ",".join(part for part in (extras, "cuda12_pip") if part)
         return f"jax[{joined}]{specifier}{tail}", ""
     if exact and not allows(">=0.4.30", exact):

@@ -121,3 +121,8 @@ def test_a_jax_of_those_days_is_taken_for_the_card_from_its_own_page(
     spec = analyze(checkout({"train.py": train, "requirements.txt": f"{listed}\noptax\nflax\n"})).spec
     assert installed in (spec.dependencies.requirements or ())
     assert ("jax_cuda_releases" in dict(spec.env or {}).get("PIP_FIND_LINKS", "")) is is_looked_up
+
+
+def test_a_jax_that_pytorch_is_listed_with_brings_no_cuda_of_its_own(checkout: Build) -> None:
+    spec = analyze(checkout({"train.py": RUN, "requirements.txt": "torch==1.13.1\njax==0.4.8\n"})).spec
+    assert "jax==0.4.8" in (spec.dependencies.requirements or ())
