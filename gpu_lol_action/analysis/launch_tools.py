@@ -43,7 +43,7 @@ WEB_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "fastapi", "flask",
 _RUNNERS = frozenset({
     "sudo", "nohup", "time", "exec", "env", "srun", "uv", "uvx", "poetry", "pdm", "conda", "mamba", "micromamba", "pixi",
     "hatch", "rye", "pipenv", "docker", "podman", "nvidia-docker", "singularity", "apptainer", "numactl", "xvfb-run", "nsys",
-    "timeout", "taskset", "nice", "setsid", "ionice", "stdbuf", "rocprof", "screen", "tmux", "dotenv", "ray", "eval", "if", "modal",
+    "timeout", "taskset", "rocprof", "screen", "tmux", "dotenv", "ray", "eval", "if", "modal", "stdbuf", "nice", "ionice", "setsid",
 })  # fmt: skip
 # These run a program only by a word of their own; else they install or create.
 _MANAGERS = frozenset({"conda", "mamba", "micromamba", "poetry", "uv", "pdm", "pipenv", "pixi", "hatch", "rye", "docker", "podman", "modal",
