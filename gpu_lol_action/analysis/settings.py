@@ -121,16 +121,6 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     return Scope((*tiers, (Confidence.LOW, rest)))
 
 
-def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
-    """Yield what variables in front of the command are set to, of those that its program asks the environment for."""
-    command = run.command
-    given = given_variables(command.text) if command is not None and run.script is not None else {}
-    asking = [s for s in import_closure(checkout, run.script) if s.mentions("env")] if given and run.script else []
-    for name, value in given.items():
-        if any(s.mentions(f'"{name}"') or s.mentions(f"'{name}'") for s in asking):
-            yield Setting(fold_key(name), fold_key(name), value, run.evidence)
-
-
 def _is_overridden(setting: Setting, passed: frozenset[tuple[str, str]]) -> bool:
     """Whether it is the default of a function's parameter that a call of that function gives by name."""
     return setting.is_parameter and (setting.owner, setting.key) in passed
@@ -149,6 +139,16 @@ def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:
         if option.key.endswith(("_args", "_kwargs")) and _PAIRS.fullmatch(option.text):
             for key, _, value in (pair.partition("=") for pair in option.text.split(",")):
                 yield Setting(fold_key(key), f"{option.path}.{fold_key(key)}", value, option.evidence)
+
+
+def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
+    """Yield what variables in front of the command are set to, of those that its program asks the environment for."""
+    command = run.command
+    given = given_variables(command.text) if command is not None and run.script is not None else {}
+    asking = [s for s in import_closure(checkout, run.script) if s.mentions("env")] if given and run.script else []
+    for name, value in given.items():
+        if any(s.mentions(f'"{name}"') or s.mentions(f"'{name}'") for s in asking):
+            yield Setting(fold_key(name), fold_key(name), value, run.evidence)
 
 
 def _filled(configs: tuple[Setting, ...], options: tuple[Setting, ...]) -> tuple[Setting, ...]:

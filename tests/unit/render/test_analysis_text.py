@@ -94,7 +94,9 @@ def test_what_silence_is_taken_for_is_said_in_place_of_a_statement() -> None:
     note = "60 GiB computed of what is partly assumed, and README.md names no card of more than 24 GB"
     weighed = replace(found.breakdown, required_gib=22.0, computed_gib=60.0, weighed=silent, notes=(note,))
     text = " ".join(text_of(replace(found, breakdown=weighed)).split())
-    assert "must offer 22 GiB: computed 60 GiB with its margin, partly of what is assumed, and the documentation" in text
+    assert (
+        "must offer 22 GiB: computed 60 GiB with its margin, partly of what is assumed, and the documentation" in text
+    )
     assert note not in text
 
 
