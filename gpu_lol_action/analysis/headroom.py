@@ -7,10 +7,11 @@ one of its family leaves more open than the formulas' own spread.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
+from gpu_lol_action.analysis.models_beside import with_models_beside
 from gpu_lol_action.analysis.placement import LARGE_CARD_GIB, MOST_CARDS
+from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram, sharded
@@ -30,20 +31,22 @@ def spread_for_family(question: VramQuestion, count: int) -> tuple[VramQuestion,
     return question, count
 
 
-def fitting(question: VramQuestion, need_gib: Callable[[VramQuestion], float]) -> VramQuestion:
+def fitting(question: VramQuestion, count: int, findings: tuple[Finding, ...]) -> tuple[VramQuestion, int]:
     """Return the question of a language model that is only assumed, with a smaller one where no widely rented card holds it.
 
-    ``need_gib`` is what a question needs of each card, with all that is trained beside it.
+    What is trained beside it counts, too; the ``count`` of cards is said and stays.
     """
+
+    def need_gib(asked: VramQuestion) -> float:
+        return with_models_beside(estimate_vram(asked), asked, findings).expected_gib
+
     if question.model.kind != "llm" or not question.method.trains_everything or need_gib(question) <= LARGE_CARD_GIB:
-        return question
-    for name in SMALLER:
-        model = find_model(name)
-        if model is not None and model.parameters_b < question.model.parameters_b:
-            smaller = replace(question, model=model)
-            if need_gib(smaller) <= LARGE_CARD_GIB:
-                return smaller
-    return question
+        return question, count
+    for model in map(find_model, SMALLER):
+        smaller = replace(question, model=model) if model is not None else question
+        if smaller.model.parameters_b < question.model.parameters_b and need_gib(smaller) <= LARGE_CARD_GIB:
+            return smaller, count
+    return question, count
 
 
 def with_room(breakdown: MemoryBreakdown, question: VramQuestion) -> MemoryBreakdown:

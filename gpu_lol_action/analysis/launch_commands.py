@@ -287,12 +287,11 @@ def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[
     places = {source.path: text.find(source.path.rsplit("/", 1)[-1]) for source in scripts}
     return sorted(
         scripts,
-        # Without its ending, so that `run.sh` comes before `run-large.sh`.
         key=lambda source: (
             places[source.path] < 0,
             places[source.path],
             source.depth,
-            source.path.rpartition(".")[0],
+            source.path.rpartition(".")[0],  # without its ending, so that `run.sh` comes before `run-large.sh`
             source.path,
         ),
     )

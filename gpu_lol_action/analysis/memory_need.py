@@ -96,7 +96,7 @@ def memory_need(
     # A server's cache takes what its card has left, whichever model of the family it is.
     is_guessed = is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_guessed:
-        question, count = _of_guess(question, count, findings) if stated else spread_for_family(question, count)
+        question, count = fitting(question, count, findings) if stated else spread_for_family(question, count)
     estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
@@ -142,11 +142,6 @@ def memory_need(
         alone,
         bool(relaxed),
     )
-
-
-def _of_guess(question: VramQuestion, count: int, findings: tuple[Finding, ...]) -> tuple[VramQuestion, int]:
-    """Return the question of an assumed model with one that fits on the cards that are said, with all that is trained beside it."""
-    return fitting(question, lambda each: with_models_beside(estimate_vram(each), each, findings).expected_gib), count
 
 
 def _shared(

@@ -18,10 +18,6 @@ LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
 COUNTS = (1, 2, 4, 8)
 ROOM = 0.95
-SPARE = 0.15
-"""Of activations and logits, by which a sum may be too large: their spread downwards is 35 and 50 %."""
-_ELASTIC = frozenset({"activations", "logits"})
-_AGAINST = "against what was read: no card holds the run otherwise"
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
 Placed = tuple[VramQuestion, int, tuple[str, ...]]
@@ -71,12 +67,9 @@ def share_batch(asked: VramQuestion, stated: int | None, machines: int = 1) -> t
 def need_of(breakdown: MemoryBreakdown) -> float:
     """Return what is asked of a card: not more than the large one that everybody rents where the sum itself leaves room on it.
 
-    Batches are chosen so that they fit a card that exists; between two sizes of card the spread of an estimate says little. Of a
-    training the sum may lie over that card by a share of what grows with the batch, which is known less well than its weights.
+    Batches are chosen so that they fit a card that exists; between two sizes of card the spread of an estimate says little.
     """
-    elastic = sum(term.gib for term in breakdown.terms if term.name in _ELASTIC)
-    spare = SPARE * elastic if breakdown.method != Method.INFERENCE.value else 0.0
-    fits = breakdown.expected_gib - spare <= ROOM * LARGE_CARD_GIB
+    fits = breakdown.expected_gib <= ROOM * LARGE_CARD_GIB
     return min(breakdown.required_gib, float(math.floor(LARGE_CARD_GIB))) if fits else breakdown.required_gib
 
 
@@ -90,11 +83,11 @@ def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], sai
             if field == "training.batch_size" and (smaller := _smaller_batch(asked, stated)) is not None:
                 said = (
                     *said,
-                    f"a batch of {smaller.batch_size} is assumed {_AGAINST}",
+                    f"a batch of {smaller.batch_size} is assumed against what was read: no card holds the run otherwise",
                 )
                 return (*_placed(smaller, stated), said)
             asked = replace(asked, **change)
-            said = (*said, f"{words} {_AGAINST}")
+            said = (*said, f"{words} against what was read: no card holds the run otherwise")
             question, count = _placed(asked, stated)
             if _is_on_any_card(question):
                 return question, count, said

@@ -89,11 +89,13 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         for source in run_configs(checkout, run)
         for setting in (code_settings(source) if source.code is not None else read_settings(source))
     )
-    # What the command overrides is no longer the configuration's, also where its value is left open (`model.path=$MODEL`).
+    # What the command overrides is no longer the configuration's, also where its value is left open (`model.path=$MODEL`); a number is
+    # still what such a run usually has.
     overridden = {option.path for option in options if "." in option.path}
-    configs = _filled(
-        tuple(s for s in (*configs, *written_settings(checkout, run)) if s.path not in overridden), options
+    kept_configs = (
+        s for s in (*configs, *written_settings(checkout, run)) if s.path not in overridden or _is_number(s.text)
     )
+    configs = _filled(tuple(kept_configs), options)
     closure = import_closure(checkout, run.script) if run.script else ()
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))
@@ -119,6 +121,10 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
     return Scope((*tiers, (Confidence.LOW, rest)))
+
+
+def _is_number(text: str) -> bool:
+    return text.strip()[:1].isdigit() and text.strip().replace(".", "", 1).isdigit()
 
 
 def _is_overridden(setting: Setting, passed: frozenset[tuple[str, str]]) -> bool:
