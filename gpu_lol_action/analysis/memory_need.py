@@ -122,7 +122,7 @@ def memory_need(
     if agreed is None and is_guessed:
         roomy = with_room(breakdown, question)
         breakdown = replace(roomy, required_gib=need_of(roomy))
-    agreed = agreed or (ordinary(breakdown, model, findings, confidence, said) if question.method.trains else None)
+    agreed = agreed or (ordinary(breakdown, question, findings, confidence, said) if question.method.trains else None)
     if agreed is not None:
         breakdown, why, where = as_agreed(breakdown, agreed), f"{why}; {agreed.why}", agreed.evidence
         # What is only guessed is not spread over several cards against what is said of one.

@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.silent_documents import ORDINARY_GIB, SILENCE
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.vram import VramQuestion
 
 COMMON_GIB = 79
 """What cards of 80 GB offer to programs."""
@@ -23,13 +23,14 @@ UNSAID = frozenset({SILENCE, _COMMON})
 """Fields of findings that stand for what nobody says, in a breakdown's ``weighed``."""
 LARGE_B = 1.0
 """Billions of parameters."""
+MANY_CARDS = 4
 OVER_COMMON = 1.1
 """Of that, what a sum may be expected to come to: the formulas for training are off by more (``docs/vram-model.md``)."""
 
 
 def ordinary(
     breakdown: MemoryBreakdown,
-    model: ModelFacts,
+    question: VramQuestion,
     findings: tuple[Finding, ...],
     confidence: Confidence,
     said: Iterable[Statement],
@@ -37,11 +38,10 @@ def ordinary(
     """Return the memory of a card that goes without saying, for a training of which nothing was weighed; None where the sum stands.
 
     A sum that is sure, or small, stands, and so does one where documentation speaks of larger cards. Nobody needs to say that a
-    transformer of so many parameters as the program itself lays out is trained in a data center.
+    large transformer which the program itself lays out, or all of a language model on many cards, is trained in a data center.
     """
     required = breakdown.required_gib
-    is_large = model.source == "shape" and model.parameters_b >= LARGE_B
-    silent = best(findings, SILENCE) if not is_large else None
+    silent = best(findings, SILENCE) if not _is_for_a_data_center(question) else None
     if silent is not None and confidence is Confidence.LOW and required > ORDINARY_GIB:
         why = f"{required:.3g} GiB computed of what is partly assumed, and {silent.evidence} names no card of more than 24 GB"
         return Agreement(ORDINARY_GIB, why, silent.evidence, silent)
@@ -53,3 +53,11 @@ def ordinary(
     common = Finding(_COMMON, "80 GB", named, Confidence.LOW, where)
     why = f"{required:.3g} GiB computed, of which {required - breakdown.expected_gib:.3g} are room, and {named}"
     return Agreement(COMMON_GIB, why, where, common)
+
+
+def _is_for_a_data_center(question: VramQuestion) -> bool:
+    model = question.model
+    is_whole = question.method.trains_everything and model.kind.startswith(("llm", "vlm"))
+    return model.parameters_b >= LARGE_B and (
+        model.source == "shape" or (is_whole and question.gpu_count >= MANY_CARDS)
+    )

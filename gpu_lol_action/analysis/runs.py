@@ -34,6 +34,7 @@ from gpu_lol_action.analysis.entry_points import (
 from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.made_for_use import is_page_on_tuning, made_for_use
+from gpu_lol_action.analysis.node_packs import is_tuning_node
 from gpu_lol_action.analysis.onnx_sessions import session_runs
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.placeholder_commands import STEP, leaves_configuration_open
@@ -69,6 +70,7 @@ def further_runs(checkout: Checkout) -> tuple[Run, ...]:
 def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate, the one to provision for first, each with its name and reason; at most eight."""
     ranked = _use_first(checkout, sorted(_ranked(checkout), key=lambda rank: rank.key))
+    ranked = sorted(ranked, key=lambda rank: is_tuning_node(checkout, rank.run))
     if ranked and all(rank.is_beside for rank in ranked):
         ranked = [*_as_ranks(checkout, session_runs(checkout)), *ranked]
     chosen = _distinct(checkout, ranked or _as_ranks(checkout, computing_runs(checkout)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from gpu_lol_action.analysis.silent_documents import LEAST_WORDS, ORDINARY_GIB, 
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.vram import Method, VramQuestion
 
 Build = Callable[[Mapping[str, str]], Checkout]
 PROGRAM = """
@@ -89,7 +91,7 @@ def test_a_small_sum_stays(checkout: Build) -> None:
 
 
 NAMED = Finding("model.id", "a/b", "", Confidence.HIGH, Evidence("train.py", 3))
-MODEL = ModelFacts("a/b", "llm", 7.0, source="table")
+TUNED_WHOLE = VramQuestion(ModelFacts("a/b", "llm", 7.0, source="table"), Method.FULL)
 
 
 def sum_of(expected: float, required: float) -> MemoryBreakdown:
@@ -114,22 +116,24 @@ def test_a_sum_a_little_over_the_largest_common_card_is_of_a_run_that_fitted_the
     expected: float, required: float, named: float | None, taken: int | None
 ) -> None:
     said = [card_named(named)] if named else []
-    agreed = ordinary(sum_of(expected, required), MODEL, (NAMED,), Confidence.MEDIUM, said)
+    agreed = ordinary(sum_of(expected, required), TUNED_WHOLE, (NAMED,), Confidence.MEDIUM, said)
     assert (agreed.required_gib if agreed is not None else None) == taken
     assert agreed is None or "nothing names a card of more than 80 GB" in agreed.why
 
 
 @pytest.mark.parametrize(
-    ("model", "taken"),
+    ("question", "taken"),
     [
-        (ModelFacts("own transformer", "llm", 0.4, source="shape"), ORDINARY_GIB),
-        (ModelFacts("own transformer", "llm", 1.2, source="shape"), None),
-        (MODEL, ORDINARY_GIB),  # only assumed, however large
+        (VramQuestion(ModelFacts("own transformer", "llm", 0.4, source="shape"), Method.PRETRAIN), ORDINARY_GIB),
+        (VramQuestion(ModelFacts("own transformer", "llm", 1.2, source="shape"), Method.PRETRAIN), None),
+        (TUNED_WHOLE, ORDINARY_GIB),  # only assumed, however large
+        (replace(TUNED_WHOLE, gpu_count=8), None),
+        (replace(TUNED_WHOLE, gpu_count=8, method=Method.LORA), ORDINARY_GIB),
     ],
 )
-def test_a_large_transformer_that_the_program_lays_out_is_trained_where_its_sum_fits(
-    model: ModelFacts, taken: int | None
+def test_what_is_trained_in_data_centers_needs_its_sum_though_nobody_says_so(
+    question: VramQuestion, taken: int | None
 ) -> None:
     silent = Finding(SILENCE, "22", "", Confidence.LOW, Evidence("README.md"))
-    agreed = ordinary(sum_of(40, 48), model, (silent,), Confidence.LOW, [])
+    agreed = ordinary(sum_of(40, 48), question, (silent,), Confidence.LOW, [])
     assert (agreed.required_gib if agreed is not None else None) == taken

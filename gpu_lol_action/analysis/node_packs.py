@@ -1,0 +1,19 @@
+"""Packs of nodes for ComfyUI: modules that its server loads, none of which is started by itself.
+
+Source: ComfyUI's documentation on custom nodes, which a folder's ``__init__.py`` hands over as ``NODE_CLASS_MAPPINGS``. People put them
+into graphs that make pictures, films and sounds; a node that tunes a model is there for the few.
+"""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import Run
+
+
+def is_tuning_node(checkout: Checkout, run: Run) -> bool:
+    """Whether a run is a module of such a pack that trains, and no document tells how to start it."""
+    if run.command is not None or run.behavior is not Behavior.TRAINS:
+        return False
+    pack = checkout.find("__init__.py")
+    return pack is not None and pack.mentions("NODE_CLASS_MAPPINGS")
