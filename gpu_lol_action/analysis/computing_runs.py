@@ -7,6 +7,7 @@ are the last resort, where nothing of the checkout trains or infers, and steps b
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, top_level_gpu_import
@@ -26,13 +27,18 @@ MAX_PROGRAMS = 12
 
 def computing_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the documented commands whose program computes on a card, in the order in which a reader meets them."""
+    return inferring_runs(checkout, _computes)
+
+
+def inferring_runs(checkout: Checkout, infers: Callable[[Checkout, Source], bool]) -> tuple[Run, ...]:
+    """Return the documented commands of whose program that holds, as runs that infer, in the order in which a reader meets them."""
     asked: dict[Source, bool] = {}
     found: list[Run] = []
     for run in documented_runs(checkout):
         if run.command is None or not run.command.is_documented or run.script is None:
             continue
         if run.script not in asked and len(asked) < MAX_PROGRAMS:
-            asked[run.script] = _computes(checkout, run.script)
+            asked[run.script] = infers(checkout, run.script)
         if asked.get(run.script):
             found.append(replace(run, behavior=Behavior.INFERS))
     return tuple(found)

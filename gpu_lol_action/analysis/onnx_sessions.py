@@ -6,32 +6,21 @@ Runtime computes on the CPU until its package for cards is installed and a sessi
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
+from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.computing_runs import inferring_runs
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
+from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.placeholder_commands import STEP
 from gpu_lol_action.domain.patterns import regex
 
-MAX_PROGRAMS = 12
 _RUNTIME, _SESSION = "onnxruntime", "InferenceSession"
 _ON_A_CARD = regex(r"(?:CUDA|Tensorrt|ROCM|MIGraphX)ExecutionProvider|onnxruntime[-_]gpu|get_available_providers")
 
 
 def session_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the documented commands whose program runs sessions, in the order in which a reader meets them."""
-    asked: dict[Source, bool] = {}
-    found: list[Run] = []
-    for run in documented_runs(checkout):
-        if run.command is None or not run.command.is_documented or run.script is None:
-            continue
-        if run.script not in asked and len(asked) < MAX_PROGRAMS:
-            asked[run.script] = runs_sessions(checkout, run.script)
-        if asked.get(run.script):
-            found.append(replace(run, behavior=Behavior.INFERS))
-    return tuple(found)
+    return inferring_runs(checkout, runs_sessions)
 
 
 @remembered
