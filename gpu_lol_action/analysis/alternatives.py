@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.memory_need import MemoryNeed
+from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placement import need_of
 from gpu_lol_action.analysis.surest import best
@@ -57,6 +58,8 @@ def alternatives(
     ``computed`` is what the run needs as it is: where documentation was weighed against the sum, each other sum is corrected
     by as much.
     """
+    if stands_for_silence(computed):
+        return ()  # the sum was not believed, and what a lever makes of it says as little
     plain = estimate_vram(asked)
     is_same_count = asked.gpu_count == need.gpu_count
     # What lies on the card beside this model's own sum stays there whichever lever is pulled; and what was asked for over or

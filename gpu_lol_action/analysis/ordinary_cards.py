@@ -19,8 +19,6 @@ from gpu_lol_action.estimation.vram import VramQuestion
 COMMON_GIB = 79
 """What cards of 80 GB offer to programs."""
 _COMMON = "hardware.common_card"
-UNSAID = frozenset({SILENCE, _COMMON})
-"""Fields of findings that stand for what nobody says, in a breakdown's ``weighed``."""
 LARGE_B = 1.0
 """Billions of parameters."""
 MANY_CARDS = 4
@@ -53,6 +51,11 @@ def ordinary(
     common = Finding(_COMMON, "80 GB", named, Confidence.LOW, where)
     why = f"{required:.3g} GiB computed, of which {required - breakdown.expected_gib:.3g} are room, and {named}"
     return Agreement(COMMON_GIB, why, where, common)
+
+
+def stands_for_silence(breakdown: MemoryBreakdown) -> bool:
+    """Whether what is asked for is a card that goes without saying, and not what the sum comes to."""
+    return breakdown.weighed is not None and breakdown.weighed.field in {SILENCE, _COMMON}
 
 
 def _is_for_a_data_center(question: VramQuestion) -> bool:

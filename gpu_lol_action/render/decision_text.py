@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.confidence import decision_confidence
+from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.card_sizes import sold_gb
@@ -110,7 +111,8 @@ def _memory(analysis: Analysis) -> str:
     needed = f"{need} GiB needed, " if need else ""
     if need and sold_gb(need) < asked and not by:
         needed += "smaller cards cost no less, "
-    return f"{text} ({needed}{analysis.breakdown.expected_gib:.1f} expected, {formats.gib_range(low, high)} possible)"
+    word = "computed" if stands_for_silence(analysis.breakdown) else "expected"
+    return f"{text} ({needed}{analysis.breakdown.expected_gib:.1f} {word}, {formats.gib_range(low, high)} possible)"
 
 
 def _compared(analysis: Analysis, view: ProposalView, screen: Screen) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_lol_action.analysis.ordinary_cards import UNSAID
+from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.silent_documents import SILENCE
 from gpu_lol_action.analysis.stated import Stated, stated_figures
 from gpu_lol_action.domain.analysis import Analysis
@@ -38,7 +38,7 @@ def documented_view(analysis: Analysis, place: CodePlace) -> DocumentedView | No
     required, breakdown = analysis.proposed.hardware.vram_required_gb, analysis.breakdown
     if required is None or not analysis.proposed.needs_gpu:
         return None
-    if breakdown is not None and breakdown.weighed is not None and breakdown.weighed.field in UNSAID:
+    if breakdown is not None and breakdown.weighed is not None and stands_for_silence(breakdown):
         return _silent(breakdown, breakdown.weighed)
     if not stated:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Candidate, Ladder, Requirement
@@ -60,7 +61,7 @@ def _memory(analysis: Analysis, *, is_corrected: bool) -> tuple[Safe, Safe]:
     breakdown = analysis.breakdown
     if not analysis.spec.needs_gpu:
         return Safe("none"), Safe("")
-    if breakdown is not None and (is_corrected or _is_memory_claimed(analysis)):
+    if breakdown is not None and (is_corrected or _is_memory_claimed(analysis) or stands_for_silence(breakdown)):
         computed = Safe(f"computed: {formats.gib(breakdown.expected_gib)}")
         return size_text(analysis.spec.hardware.vram_required_gb), computed
     if breakdown is not None:

@@ -66,6 +66,7 @@ def test_a_guessed_training_over_what_most_cards_have_takes_one_of_these_where_t
     assert card.breakdown is not None
     assert card.breakdown.computed_gib is not None
     assert card.breakdown.high_gib >= card.breakdown.computed_gib > 30
+    assert card.alternatives == ()
     assert "README.md names no card of more than 24 GB" in card.breakdown.notes[-1]
 
 

@@ -98,6 +98,7 @@ def test_what_silence_is_taken_for_is_said_in_place_of_a_statement() -> None:
         "must offer 22 GiB: computed 60 GiB with its margin, partly of what is assumed, and the documentation" in text
     )
     assert note not in text
+    assert f"{weighed.expected_gib:.1f} computed" in text
 
 
 def test_packages_fold_into_one_line_and_the_rest_is_counted() -> None:
