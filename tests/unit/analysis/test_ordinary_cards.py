@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.ordinary_cards import COMMON_GIB, ordinary
 from gpu_lol_action.analysis.reconcile import Statement
 from gpu_lol_action.analysis.silent_documents import LEAST_WORDS, ORDINARY_GIB, SILENCE
+from gpu_lol_action.cli import main
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.model_facts import ModelFacts
@@ -138,3 +140,17 @@ def test_what_is_trained_in_data_centers_needs_its_sum_though_nobody_says_so(
     silent = Finding(SILENCE, "22", "", Confidence.LOW, Evidence("README.md"))
     agreed = ordinary(sum_of(40, 48), question, (silent,), Confidence.LOW, [])
     assert (agreed.required_gib if agreed is not None else None) == taken
+
+
+def test_a_comment_shows_that_card_first_and_the_sum_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in {"train.py": PROGRAM, "README.md": README, "requirements.txt": "torch\n"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert main(["analyze", str(tmp_path), "--format", "markdown"]) == 0
+    said = capsys.readouterr().out
+    row = next(line for line in said.splitlines() if line.startswith("| memory per GPU |"))
+    assert row.startswith("| memory per GPU | **24 GB** (computed: ")
+    assert "nothing names a larger card" in row
+    assert "**What was computed** (" in said
+    assert "A card must offer **22 GiB**: computed " in said
