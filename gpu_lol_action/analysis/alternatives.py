@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.memory_need import MemoryNeed
-from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placement import need_of
+from gpu_lol_action.analysis.silent_documents import SILENCE
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
@@ -58,7 +58,7 @@ def alternatives(
     ``computed`` is what the run needs as it is: where documentation was weighed against the sum, each other sum is corrected
     by as much.
     """
-    if stands_for_silence(computed):
+    if computed.weighed is not None and computed.weighed.field == SILENCE:
         return ()  # the sum was not believed, and what a lever makes of it says as little
     plain = estimate_vram(asked)
     is_same_count = asked.gpu_count == need.gpu_count

@@ -100,20 +100,13 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
     notes += said
     is_built = any(".whl" in each or "-cu" in each for each in settled)
     published = frozenset(map(package_name, package_names().values())) if is_built else frozenset[str]()
-    for requirement in (of_image(each, image.image) for each in settled):
-        built = _other_build(requirement, python, published) if python and published else None
-        if built is not None:
-            swapped.append(built)
-            requirement = built.nearest  # noqa: PLW2901 - the same one, fitted
+    for asked in (of_image(each, image.image) for each in settled):
+        built = _other_build(asked, python, published) if python and published else None
+        swapped += [built] if built is not None else []
+        wanted = built.nearest if built is not None else asked
+        requirement, note = _on_a_card(wanted, is_alone="torch" not in names) if is_gpu else (wanted, "")
+        notes += [note] if note else []
         name = package_name(requirement)
-        jax = (
-            re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*((?:[<>=!~;][^\[\]@]*)?)", requirement, re.IGNORECASE)
-            if is_gpu
-            else None
-        )
-        if jax is not None and not re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]", jax[1]):
-            requirement, note = _with_cuda(jax[1].strip("[]"), jax[2].strip(), is_alone="torch" not in names)  # noqa: PLW2901 - the same one, fitted
-            notes += [note] if note else []
         if name == "jaxlib" and "jax" in names and not pinned(requirement[6:]):
             continue
         if image.image.startswith(("paddlepaddle/", "nvcr.io/nvidia/paddlepaddle")) and name == "paddlepaddle":
@@ -137,6 +130,14 @@ def _said(swapped: Sequence[Replaced], python: str) -> str:
     """Return one sentence on what was asked for and is not installed as it was."""
     pairs = ", ".join(f"{other.asked} ({other.version} instead)" for other in swapped)
     return f"no build for Python {python}, which the image has, so the nearest that has one is taken: {pairs}"
+
+
+def _on_a_card(requirement: str, *, is_alone: bool) -> tuple[str, str]:
+    """Return a requirement of JAX with CUDA and what is to be said of it; any other, and one that has its CUDA, as it is."""
+    jax = re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*((?:[<>=!~;][^\[\]@]*)?)", requirement, re.IGNORECASE)
+    if jax is None or re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]", jax[1]):
+        return requirement, ""
+    return _with_cuda(jax[1].strip("[]"), jax[2].strip(), is_alone=is_alone)
 
 
 def _with_cuda(extras: str, version: str, *, is_alone: bool) -> tuple[str, str]:

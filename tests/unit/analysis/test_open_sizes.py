@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.analysis.memory_need import DEFAULT_GIB
+from tests.support.networks import PICTURES
 
 Build = Callable[[Mapping[str, str]], Checkout]
 TEXT = """
@@ -36,28 +37,6 @@ opt = torch.optim.Adam(net.parameters())
 loader = DataLoader(Texts(), batch_size=256)
 for batch in loader:
     loss = nn.functional.cross_entropy(net(batch).flatten(0, 1), batch.flatten())
-    loss.backward()
-    opt.step()
-"""
-PICTURES = """
-import torch
-import torch.nn as nn
-from torch.utils.data import DataLoader
-from data import Pictures
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.net = nn.Sequential(*[nn.Conv2d(3 if i == 0 else 64, 64, 3, padding=1) for i in range(12)], nn.Conv2d(64, 3, 1))
-
-    def forward(self, x):
-        return self.net(x)
-
-net = Net().cuda()
-opt = torch.optim.Adam(net.parameters())
-loader = DataLoader(Pictures(), batch_size=64)
-for batch in loader:
-    loss = (net(batch) - batch).abs().mean()
     loss.backward()
     opt.step()
 """

@@ -18,30 +18,10 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram import Method, VramQuestion
+from tests.support.networks import PICTURES
 
 Build = Callable[[Mapping[str, str]], Checkout]
-PROGRAM = """
-import torch
-import torch.nn as nn
-from torch.utils.data import DataLoader
-from data import Pictures
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.net = nn.Sequential(*[nn.Conv2d(3 if i == 0 else 64, 64, 3, padding=1) for i in range(12)], nn.Conv2d(64, 3, 1))
-
-    def forward(self, x):
-        return self.net(x)
-
-net = Net().cuda()
-opt = torch.optim.Adam(net.parameters())
-loader = DataLoader(Pictures(image_size=512), batch_size=48)
-for batch in loader:
-    loss = (net(batch) - batch).abs().mean()
-    loss.backward()
-    opt.step()
-"""
+PROGRAM = PICTURES.replace("Pictures(), batch_size=64", "Pictures(image_size=512), batch_size=48")
 TUNED = """
 from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
 model = AutoModelForCausalLM.from_pretrained("meta-llama/Llama-2-7b-hf")

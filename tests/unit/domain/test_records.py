@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import pickle
 from collections.abc import Callable
 from dataclasses import field
 
@@ -75,20 +74,20 @@ def test_what_can_be_changed_is_compared_and_not_hashed_but_where_only_it_is_its
 
 def test_one_that_holds_itself_can_be_shown() -> None:
     held = Growing()
-    held.items.append(held)  # type: ignore[arg-type]
+    held.items.append(held)
     assert repr(held) == "Growing(items=[...])"
 
 
-@pytest.mark.parametrize("through", [copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])  # noqa: S301
-def test_a_record_can_be_copied_and_packed(through: Callable[[Named], Named]) -> None:
+@pytest.mark.parametrize("through", [copy.copy, copy.deepcopy])
+def test_a_record_can_be_copied(through: Callable[[Named], Named]) -> None:
     assert through(Named(1, (2,))) == Named(1, (2,))
 
 
 def test_what_is_missing_is_said_with_the_class_s_name() -> None:
     with pytest.raises(TypeError, match=r"Point\.__init__\(\) missing 1 required positional argument: 'x'"):
-        Point()  # type: ignore[call-arg]
+        Point()
     with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
-        Point(1, z=2)  # type: ignore[call-arg]
+        Point(1, z=2)
 
 
 @pytest.mark.parametrize("made", [Point, Value, Call])
