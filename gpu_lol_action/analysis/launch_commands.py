@@ -34,7 +34,7 @@ from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.server_images import put_entry_points
-from gpu_lol_action.analysis.shell_defaults import exported, handed_places
+from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
@@ -227,7 +227,8 @@ def _led_to(
     checkout: Checkout, source: Source, line: CommandLine, seen: set[str], depth: int
 ) -> Iterator[LaunchCommand]:
     """Yield the commands of the script that a line starts, with the line's variables and parameters put into them."""
-    own, runner, words = without_runners(split_words(substitute(line.text, line.variables)))
+    known = {name: value for name, value in line.variables.items() if not is_left_open(value)}
+    own, runner, words = without_runners(split_words(substitute(line.text, known)))
     lead = followed(words) if words else None
     if lead is None:
         return
