@@ -21,13 +21,15 @@ _NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|d
 # "1~2 V100", "one to four GPUs": of a range the smaller number is what a run needs.
 _UP_TO = r"(?:\s?[~\uff5e]\s?|[-–—]|\s(?:to|or)\s|\s?[至到或]\s?)"
 _COUNTED = regex(
-    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s)(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s)?(?:(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = regex(
     rf"\b{_CARD}{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
 )
-_BARE = regex(rf"(?:(?<![\w.])(\d{{2,3}})\s?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}\b(?!\w|{_MEDIA})", re.IGNORECASE)
+_BARE = regex(
+    rf"(?:(?<![\w.])(\d{{2,3}})\s?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}(?:(?<=0)s)?\b(?!\w|{_MEDIA})", re.IGNORECASE
+)
 NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
 """A card's name right before something else."""
 _GPUS = regex(
@@ -103,7 +105,9 @@ class CardPhrase:
 
 
 # "8x A100/H100 GPUs": what an H100 may take the place of has 80 GB as well.
-_LIKE_AN_H100 = regex(r"\bA100(?=\s?(?:/|or|and)\s?(?:NVIDIA\s)?H[18]00\b(?![^.\n]{0,30}\b40\s?GB?\b))", re.IGNORECASE)
+_LIKE_AN_H100 = regex(
+    r"\bA100s?(?=\s?(?:/|or|and)\s?(?:NVIDIA\s)?H[18]00s?\b(?![^.\n]{0,30}\b40\s?GB?\b))", re.IGNORECASE
+)
 
 
 def is_quantized(text: str) -> bool:

@@ -83,7 +83,7 @@ def form_of(path: str) -> Form | None:
         return Form.SHELL
     if small == "pipfile":
         return Form.TOML
-    if small in {".python-version", "runtime.txt"}:
+    if small in {".python-version", "runtime.txt", "cmakelists.txt"}:
         return Form.INI
     if _REQUIREMENTS.fullmatch(small) or (small.endswith(".txt") and "/requirements/" in f"/{path.lower()}"):
         return Form.REQUIREMENTS

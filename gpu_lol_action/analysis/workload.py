@@ -69,8 +69,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         kind = "interactive" if wish.evidence.path.endswith(".ipynb") else kind  # somebody sits in front of it
         why = f"{wish.why}, and starts nothing of this checkout"
         return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
-    if run is None and need == native_need(checkout):
-        return [need, native_workload(checkout, need)]
+    native = native_need(checkout) if run is None else None
+    if native is not None and (need == native or only_prepares(checkout)):
+        return [native, native_workload(checkout, native)]
     if run is None:
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
@@ -112,13 +113,14 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "what it starts imports none, and the list that is installed names none: a model of one's own is an offer beside hosted ones"
     if run is not None and stays_in_memory(checkout, run):
         return "what it starts runs in ONNX Runtime on the CPU, and names no card"
-    if run is None and only_prepares(checkout):
+    is_native = run is None and native_need(checkout) is not None
+    if run is None and only_prepares(checkout) and not is_native:
         return "what imports it only prepares or converts, and names no card"
     if run is None and _imports_none(checkout):
         return "no program imports it, nor starts anything that would"
     # Of a program that is not here nobody can say that it stays on the CPU.
     is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
-    if not is_away and not touches_a_device(checkout):
+    if not (is_away or is_native or touches_a_device(checkout)):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
 
