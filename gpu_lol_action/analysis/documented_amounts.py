@@ -36,6 +36,8 @@ _WITH_CARD = regex(
     rf"\b(?:GPU|graphics|video|NVIDIA)\s+cards?\s+(?:with|having)\s+(?:at\s+least\s+|about\s+)?[~≥>]?\s?{_SIZE}\b",
     re.IGNORECASE,
 )
+# "you should have eight 80G GPUs", "and a 48GB gpu", "32GB GPUs"
+_OF_GPUS = regex(rf"(?<![\w.]){_SIZE}\s+GPUs?\b(?!\s+(?:mem|RAM|VRAM))", re.IGNORECASE)
 # What can only be an amount that something takes or has to be there.
 _TELLING = (
     # "on two 24GB GPUs", "on a single 48 GB GPU"
@@ -51,6 +53,7 @@ _TELLING = (
     ),
     # "80GB*8 GPUs are required"
     regex(rf"(?<![\w.]){_SIZE}\s?[x×*]\s?\d{{1,2}}\s+GPUs?\b", re.IGNORECASE),
+    _OF_GPUS,
     # "35GiB VRAM per GPU", "Single GPU @ 48GB VRAM"
     regex(
         rf"(?<![\w.]){_SIZE}\s+(?:of\s+)?(?:VRAM|GPU[- ]memory)\s+(?:per|for\s+each|on\s+each)\s+(?:GPU|card)\b",
@@ -93,9 +96,9 @@ _TELLING = (
     regex(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
     _COMPARED,
 )
-_OF_CARDS = (_SIZED, _WITH_CARD)
+_OF_CARDS = (_SIZED, _WITH_CARD, _OF_GPUS)
 _ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
-                   r"occup\w*|fits?|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+                   r"occup\w*|fits?|within|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
                    r"|[~≥>]|需要|至少|约|占用|只需|仅需", re.IGNORECASE)  # fmt: skip
 _DEMANDS = regex(
     r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少",
