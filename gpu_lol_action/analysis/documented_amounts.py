@@ -176,7 +176,11 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
             # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
             if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
                 continue
-            if pattern in _OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(line[: match.start()]):
+            if (
+                pattern in _OF_CARDS
+                and not match[0].endswith(")")
+                and NAMED_BEFORE.search(line[: match.start()].rstrip(", "))
+            ):
                 continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
             if asks and 1 <= size <= 400 and size not in seen:
                 is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
