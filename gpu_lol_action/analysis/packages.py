@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.cython_extensions import build_findings
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.glued_names import glued_findings
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
 from gpu_lol_action.analysis.installable_names import meant
 from gpu_lol_action.analysis.jit_extensions import ninja_finding
@@ -21,6 +22,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import KNOWN, python_wishes
 from gpu_lol_action.analysis.runs import further_runs, primary_run
 from gpu_lol_action.analysis.silent_packages import silent_packages
+from gpu_lol_action.analysis.tensorflow_keras import with_older_keras
 from gpu_lol_action.analysis.tensorflow_one import with_tensorflow_one
 from gpu_lol_action.analysis.tool_packages import starting_packages, tool_packages
 from gpu_lol_action.domain.finding import Confidence, Finding
@@ -57,7 +59,8 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += starting_packages(further_runs(checkout), known, own)
     found += [*ninja_finding(checkout, run, known), *build_findings(checkout, run, known)]
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
-    found = with_tensorflow_one(checkout, run, found)
+    found = with_older_keras(checkout, run, with_tensorflow_one(checkout, run, found))
+    found += glued_findings([source for source, _ in lists_of(checkout).projects])
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout, [f for f in found if f.field == "dependencies.requirements"])

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.glued_names import taken_apart
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import dotted_name
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_STEPS = 20_000
 MAX_DEPTH = 12
 _REQUIRES = frozenset({"install_requires", "requires"})
 _EXTENSIONS = frozenset({"CUDAExtension", "CppExtension"})
+_LIST = regex(r"(?:require|deps|pip)[\w./-]*\.(?:txt|in|pip)$|(?:^|/)requirements/[\w./-]+$")
 _FILE = "-r "
 """How the text of a list says that it is a file's lines, as pip writes it: no requirement begins with a dash."""
 _OPENS = frozenset(
@@ -51,6 +53,7 @@ class _Reader:
     names: dict[str, Known] = field(default_factory=dict)
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     table: dict[str, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
     steps: int = 0
 
 
@@ -60,7 +63,7 @@ def read_setup_py(source: Source) -> SetupProgram:
     tree = parse_program(source.text)
     if isinstance(tree, str):
         return SetupProgram()
-    reader = _Reader()
+    reader = _Reader(lines=source.text.split("\n"))
     reader.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     _gather(reader, tree)
     required, extras = _calls(reader, tree)
@@ -179,7 +182,7 @@ def _known(reader: _Reader, node: ast.AST, depth: int = 0) -> Known | None:
 def _listed(reader: _Reader, nodes: list[ast.expr], depth: int) -> list[str]:
     found: list[str] = []
     for node in nodes:
-        found += _flat(_known(reader, node, depth + 1))
+        found += taken_apart(node, reader.lines) or _flat(_known(reader, node, depth + 1))
         if len(found) > MAX_DECLARED:
             break
     return found[:MAX_DECLARED]
@@ -261,19 +264,15 @@ def _from_function(reader: _Reader, function: ast.FunctionDef, texts: list[str],
 
 
 def _flat(value: Known | None) -> list[str]:
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [value]
+    if value is None or isinstance(value, str):
+        return [] if value is None else [value]
     if isinstance(value, dict):
         return [text for inner in value.values() for text in _flat(inner)][:MAX_DECLARED]
     return value
 
 
 def _is_file(text: str) -> bool:
-    return len(text) < 200 and bool(
-        re.search(r"(?:require|deps|pip)[\w./-]*\.(?:txt|in|pip)$|(?:^|/)requirements/[\w./-]+$", text)
-    )
+    return len(text) < 200 and _LIST.search(text) is not None
 
 
 def _python(tree: ast.Module) -> tuple[str, int]:
