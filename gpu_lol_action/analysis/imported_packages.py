@@ -53,6 +53,7 @@ _COMPUTES = frozenset({"torch", "tensorflow", "jax", "paddle", "mxnet", "chainer
 _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
 # One build of many, for one card, one Python: not what an import asks for.
 _IS_WHEEL = regex(r"@\s?https?://")
+_WITH_TORCH = frozenset({"torchvision", "torchaudio"})
 _LEAST_COMPLETE = 4
 """Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
 
@@ -72,6 +73,8 @@ def imported_packages(
     extras = {package_name(item.requirement) for item in declared if item.group and not is_development(item.group)}
     library = [item for item in declared if item.is_library and not item.is_optional]
     is_complete = len(library) >= _LEAST_COMPLETE
+    # A list without PyTorch leaves it to the reader, and what is built with it as well.
+    left_out = _WITH_TORCH if "torch" not in required else frozenset[str]()
     fetched: frozenset[Source] | None = None
     found: dict[str, Finding] = {}
     for source, item in _reached(checkout, run, has_list=has_list):
@@ -83,7 +86,7 @@ def imported_packages(
             continue  # a list names its repository
         # A library's own list is complete: beside its scripts, only its own extras add to it.
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
-        if is_inside and name not in extras:
+        if is_inside and name not in extras and not (name in left_out and not item.is_lazy and not item.is_optional):
             continue
         # Keras comes with TensorFlow, and brings none of it.
         brings = required - {"keras"} if name == "tensorflow" else required

@@ -32,6 +32,8 @@ from gpu_lol_action.estimation.wheel_ranges import best_python
 __all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
 
 _MAX_UNKNOWN = 6
+_FRAMEWORKS = frozenset({"torch", "tensorflow", "tensorflow-gpu", "jax", "paddlepaddle", "paddlepaddle-gpu", "mxnet"})
+_LEAST_TOLD = 5
 # What is built for one CUDA, by its name; of `cu12` and `cu124` nobody knows which is the newer.
 _BUILD = regex(r"([a-z][a-z0-9-]{1,40})-cu(?:da)?(\d{3}|9[0-2])")
 # A list at the root, or in a folder at the root that holds lists.
@@ -50,6 +52,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     names = {package_name(item.requirement): item.requirement for item in required}
     optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
     has_list = any(not item.is_optional and _speaks(item, run) for item in declared_packages(checkout))
+    has_list = has_list or _is_told_whole(checkout, run)
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
     known = {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
@@ -77,6 +80,12 @@ def detect(checkout: Checkout) -> list[Finding]:
 def _speaks(item: Declared, run: Run | None) -> bool:
     """Whether a list speaks for what is started: where nothing is, one beside some lesson speaks for that lesson alone."""
     return run is not None or item.is_library or _FOR_ALL.fullmatch(item.evidence.path) is not None
+
+
+def _is_told_whole(checkout: Checkout, run: Run | None) -> bool:
+    """Whether commands install a framework and enough beside it to be the list that the repository does not have."""
+    told = {package_name(item.requirement) for command in lists_of(checkout).commands for item in command.declared}
+    return run is not None and run.script is not None and len(told) >= _LEAST_TOLD and bool(told & _FRAMEWORKS)
 
 
 def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
