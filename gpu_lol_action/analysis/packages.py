@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.cython_extensions import build_findings
-from gpu_lol_action.analysis.dependency_lists import lists_of
+from gpu_lol_action.analysis.dependency_lists import lists_of, near_folders
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.glued_names import glued_findings
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
@@ -33,7 +33,18 @@ __all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
 
 _MAX_UNKNOWN = 6
 _FRAMEWORKS = frozenset({"torch", "tensorflow", "tensorflow-gpu", "jax", "paddlepaddle", "paddlepaddle-gpu", "mxnet"})
-_LEAST_TOLD = 5
+# What is named for the framework's sake tells nothing of the programs.
+_BESIDE_FRAMEWORKS = _FRAMEWORKS | {
+    "torchvision",
+    "torchaudio",
+    "numpy",
+    "packaging",
+    "ninja",
+    "flash-attn",
+    "xformers",
+    "triton",
+}
+_LEAST_TOLD = 3
 # What is built for one CUDA, by its name; of `cu12` and `cu124` nobody knows which is the newer.
 _BUILD = regex(r"([a-z][a-z0-9-]{1,40})-cu(?:da)?(\d{3}|9[0-2])")
 # A list at the root, or in a folder at the root that holds lists.
@@ -85,7 +96,8 @@ def _speaks(item: Declared, run: Run | None) -> bool:
 def _is_told_whole(checkout: Checkout, run: Run | None) -> bool:
     """Whether commands install a framework and enough beside it to be the list that the repository does not have."""
     told = {package_name(item.requirement) for command in lists_of(checkout).commands for item in command.declared}
-    return run is not None and run.script is not None and len(told) >= _LEAST_TOLD and bool(told & _FRAMEWORKS)
+    is_whole = len(told - _BESIDE_FRAMEWORKS) >= _LEAST_TOLD and bool(told & _FRAMEWORKS)
+    return run is not None and run.script is not None and is_whole
 
 
 def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
@@ -101,12 +113,24 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     told = [
         item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
     ]
-    named = ((item, meant(item.requirement)) for item in (*lists.declared, *told))
+    declared = _without_far_pins(lists.declared, told, near_folders(primary_run(checkout)))
+    named = ((item, meant(item.requirement)) for item in (*declared, *told))
     return unique(
         _of_one_build(
             [replace(item, requirement=requirement) for item, requirement in named if requirement is not None]
         )
     )
+
+
+def _without_far_pins(declared: Sequence[Declared], told: Sequence[Declared], near: Sequence[str]) -> list[Declared]:
+    """Return what lists name, without the versions of a list further down where a command beside the run installs any version.
+
+    What is copied in keeps the list of its own day (`software/net/requirements.txt`), which the run's authors did not follow.
+    """
+    free = {item.requirement for item in told if item.evidence.path.rpartition("/")[0] in near}
+    far = [item for item in declared if item.evidence.path.rpartition("/")[0] not in near and not item.is_library]
+    changed = {item: package_name(item.requirement) for item in far}
+    return [replace(item, requirement=changed[item]) if changed.get(item) in free else item for item in declared]
 
 
 def _of_one_build(items: list[Declared]) -> list[Declared]:
