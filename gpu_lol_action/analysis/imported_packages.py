@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.import_graph import imported_at_once
 from gpu_lol_action.analysis.import_names import is_known, is_standard, modules_meant, package_of
 from gpu_lol_action.analysis.install_sources import SERVERS
+from gpu_lol_action.analysis.node_packs import pack_of
 from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form, Role
@@ -53,7 +54,6 @@ _COMPUTES = frozenset({"torch", "tensorflow", "jax", "paddle", "mxnet", "chainer
 _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
 # One build of many, for one card, one Python: not what an import asks for.
 _IS_WHEEL = regex(r"@\s?https?://")
-_WITH_TORCH = frozenset({"torchvision", "torchaudio"})
 _LEAST_COMPLETE = 4
 """Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
 
@@ -73,8 +73,6 @@ def imported_packages(
     extras = {package_name(item.requirement) for item in declared if item.group and not is_development(item.group)}
     library = [item for item in declared if item.is_library and not item.is_optional]
     is_complete = len(library) >= _LEAST_COMPLETE
-    # A list without PyTorch leaves it to the reader, and what is built with it as well.
-    left_out = _WITH_TORCH if "torch" not in required else frozenset[str]()
     fetched: frozenset[Source] | None = None
     found: dict[str, Finding] = {}
     for source, item in _reached(checkout, run, has_list=has_list):
@@ -84,9 +82,9 @@ def imported_packages(
         name = package_name(package)
         if package_name(item.module.split(".")[0]) in cloned:
             continue  # a list names its repository
-        # A library's own list is complete: beside its scripts, only its own extras add to it.
+        # A library's own list is complete: beside its scripts, only its own extras add to it, and what ends the run at its start.
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
-        if is_inside and name not in extras and not (name in left_out and not item.is_lazy and not item.is_optional):
+        if is_inside and name not in extras and not _ends_without(checkout, run, source, item):
             continue
         # Keras comes with TensorFlow, and brings none of it.
         brings = required - {"keras"} if name == "tensorflow" else required
@@ -130,6 +128,14 @@ def _fetched(checkout: Checkout, run: Run | None) -> frozenset[Source]:
     return frozenset(import_closure(checkout, script)) - imported_at_once(checkout, script)
 
 
+def _ends_without(checkout: Checkout, run: Run | None, source: Source, item: Import) -> bool:
+    """Whether the run ends as it starts without an import: its modules take it whatever happens, and a list that forgot it is no witness."""
+    script = run.script if run is not None else None
+    return (
+        script is not None and not (item.is_lazy or item.is_optional) and source in imported_at_once(checkout, script)
+    )
+
+
 def _is_beside(checkout: Checkout, run: Run | None, source: Source) -> bool:
     """Whether a program is the run's script, or stands beside it in a folder of scripts that is no package."""
     script = run.script if run is not None else None
@@ -162,6 +168,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     if run is not None and script is None:
         script = client_of(checkout, run)
     closure = import_closure(checkout, script) if script is not None else ()
+    if script is not None and run is not None and run.command is None and (pack := pack_of(checkout)) is not None:
+        closure = tuple(dict.fromkeys((*closure, *import_closure(checkout, pack))))
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
     if rest and closure:
         homes = _homes_of_others(checkout, closure)

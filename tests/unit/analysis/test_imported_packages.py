@@ -168,12 +168,12 @@ OF_FIVE = "'librosa', 'scipy', 'tqdm', 'einops', 'h5py'"
     ("listed", "model", "is_added"),
     [
         (OF_FIVE, "import torchaudio\n", True),
-        (OF_FIVE + ", 'torch'", "import torchaudio\n", False),
+        (OF_FIVE + ", 'torch'", "import torchaudio\n", True),
         (OF_FIVE, "def load(path):\n    import torchaudio\n    return torchaudio.load(path)\n", False),
         (OF_FIVE, "try:\n    import torchaudio\nexcept ImportError:\n    torchaudio = None\n", False),
     ],
 )
-def test_a_library_s_list_that_leaves_torch_to_the_reader_leaves_what_goes_with_it(
+def test_what_ends_a_run_at_its_start_is_installed_though_its_library_s_list_forgot_it(
     checkout: Build, listed: str, model: str, *, is_added: bool
 ) -> None:
     files = {
