@@ -138,7 +138,7 @@ def _chosen(
     if not levels and below and not is_told:
         levels = [[source for source in below if source.depth == below[0].depth]]
     if not levels and not is_told:
-        return told_lists(checkout, commands)
+        return [source for source in told_lists(checkout, commands) if source.folder not in others]
     found: list[Source] = []
     for level in without_clients(levels, run):
         found += _of_level(checkout, level, run, commands)

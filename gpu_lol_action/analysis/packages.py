@@ -128,7 +128,8 @@ def _without_far_pins(declared: Sequence[Declared], told: Sequence[Declared], ne
     What is copied in keeps the list of its own day (`software/net/requirements.txt`), which the run's authors did not follow.
     """
     free = {item.requirement for item in told if item.evidence.path.rpartition("/")[0] in near}
-    far = [item for item in declared if item.evidence.path.rpartition("/")[0] not in near and not item.is_library]
+    beside = {*near, *(f"{folder}/requirements".lstrip("/") for folder in near)}
+    far = [item for item in declared if item.evidence.path.rpartition("/")[0] not in beside and not item.is_library]
     changed = {item: package_name(item.requirement) for item in far}
     return [replace(item, requirement=changed[item]) if changed.get(item) in free else item for item in declared]
 

@@ -50,8 +50,9 @@ def with_older_keras(checkout: Checkout, run: Run | None, findings: Sequence[Fin
 
 def _bounded(finding: Finding, bound: str, said: str) -> Finding:
     open_ = _OPEN.fullmatch(finding.value)
-    if open_ is None or (open_[2] and not allows(bound, open_[2].strip(" >="))):
-        return finding
+    least = open_[2].strip(" >=") if open_ is not None else ""
+    if open_ is None or (least and not allows(f">=2,{bound}", least)):
+        return finding  # "1.11 or newer" was written for TensorFlow 1
     value = f"{open_[1]}{open_[2].strip()}{',' if open_[2] else ''}{bound}"
     return replace(finding, value=value, why=f"{said}, and no list bounds `tensorflow`")
 
