@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.install_sources import SERVERS
 from gpu_lol_action.analysis.node_packs import pack_of
 from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.package_files import Declared, package_name
-from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.analysis.served_clients import client_of
@@ -181,9 +181,6 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     if script is not None and run is not None and run.command is None and (pack := pack_of(checkout)) is not None:
         closure = tuple(dict.fromkeys((*closure, *import_closure(checkout, pack))))
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
-    if rest and closure:
-        homes = _homes_of_others(checkout, closure)
-        rest = [source for source in rest if not f"{source.folder}/".startswith(homes)] if homes else rest
     if has_list and run is None:  # no GPU is needed; what is started is then each program at the root
         rest = [source for source in checkout.of(Form.PYTHON) if source.depth == 0 and is_started(checkout, source)]
     own = frozenset().union(*(s.code.imported() for s in closure if s.code is not None)) & _COMPUTES
@@ -206,13 +203,6 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
             if not item.is_optional or is_on or (item.is_lazy and may_be_lazy):
                 meant = modules_meant(item.module, item.names)
                 yield from ((source, item if each == item.module else replace(item, module=each)) for each in meant)
-
-
-def _homes_of_others(checkout: Checkout, closure: Sequence[Source]) -> tuple[str, ...]:
-    """Return the folders, each with its slash, that have a list or a project of their own and of which the run takes nothing."""
-    lists = checkout.of(Form.REQUIREMENTS, Form.TOML, Form.PYTHON, roles=(Role.PACKAGES,))
-    homes = {f"{source.folder.removesuffix('requirements').rstrip('/')}/" for source in lists if source.folder}
-    return tuple(sorted(home for home in homes if home != "/" and not any(s.path.startswith(home) for s in closure)))
 
 
 def _own_test(source: Source) -> int:

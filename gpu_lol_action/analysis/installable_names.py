@@ -39,7 +39,7 @@ _NOT_PUBLISHED = regex(
     r"conda(?:-(?:build|env|verify|package-(?:handling|streaming)|content-trust|token|repo-cli|index|libmamba-solver))?|clyent|"
     r"anaconda-(?:client|navigator|project|anon-usage|catalogs|cloud-(?:auth|cli))|navigator-updater|isaacgym|kaldi|colmap|xentropy-cuda-lib|dropout-layer-norm|fused-dense-lib|python-apt|unattended-upgrades|"
     r"dbus-python|systemd-python|python-debian|pycups|cupshelpers|brlapi|louis|apturl|screen-resolution-extra|launchpadlib|lazr-\w{1,20}|"
-    r"wadllib|ssh-import-id|pygobject|language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
+    r"nvidia-dali-(?:tf-plugin-)?(?:nightly|weekly)[\w-]{0,20}|wadllib|ssh-import-id|pygobject|language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
 )
 
 

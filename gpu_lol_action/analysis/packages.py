@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.imported_packages import imported_packages, unknown
 from gpu_lol_action.analysis.installable_names import meant
 from gpu_lol_action.analysis.jit_extensions import ninja_finding
 from gpu_lol_action.analysis.local_projects import setup_findings, system_findings
+from gpu_lol_action.analysis.older_releases import with_older_releases
 from gpu_lol_action.analysis.package_files import Declared, package_name, unique
 from gpu_lol_action.analysis.package_indexes import index_findings
 from gpu_lol_action.analysis.paths import Form
@@ -74,6 +75,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += [*ninja_finding(checkout, run, known), *build_findings(checkout, run, known)]
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
     found = with_older_keras(checkout, run, with_tensorflow_one(checkout, run, found))
+    found = with_older_releases(checkout, run, found)
     found += glued_findings([source for source, _ in lists_of(checkout).projects])
     found += setup_findings(checkout, run)
     found += system_findings(found)

@@ -41,19 +41,6 @@ def test_a_collection_s_sub_project_speaks_for_what_takes_something_of_it(checko
     assert "shortuuid" in _requirements(checkout, files)
 
 
-def test_another_project_s_programs_ask_for_nothing_where_no_list_is(checkout: Build) -> None:
-    files = {
-        "README.md": "```\npython train.py\n```\n",
-        "train.py": TRAIN,
-        "evaluate.py": "import pandas\n",
-        "baselines/mend/requirements.txt": "allennlp\n",
-        "baselines/mend/run.py": "import allennlp\nimport wandb\n",
-    }
-    assert _requirements(checkout, files) == {"torch", "einops", "pandas"}
-    files["train.py"] = f"from baselines.mend import run\n{TRAIN}"
-    assert "wandb" in _requirements(checkout, files)
-
-
 ENVIRONMENT = (
     "name: net\nchannels: [pytorch]\ndependencies:\n- python=3.9\n- pytorch=1.10.2\n- pip:\n  - higher==0.2.1\n"
 )
