@@ -40,11 +40,13 @@ _WITH_CARD = regex(
 _OF_GPUS = regex(rf"(?<![\w.]){_SIZE}\s+GPUs?\b(?!\s+(?:mem|RAM|VRAM))", re.IGNORECASE)
 # What can only be an amount that something takes or has to be there.
 _TELLING = (
-    # "on two 24GB GPUs", "on a single 48 GB GPU"
+    # "on two 24GB GPUs", "on a single 48 GB GPU", "supports a 12GB graphic card", "fits a 24GB card"
     regex(
-        rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
+        rf"\b(?:on|with|fits?|supports?)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{_SIZE}\s+"
+        r"(?:GPUs?|(?:(?:graphics?|video|GPU|consumer)\s+)?cards?)\b",
         re.IGNORECASE,
     ),
+    regex(rf"(?<![A-Za-z0-9_.]){_SIZE}\s?的?显卡", re.IGNORECASE),
     _SIZED,
     # "4 GPUs, each with 80GB of VRAM", "2 GPUs each having at least 24 GB"
     regex(
