@@ -54,6 +54,7 @@ _LAUNCH_MODULES = {
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
                           "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
 _PYTHON = regex(r"i?python(?:3(?:\.\d+)?)?")
+_FLAGS = regex(r"-[bBdEiIOPqsSuv]{1,6}m?")  # of the interpreter, which a module may follow in the same word: `-um`
 _MODULE = regex(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
 _MAY_START = regex(
     r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|text-generation-inference|lorax|"
@@ -167,8 +168,8 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the tool that starts the work, and the words behind it; no tool where nothing is started that we know."""
     first, rest = words[0].rsplit("/", 1)[-1].replace("mpiexec", "mpirun"), list(words[1:])
     if _PYTHON.fullmatch(first):
-        while rest and (rest[0] in {"-u", "-O", "-B", "-W", "ignore"} or rest[0].startswith("-X")):
-            rest = rest[1:]
+        while rest and (_FLAGS.fullmatch(rest[0]) or rest[0] in {"-W", "ignore"} or rest[0].startswith("-X")):
+            rest = ["-m", *rest[1:]] if rest[0].endswith("m") else rest[1:]
         if rest[:1] == ["-m"] and len(rest) > 1:
             return _module_tool(rest[1], rest[2:])
         return ("python", rest) if not rest[:1] or not rest[0].startswith("-c") else (None, [])

@@ -24,6 +24,9 @@ def parsed(text: str) -> LaunchCommand:
     [
         ("python train.py", "python", "train.py", None),
         ("python3 -u src/train.py --lr 1e-4", "python", "src/train.py", None),
+        ("python -um net.train --lr 1e-4", "python", "net.train", None),
+        ("python -Bu -m net.train", "python", "net.train", None),
+        ("python3 -OO train.py", "python", "train.py", None),
         ("torchrun --standalone --nproc_per_node=8 train.py", "torchrun", "train.py", 8),
         ("torchrun --nproc_per_node=4 train.py --version v1 --bf16 True", "torchrun", "train.py", 4),
         ("torchrun --nproc-per-node 4 --nnodes 2 train.py", "torchrun", "train.py", 4),
