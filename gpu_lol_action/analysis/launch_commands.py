@@ -24,7 +24,6 @@ from gpu_lol_action.analysis.launch_tools import (
     inner_text,
     may_start,
     processes_of,
-    split_options,
     split_words,
     target_of,
     tool_of,
@@ -33,6 +32,7 @@ from gpu_lol_action.analysis.launch_tools import (
 from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.moved_folders import found_there
+from gpu_lol_action.analysis.option_words import split_options
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.reading_order import by_mention, by_name
 from gpu_lol_action.analysis.server_images import put_entry_points

@@ -72,6 +72,9 @@ def test_a_number_of_cards_is_read(text: str, count: int | None) -> None:
         ("trained with three A100 GPUs", 3),
         ("训练使用8张A100", 8),
         ("trained on V100 (32GB) x 4", 4),
+        ("2xRTX-8000 48GB", 2),
+        ("2xRTX6000 24GB", 2),
+        ("2xRTX6000 48GB", None),  # some card of that name: not the one with 24 GB
         ("trained on 2 x V100", 2),
         ("trained on an A100", None),
         ("trained on A100-80GB", None),

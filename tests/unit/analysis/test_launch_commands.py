@@ -24,6 +24,9 @@ def parsed(text: str) -> LaunchCommand:
     [
         ("python train.py", "python", "train.py", None),
         ("python3 -u src/train.py --lr 1e-4", "python", "src/train.py", None),
+        ("dlrover-run --standalone --nproc_per_node=4 train.py", "torchrun", "train.py", 4),
+        ("python -m oneflow.distributed.launch --nproc_per_node 2 train.py", "torchrun", "train.py", 2),
+        ("python ./multiproc.py --nproc_per_node 8 ./train.py", "python", "./multiproc.py", None),
         ("python -um net.train --lr 1e-4", "python", "net.train", None),
         ("python -Bu -m net.train", "python", "net.train", None),
         ("python3 -OO train.py", "python", "train.py", None),
