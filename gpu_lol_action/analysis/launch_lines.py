@@ -36,7 +36,9 @@ _HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = regex(r"^[=\-~^*\"]{3,}\s*$")
 _INLINE = regex(r"`{1,3}([^`\n]{6,300})`{1,3}")
 _STARTS = regex(
-    r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
+    r"(?:\$ |[A-Z_]+=\S+ )*(?:(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
+    # In a sentence a tool's name and verb may stand for it alone; what is to be typed goes on with options or a configuration.
+    r"|(?:ns-train|lerobot-train|fairseq-train|(?:llamafactory-cli|axolotl) train|tune run|swift (?:sft|pt|rlhf))\s(?=.{0,200}(?:\s--[a-z]|\.ya?ml\b)))"
 )
 _VARIABLE = regex(
     r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"

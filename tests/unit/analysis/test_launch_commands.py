@@ -165,3 +165,18 @@ def test_who_asks_for_help_starts_nothing(text: str) -> None:
 )
 def test_a_list_of_files_starts_none_of_them(text: str, *, is_started: bool) -> None:
     assert (parse_command(text, {}, SOURCE, 1) is not None) is is_started
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("Launch training with `ns-train net-ngp --data <folder>`.", ["ns-train net-ngp"]),
+        ("Start `llamafactory-cli train sft.yaml` here.", ["llamafactory-cli train"]),
+        # A tool's name, and its name with a verb, are spoken of.
+        ("It is a method of `ns-train`, as `ns-train nerfacto` is.", []),
+        ("See `swift sft` and `swift pt`.", []),
+    ],
+)
+def test_a_tool_that_a_sentence_starts_goes_on_with_options(tmp_path: Path, text: str, targets: list[str]) -> None:
+    (tmp_path / "README.md").write_text(f"# Net\n{text}\n")
+    assert [command.target for command in launch_commands(read_checkout(tmp_path))] == targets
