@@ -40,7 +40,7 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
         return _is_to_be_filled_in(checkout, command)
     if any(checkout.find_named(name) is not None for name in command.configs) or is_fetched(command):
         return False
-    if is_of_submodule(checkout, command):
+    if is_of_submodule(checkout, command) or _is_of_the_larger_tree(command):
         return False
     if hydra_named(checkout, command.options, None):
         return (
@@ -59,6 +59,12 @@ def _is_step(checkout: Checkout, source: Source) -> bool:
     if STEP.search(f"/{source.name}") or top_level_gpu_import(source) is None:
         return True
     return not (source.code is not None and source.code.has_main) and not is_plain_script(checkout, source)
+
+
+def _is_of_the_larger_tree(command: LaunchCommand) -> bool:
+    """Whether a command's path leads out of the checkout into the tree of which it is a folder (``../../tools/train_net.py``)."""
+    own = [part for part in f"{command.evidence.path.rpartition('/')[0]}/{command.folder}".split("/") if part]
+    return command.target.startswith("../" * (len(own) + 1)) and TRAINING_TARGET.search(command.target) is not None
 
 
 def is_of_submodule(checkout: Checkout, command: LaunchCommand) -> bool:

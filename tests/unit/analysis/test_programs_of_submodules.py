@@ -1,4 +1,4 @@
-"""Training programs that lie in a submodule, whose folder is empty in a plain clone."""
+"""Training programs that lie in a submodule, whose folder is empty in a plain clone, or in the tree around a checkout."""
 
 from __future__ import annotations
 
@@ -36,5 +36,24 @@ def test_a_launcher_starts_a_submodule(
     checkout: Build, command: str, files: Mapping[str, str], *, trains: bool
 ) -> None:
     run = primary_run(checkout({**LAYER, **files, "exp/gpt.sh": f"#!/bin/bash\n{command}\n"}))
+    is_started = run is not None and run.command is not None and run.behavior is Behavior.TRAINS
+    assert is_started is trains
+
+
+@pytest.mark.parametrize(
+    ("path", "command", "trains"),
+    [
+        ("README.md", "../../tools/train_net.py --config-file a.yaml --num-gpus 8", True),
+        ("README.md", "python ../train.py --lr 1", True),
+        ("net/README.md", "python ../../tools/train.py --lr 1", True),
+        # A program of the checkout itself that is not there; a step of the larger tree that trains nothing.
+        ("net/README.md", "python ../tools/train.py --lr 1", False),
+        ("README.md", "python ../tools/convert.py --lr 1", False),
+    ],
+)
+def test_a_path_out_of_the_checkout_is_of_the_larger_tree(
+    checkout: Build, path: str, command: str, *, trains: bool
+) -> None:
+    run = primary_run(checkout({**LAYER, path: f"# Net\n```\n{command}\n```\n"}))
     is_started = run is not None and run.command is not None and run.behavior is Behavior.TRAINS
     assert is_started is trains
