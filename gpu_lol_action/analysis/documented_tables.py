@@ -31,6 +31,8 @@ _CARDS_HEADER = regex(
 _SPEED_HEADER = regex(
     r"throughput|FPS\b|latency|speed|(?:images?|imgs?|tokens?|samples?|frames?|it)\s?/\s?s", re.IGNORECASE
 )
+# How long an epoch took is told of a training, which was done on these cards.
+_EPOCH_HEADER = regex(r"\bepochs?\b|\btime[- ]to[- ]train|\btrain(?:ing)?[- ]time", re.IGNORECASE)
 # Frames per second beside memory are of a network that runs, unless the table tells of its training, too (a schedule, epochs).
 _RUN_HEADER = regex(r"\bFPS\b|frames?\s?/\s?s|\blatency\b|\binf(?:erence)?\.?\s(?:time|speed)", re.IGNORECASE)
 _TRAINED_HEADER = regex(r"\btrain|\bschd|\bsched|\bepoch|\biter|\bLR\b", re.IGNORECASE)
@@ -72,7 +74,7 @@ def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
     for header, cells, line, _ in _rows(lines):
         for column, cell in zip(header, cells, strict=False):
             if cell and _CARDS_HEADER.fullmatch(column):
-                is_measured = any(_SPEED_HEADER.search(name) for name in header)
+                is_measured = any(map(_SPEED_HEADER.search, header)) and not any(map(_EPOCH_HEADER.search, header))
                 for phrase in card_phrases(cell):
                     yield TableCard(phrase, column, line, is_measured)
 
