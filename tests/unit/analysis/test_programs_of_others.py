@@ -90,3 +90,31 @@ def test_what_goes_on_from_a_folder_began_with_the_model_beside_it(checkout: Bui
     model = model_of(tuple(detect_all(tree)), {})
     assert model is not None
     assert model.name == expected
+
+
+MANAGED = """
+import torch
+import core.manager as manager
+import core.optimizers as optimizers
+if __name__ == "__main__":
+    net = torch.load("net.pt") if given else build().cuda()
+    {made}
+    manager.{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "trains"),
+    [
+        ("optimizer = optimizers.wrap(net)", "f_train_wrapper(args, net, optimizer, data)", True),
+        ("optimizer = optimizers.wrap(net)", "train(net, optim=optimizer)", True),
+        ("optimizer = optimizers.wrap(net)", "f_inference_wrapper(args, net, optimizer)", False),
+        ("pass", "f_train_wrapper(args, net, data)", False),
+        ("optimizer = optimizers.wrap(net)", "f_show_trained(args, net, optimizer)", False),
+    ],
+)
+def test_who_hands_an_optimizer_to_a_training_of_another_library_trains(
+    checkout: Build, made: str, call: str, trains: bool
+) -> None:
+    files = {"README.md": "# P\n```\npython main.py\n```\n", "main.py": MANAGED.format(made=made, call=call)}
+    assert (workload(checkout(files)) == "training") is trains
