@@ -38,6 +38,9 @@ _IS_NONE = regex(rf"{_NAME}\s+is\s+(not\s+)?None")
 _EQUALS = regex(rf"{_NAME}\s*(==|!=)\s*['\"]([^'\"]{{0,80}})['\"]")
 _AMONG = regex(rf"{_NAME}\s+(not\s+)?in\s*[\[({{]([^\])}}]{{1,200}})[\])}}]")
 _TEXT = regex(r"['\"]([^'\"]{0,80})['\"]")
+# `TRACKER_TYPE = args.tracker`: another name for an option, at a module's margin.
+_ALIAS = regex(r"^([A-Za-z_]\w{0,60})[ \t]?=[ \t]?(?:args|opts?|options|FLAGS)\.(\w{1,60})[ \t]*$", re.MULTILINE)
+MAX_ALIASES = 60
 _SIGNS = frozenset("'\"([{=")
 _NOTHING = frozenset({"", "none", "null", "false", "0", "no", "off"})
 # What is done, which whoever starts the program decides anew each time: the default says little.
@@ -62,7 +65,17 @@ def option_values(said: Iterable[Setting], sources: Iterable[Source]) -> dict[st
     for setting in said:
         given.setdefault(setting.key, setting.text)
     unset = unset_options(known) - _TASKS - defaults.keys() if given else ()
-    return {**dict.fromkeys(unset, "None"), **values, **given}
+    told = {**dict.fromkeys(unset, "None"), **values, **given}
+    return {**_other_names(known[:1], told), **told}
+
+
+def _other_names(sources: Iterable[Source], told: Mapping[str, str]) -> dict[str, str]:
+    """Return what a program's own names for its options stand for, where nothing else is called so."""
+    found: dict[str, set[str]] = {}
+    for source in sources:
+        for alias in itertools.islice(_ALIAS.finditer(source.text) if told else (), MAX_ALIASES):
+            found.setdefault(fold_key(alias[1]), set()).add(told.get(fold_key(alias[2]), ""))
+    return {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1 and texts != {""}}
 
 
 def reached(source: Source, settings: Iterable[Setting], values: Mapping[str, str]) -> list[Setting]:

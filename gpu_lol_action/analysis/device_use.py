@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.toy_worlds import plays_in_a_toy_world
 from gpu_lol_action.domain.patterns import regex
 
 _DEVICE = regex(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
@@ -40,6 +41,8 @@ def touches_a_device(checkout: Checkout) -> bool:
         if found and _computes_on_intel(source):
             stays, found = True, found - _GIVEN_TO_INTEL
         if found and (only_reads(source, frozenset(found)) or stays_on_cpu(source)):
+            stays, found = True, set()
+        if found and found <= _OF_TENSORFLOW and plays_in_a_toy_world(source):
             stays, found = True, set()
         if found & built_for_cpu:
             stays, found = True, found - built_for_cpu

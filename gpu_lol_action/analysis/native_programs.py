@@ -1,4 +1,4 @@
-"""Programs in C and CUDA: a Makefile that compiles with ``nvcc`` says that a GPU is used, documented commands say what for.
+"""Programs in C and CUDA: a Makefile that compiles with ``nvcc``, or a CMake project of CUDA, says that a GPU is used; commands say what for.
 
 Where other tools build it, the README's list of requirements says it: "An NVIDIA GPU". Torch 7's programs are started by ``th``, and
 their README has its packages for CUDA installed: of Lua itself nothing is read.
@@ -13,6 +13,10 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
+# A language that CMake is always to have: what stands under an `if` is set in.
+_IN_CUDA = regex(
+    r"^(?:project[ \t]?\([^)#]{1,200}[ \t\n]CUDA\b|enable_language[ \t]?\([ \t]?CUDA\b)", re.MULTILINE | re.IGNORECASE
+)
 _COMPILES = regex(r"^[^#\n]*\bnvcc\b", re.MULTILINE)
 _TRAINS = regex(
     r"^[ \t>$]*(?:\w+=\S+ +|mpirun [^\n]{0,40}? )?\./[\w./-]*?(?:train\w*|\w [^\n]{0,60}?\btrain)\b", re.MULTILINE
@@ -34,13 +38,24 @@ MAX_LINES = 4000
 
 
 def native_need(checkout: Checkout) -> Finding | None:
-    """Return that the Makefile at the root compiles CUDA, or that the README requires an NVIDIA GPU or starts Torch 7 on one; else None."""
+    """Return that what is built at the root is CUDA, or that the README requires an NVIDIA GPU or starts Torch 7 on one; else None."""
     for source in checkout.of(Form.SHELL):
         if source.depth == 0 and source.name == "makefile" and (found := _COMPILES.search(source.text)) is not None:
             line = source.text.count("\n", 0, found.start()) + 1
             why = "the Makefile compiles CUDA with `nvcc`"
             return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
-    return _required(checkout) or _in_lua(checkout)
+    return _built_by_cmake(checkout) or _required(checkout) or _in_lua(checkout)
+
+
+def _built_by_cmake(checkout: Checkout) -> Finding | None:
+    """Return that CMake builds a program of CUDA at the root, where nothing of Python is installed from there: else it is an extension."""
+    source = checkout.find("CMakeLists.txt")
+    found = _IN_CUDA.search(source.text) if source is not None else None
+    if source is None or found is None or any(checkout.find(name) for name in ("setup.py", "pyproject.toml")):
+        return None
+    line = source.text.count("\n", 0, found.start()) + 1
+    why = "CMake builds a program of CUDA"
+    return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
 
 
 def _in_lua(checkout: Checkout) -> Finding | None:
