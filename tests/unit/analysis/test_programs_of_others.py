@@ -118,3 +118,17 @@ def test_who_hands_an_optimizer_to_a_training_of_another_library_trains(
 ) -> None:
     files = {"README.md": "# P\n```\npython main.py\n```\n", "main.py": MANAGED.format(made=made, call=call)}
     assert (workload(checkout(files)) == "training") is trains
+
+
+@pytest.mark.parametrize(
+    ("line", "trains"),
+    [
+        ("from llmtuner import run_exp", True),
+        ("from llamafactory.train.tuner import run_exp", True),
+        ("from mine import run_exp", False),
+    ],
+)
+def test_a_library_s_own_start_of_a_training_is_one(checkout: Build, line: str, trains: bool) -> None:
+    program = f"{line}\nrun_exp(dict(stage='sft', do_train=True, model_name_or_path='Qwen/Qwen1.5-7B', finetuning_type='lora'))\n"
+    tree = checkout({"README.md": "# T\n```\npython train.py\n```\n", "train.py": program})
+    assert (workload(tree) == "training") is trains
