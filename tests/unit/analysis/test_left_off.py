@@ -113,3 +113,25 @@ def test_what_trains_is_not_told_by_such_a_list(checkout: Build) -> None:
     train = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
     readme = LISTED.format("Prerequisites", "-", "-", "").replace("serve", "train")
     assert kind(checkout, {"README.md": readme, "train.py": train}) is WorkloadType.TRAINING
+
+
+ON_CPU = "import torch\nfrom net import Net\ndevice = torch.device('cpu')\nif __name__ == '__main__':\n    Net(device).generate()\n"
+NET = "import torch\nclass Net(torch.nn.Module):\n    def __init__(self, device):\n        torch.load('a.pt', map_location=device)\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "module", "expected"),
+    [
+        (ON_CPU, NET, WorkloadType.CPU_ONLY),
+        (ON_CPU.replace("'cpu'", "'cuda'"), NET, WorkloadType.INFERENCE),
+        (ON_CPU.replace("'cpu'", "'cuda' if given else 'cpu'"), NET, WorkloadType.INFERENCE),
+        (ON_CPU, NET + "        self.cuda()\n", WorkloadType.INFERENCE),
+        (ON_CPU.replace("Net(device).generate()", "loss(Net(device)).backward()"), NET, WorkloadType.TRAINING),
+    ],
+)
+def test_a_program_that_hands_the_cpu_on_uses_no_card(
+    checkout: Build, program: str, module: str, expected: WorkloadType
+) -> None:
+    files = {"README.md": "# P\n```\npython predict.py\n```\n", "predict.py": program, "net.py": module}
+    # What another program beside it could do on a card is not asked for.
+    assert kind(checkout, {**files, "eval.py": "import torch\nx = torch.ones(1).to(device)\n"}) is expected
