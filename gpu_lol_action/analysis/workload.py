@@ -29,6 +29,7 @@ from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.listed_machines import listed_without_gpu
 from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
+from gpu_lol_action.analysis.other_languages import built_in_another_language
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
@@ -114,6 +115,8 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "a hosted model answers, and only a small one for embeddings is run beside it"
     if (run is None or run.behavior is Behavior.INFERS) and (listed := listed_without_gpu(checkout)) is not None:
         return f"`{listed}` lists the cores and the memory that are needed, and no GPU"
+    if (built := built_in_another_language(checkout)) is not None:
+        return f"`{built}` builds the program, in a language of which nothing speaks of a card"
     if run is not None and (left_off := why_left_off(checkout, run)) is not None:
         return left_off
     if (run is None or _is_told_nowhere(run)) and only_prepares(checkout):

@@ -135,3 +135,30 @@ def test_a_program_that_hands_the_cpu_on_uses_no_card(
     files = {"README.md": "# P\n```\npython predict.py\n```\n", "predict.py": program, "net.py": module}
     # What another program beside it could do on a card is not asked for.
     assert kind(checkout, {**files, "eval.py": "import torch\nx = torch.ones(1).to(device)\n"}) is expected
+
+
+REFERENCE = "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "README.md",
+            "```\npython train_net.py\nmvn clean install\njava -jar target/net.jar\n```\n",
+            WorkloadType.CPU_ONLY,
+        ),
+        ("README.org", "#+begin_src\nnim c -d:danger train_net.nim\n#+end_src\n", WorkloadType.CPU_ONLY),
+        ("README.md", "```\ncargo run --release\n```\nOr on a GPU.\n", WorkloadType.TRAINING),
+        ("README.md", "```\ncargo install a-tool\npython train_net.py\n```\n", WorkloadType.TRAINING),
+    ],
+)
+def test_python_beside_a_port_to_another_language_is_not_the_work(
+    checkout: Build, name: str, text: str, expected: WorkloadType
+) -> None:
+    assert kind(checkout, {name: f"# Port\n{text}", "train_net.py": REFERENCE}) is expected
+
+
+def test_a_command_of_another_language_says_nothing_of_much_python(checkout: Build) -> None:
+    files = {f"part_{number}.py": REFERENCE for number in range(7)}
+    assert kind(checkout, {"README.md": "# P\n```\ncargo build\n```\n", **files}) is WorkloadType.TRAINING
