@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import detect_all
+from gpu_lol_action.analysis.assemble import analyze, detect_all
 from gpu_lol_action.analysis.checkout import Checkout
 from tests.unit.analysis.conftest import Build
 
@@ -57,3 +57,26 @@ def test_a_head_that_drafts_is_not_the_model_that_it_drafts_for(
     run = "import torch\nif __name__ == '__main__':\n    torch.load(path).cuda().generate()\n"
     tree = checkout({"README.md": README, "demo.py": run, "train/config.json": json.dumps(config)})
     assert layers(tree) == expected
+
+
+DRAWS = """
+import torch
+from diffusers import StableDiffusionXLPipeline
+from {module} import Eye
+if __name__ == "__main__":
+    pipe = StableDiffusionXLPipeline.from_pretrained("stabilityai/stable-diffusion-xl-base-1.0", torch_dtype=torch.float16)
+    pipe.to("cuda")(prompt, image_embeds=Eye()(picture))
+"""
+EYE = "import torch\nclass Eye(torch.nn.Module):\n    def __init__(self, image_size=224, width=1024):\n        super().__init__()\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "is_as_usual"), [("eva_clip.model", True), ("models.vit", True), ("canvas.model", False)]
+)
+def test_what_looks_at_a_picture_does_not_say_how_large_one_is_drawn(
+    checkout: Build, module: str, is_as_usual: bool
+) -> None:
+    path = f"{module.replace('.', '/')}.py"
+    analysis = analyze(checkout({"README.md": README, "demo.py": DRAWS.format(module=module), path: EYE}))
+    assert "224" in [f.value for f in analysis.findings if f.field == "media.image_size"]
+    assert ((analysis.spec.hardware.needed_gib or 0) >= 10) is is_as_usual  # SDXL draws 1024 pixels
