@@ -65,17 +65,16 @@ def option_values(said: Iterable[Setting], sources: Iterable[Source]) -> dict[st
     for setting in said:
         given.setdefault(setting.key, setting.text)
     unset = unset_options(known) - _TASKS - defaults.keys() if given else ()
-    told = {**dict.fromkeys(unset, "None"), **values, **given}
-    return {**_other_names(known[:1], told), **told}
+    return {**dict.fromkeys(unset, "None"), **values, **given}
 
 
-def _other_names(sources: Iterable[Source], told: Mapping[str, str]) -> dict[str, str]:
-    """Return what a program's own names for its options stand for, where nothing else is called so."""
+def with_other_names(source: Source, told: Mapping[str, str]) -> dict[str, str]:
+    """Return what options are, also under a program's own names for them, where nothing else is called so."""
     found: dict[str, set[str]] = {}
-    for source in sources:
-        for alias in itertools.islice(_ALIAS.finditer(source.text) if told else (), MAX_ALIASES):
-            found.setdefault(fold_key(alias[1]), set()).add(told.get(fold_key(alias[2]), ""))
-    return {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1 and texts != {""}}
+    for alias in itertools.islice(_ALIAS.finditer(source.text), MAX_ALIASES):
+        found.setdefault(fold_key(alias[1]), set()).add(told.get(fold_key(alias[2]), ""))
+    own = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1 and texts != {""}}
+    return {**own, **told}
 
 
 def reached(source: Source, settings: Iterable[Setting], values: Mapping[str, str]) -> list[Setting]:

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.behavior import GPU_PACKAGES, Behavior, top_level_g
 from gpu_lol_action.analysis.beside_hosted import only_offers
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import stays_on_cpu
-from gpu_lol_action.analysis.dead_branches import dead_lines
+from gpu_lol_action.analysis.dead_branches import dead_lines, with_other_names
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.gpu_extras import takes_along
 from gpu_lol_action.analysis.import_graph import imported_over
@@ -53,7 +53,7 @@ def computes_if_told(checkout: Checkout, run: Run) -> bool:
     computing = [source for source in import_closure(checkout, run.script) if top_level_gpu_import(source) is not None]
     if not 0 < len(computing) <= MAX_MODULES or run.script in computing:
         return False
-    values = values_of(checkout, run)
+    values = with_other_names(run.script, values_of(checkout, run))
     dead: dict[Source, tuple[range, ...]] = {}
 
     def is_live(source: Source, item: Import) -> bool:
