@@ -13,6 +13,7 @@ from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.left_open import is_left_open
 from gpu_lol_action.analysis.network_calls import call, reads_off_weights
 from gpu_lol_action.analysis.network_configs import nodes_of
 from gpu_lol_action.analysis.network_expressions import evaluate
@@ -59,7 +60,7 @@ def own_network(
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
     if not sources:
         return None
-    given = options or {}
+    given = {name: said for name, said in (options or {}).items() if not is_left_open(said)}
     before = _followed(sources[0], tuple(sources), sizes)
     for network, asked in before:
         if all(_said(given, name) == said for name, said in asked.items()):
