@@ -15,7 +15,7 @@ GPU_MODULES = frozenset({
     "torch", "torchvision", "torchaudio", "tensorflow", "keras", "jax", "flax", "transformers", "diffusers", "accelerate",
     "peft", "trl", "bitsandbytes", "deepspeed", "vllm", "sglang", "lightning", "pytorch_lightning", "fastai", "timm",
     "sentence_transformers", "whisper", "faster_whisper", "ultralytics", "mmcv", "mmdet", "mmengine", "detectron2",
-    "open_clip", "unsloth", "axolotl", "llamafactory", "torchtune", "composer", "megatron", "colossalai", "cupy",
+    "open_clip", "unsloth", "axolotl", "llamafactory", "llmtuner", "torchtune", "composer", "megatron", "colossalai", "cupy",
     "stable_baselines3", "mamba_ssm", "xformers", "flash_attn", "lit_gpt", "litgpt", "torch_geometric", "dgl",
     "nemo", "fairseq", "espnet", "speechbrain", "paddle", "mxnet", "auto_gptq", "awq", "ctransformers", "exllamav2",
     "optimum", "setfit", "torchrl", "kornia", "monai", "segment_anything", "clip", "mlx_lm", "xtuner", "swift", "mmseg", "mmpose",
@@ -60,8 +60,10 @@ _TRAINING_WORDS = ("*Trainer", "*TrainingArguments", "LightningCLI", "fit", "lea
 _OPTIMIZER_WORDS = ("*Optimizer", "Adam", "AdamW", "Adamax", "Adam8bit", "AdamW8bit", "Adamw", "adam", "adamw", "SGD", "sgd", "RMSprop",
                     "rmsprop", "Adafactor", "adafactor", "Lion", "lion", "LAMB", "lamb")  # fmt: skip
 # The main function of a module that is named for training.
-_STARTING_WORDS = ("cli_main", "main", "trainer")
-_STARTS_TRAINING = regex(r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main")
+_STARTING_WORDS = ("cli_main", "main", "trainer", "run_exp")
+_STARTS_TRAINING = regex(
+    r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main|(?:llmtuner|llamafactory)\.(?:\w+\.)*run_exp"
+)
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
      "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain", "cuml"}

@@ -24,6 +24,8 @@ _ON_A_CARD = regex(
     re.IGNORECASE,
 )
 MAX_PROGRAMS = 12
+# They bring a network to what phones, browsers and other runtimes read, on whatever machine that is done.
+_CONVERTERS = frozenset({"coremltools", "onnx_coreml", "tf2onnx", "tensorflowjs", "ai_edge_torch", "keras2onnx"})
 
 
 def computing_runs(checkout: Checkout) -> tuple[Run, ...]:
@@ -56,9 +58,13 @@ def inferring_runs(checkout: Checkout, infers: Callable[[Checkout, Source], bool
 def only_prepares(checkout: Checkout) -> bool:
     """Whether all programs that import a library for a card are steps beside a work that is elsewhere, and none names a card."""
     users = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if top_level_gpu_import(s) is not None]
-    if not users or not all(STEP.search(f"/{source.name}") for source in users):
+    if not users or not all(STEP.search(f"/{source.name}") or _converts(source) for source in users):
         return False
     return not any(_ON_A_CARD.search(source.text) for source in users)
+
+
+def _converts(source: Source) -> bool:
+    return source.code is not None and bool(source.code.imported() & _CONVERTERS)
 
 
 def _computes(checkout: Checkout, script: Source) -> bool:

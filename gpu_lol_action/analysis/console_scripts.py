@@ -1,4 +1,7 @@
-"""Commands that installing the project gives: console scripts of pyproject.toml, setup.cfg and setup.py."""
+"""Commands that installing the project gives: console scripts of pyproject.toml, setup.cfg and setup.py.
+
+Where nothing at the root gives any, those of the projects in its folders do (``server/setup.py`` beside ``client/setup.py``).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,14 @@ from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.import_graph import module_source
+from gpu_lol_action.analysis.import_graph import MAX_DOTS, module_source
+from gpu_lol_action.analysis.launch_tools import TOOLS
+from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
 MAX_TEXT = 200_000
-MAX_SCRIPTS = 40
+MAX_SCRIPTS, MAX_PROJECTS = 40, 12
+_PROJECT_FILES = frozenset({"pyproject.toml", "setup.cfg", "setup.py"})
 _LINE = regex(r"^[ \t]*[\"']?([A-Za-z][\w.-]*)[\"']?[ \t]*=[ \t]*[\"']?([A-Za-z_][\w.]*):[\w.]+", re.MULTILINE)
 _QUOTED = regex(r"[\"']([A-Za-z][\w.-]*)\s*=\s*([A-Za-z_][\w.]*):[\w.]+[\"']")
 _TABLES = ("project.scripts", "tool.poetry.scripts", "project.gui-scripts")
@@ -21,29 +27,56 @@ _TABLES = ("project.scripts", "tool.poetry.scripts", "project.gui-scripts")
 @functools.lru_cache(maxsize=4)
 def console_scripts(checkout: Checkout) -> Mapping[str, str]:
     """Return the module behind each command, in the order of the files."""
+    found = _given_by(checkout, "")
+    for folder in _projects(checkout) if not found else ():
+        # A tool that lies here as a copy is known by its name.
+        inner = {name: module for name, module in _given_by(checkout, f"{folder}/").items() if name not in TOOLS}
+        found = {**inner, **found}
+    return dict(list(found.items())[:MAX_SCRIPTS])
+
+
+def _given_by(checkout: Checkout, base: str) -> dict[str, str]:
+    """Return the module behind each command that the project files of one folder name."""
     found: dict[str, str] = {}
-    project = checkout.find("pyproject.toml")
+    project = checkout.find(f"{base}pyproject.toml")
     if project is not None:
         for table in _TABLES:
             for name, module in _LINE.findall(_section(project.text[:MAX_TEXT], table)):
                 found.setdefault(name, module)
-    setup = checkout.find("setup.cfg")
+    setup = checkout.find(f"{base}setup.cfg")
     if setup is not None and "console_scripts" in setup.text:
         text = setup.text[setup.text.index("console_scripts") :][:MAX_TEXT]
         for name, module in _LINE.findall(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0]):
             found.setdefault(name, module)
-    setup = checkout.find("setup.py")
+    setup = checkout.find(f"{base}setup.py")
     if setup is not None and "console_scripts" in setup.text:
         for name, module in _QUOTED.findall(setup.text[:MAX_TEXT]):
             found.setdefault(name, module)
-    return dict(list(found.items())[:MAX_SCRIPTS])
+    return found
+
+
+@remembered
+def _projects(checkout: Checkout) -> tuple[str, ...]:
+    """Return the folders right below the root that are projects of their own."""
+    sources = checkout.of(Form.PYTHON, Form.TOML, Form.INI, roles=(Role.PACKAGES,))
+    return tuple(sorted({s.folder for s in sources if s.depth == 1 and s.name in _PROJECT_FILES})[:MAX_PROJECTS])
+
+
+def script_source(checkout: Checkout, module: str) -> Source | None:
+    """Return the file behind a console script: its module, or its package's own, also in the folder of an inner project."""
+    if (found := module_source(checkout, module)) is not None or module.count(".") > MAX_DOTS:
+        return found
+    path = module.replace(".", "/")
+    bases = ("", "src/", *(f"{folder}/{inner}" for folder in _projects(checkout) for inner in ("", "src/")))
+    places = (f"{base}{path}{end}" for base in bases for end in (".py", "/__init__.py"))
+    return next((source for place in places if (source := checkout.find(place)) is not None), None)
 
 
 @remembered
 def console_programs(checkout: Checkout) -> frozenset[Source]:
     """Return the programs behind these commands that are here."""
     modules = console_scripts(checkout).values()
-    return frozenset(source for module in modules if (source := module_source(checkout, module)) is not None)
+    return frozenset(source for module in modules if (source := script_source(checkout, module)) is not None)
 
 
 def _section(text: str, name: str) -> str:

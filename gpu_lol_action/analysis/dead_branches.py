@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.dead_functions import dead_functions
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.left_open import is_left_open
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.unset_options import unset_options
 from gpu_lol_action.domain.patterns import regex
@@ -38,6 +39,9 @@ _IS_NONE = regex(rf"{_NAME}\s+is\s+(not\s+)?None")
 _EQUALS = regex(rf"{_NAME}\s*(==|!=)\s*['\"]([^'\"]{{0,80}})['\"]")
 _AMONG = regex(rf"{_NAME}\s+(not\s+)?in\s*[\[({{]([^\])}}]{{1,200}})[\])}}]")
 _TEXT = regex(r"['\"]([^'\"]{0,80})['\"]")
+# `TRACKER_TYPE = args.tracker`: another name for an option, at a module's margin.
+_ALIAS = regex(r"^([A-Za-z_]\w{0,60})[ \t]?=[ \t]?(?:args|opts?|options|FLAGS)\.(\w{1,60})[ \t]*$", re.MULTILINE)
+MAX_ALIASES = 60
 _SIGNS = frozenset("'\"([{=")
 _NOTHING = frozenset({"", "none", "null", "false", "0", "no", "off"})
 # What is done, which whoever starts the program decides anew each time: the default says little.
@@ -60,9 +64,19 @@ def option_values(said: Iterable[Setting], sources: Iterable[Source]) -> dict[st
     values = {key: next(iter(texts)) for key, texts in defaults.items() if len(texts) == 1 and key not in _TASKS}
     given: dict[str, str] = {}
     for setting in said:
-        given.setdefault(setting.key, setting.text)
+        if not is_left_open(setting.text):
+            given.setdefault(setting.key, setting.text)
     unset = unset_options(known) - _TASKS - defaults.keys() if given else ()
     return {**dict.fromkeys(unset, "None"), **values, **given}
+
+
+def with_other_names(source: Source, told: Mapping[str, str]) -> dict[str, str]:
+    """Return what options are, also under a program's own names for them, where nothing else is called so."""
+    found: dict[str, set[str]] = {}
+    for alias in itertools.islice(_ALIAS.finditer(source.text), MAX_ALIASES):
+        found.setdefault(fold_key(alias[1]), set()).add(told.get(fold_key(alias[2]), ""))
+    own = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1 and texts != {""}}
+    return {**own, **told}
 
 
 def reached(source: Source, settings: Iterable[Setting], values: Mapping[str, str]) -> list[Setting]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.own_weights import own_size
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -57,7 +58,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     readmes = [s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if s.name.startswith("readme")]
     readmes = sorted(readmes, key=lambda s: (s.depth, s.path))[:2]
     for source in readmes:
-        if (told := _linked(source, run.script) or _titled(source, run.script)) is not None:
+        told = _linked(source, run.script) or _titled(source, run.script) or own_size(source, run.script)
+        if told is not None:
             return [told]
         is_of_others = False
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):

@@ -18,10 +18,10 @@ from gpu_lol_action.analysis.command_verbs import (
     is_named_for_training,
     is_told_to_train,
 )
-from gpu_lol_action.analysis.console_scripts import console_programs
+from gpu_lol_action.analysis.console_scripts import console_programs, script_source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.hydra_names import hydra_named
-from gpu_lol_action.analysis.import_graph import import_closure, local_imports, module_source
+from gpu_lol_action.analysis.import_graph import import_closure, local_imports
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
@@ -209,7 +209,7 @@ def _without_ending(checkout: Checkout, command: LaunchCommand) -> list[str]:
 
 def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:
     if not command.target.endswith((".py", ".ipynb")):
-        return module_source(checkout, command.target) if re.fullmatch(r"[\w.]+", command.target) else None
+        return script_source(checkout, command.target) if re.fullmatch(r"[\w.]+", command.target) else None
     first = _named_program(checkout, command)
     if first is None or first.code is None:
         return first

@@ -26,6 +26,7 @@ _NAMED_IDLE = regex(
     r"^(?:infer(?:ence)?|predict|generate|sample|convert|export|quantize|average|merge)(?:[_.-])|[_-](?:infer(?:ence)?|predict|convert|export|averaging)\.py$"
 )
 _DEEP = ("torch", "tensorflow", "jax")
+_NAMED_TRAINING = regex(r"(?:\w{1,40}_)?(?:pre)?train(?:ing)?(?:_\w{1,40})?")
 
 
 def hands_on(checkout: Checkout, source: Source) -> bool:
@@ -122,3 +123,15 @@ def learns_elsewhere(script: Source) -> bool:
     if script.code is None or not TRAINING_TARGET.match(script.name):
         return False
     return any(_LEARNS.fullmatch(name) for item in script.code.imports for name in item.names)
+
+
+def hands_optimizer_on(script: Source) -> bool:
+    """Whether a program gives an optimizer to a function that is named for training, wherever that may lie (``lib.f_train(model, optimizer)``)."""
+    if script.code is None or not (script.mentions("optim") and script.mentions("train")):
+        return False
+    for call in script.code.calls:
+        if _NAMED_TRAINING.fullmatch(call.last):
+            given = [*call.arguments, *(value for _, value in call.keywords)]
+            if any("optim" in (value.path or "").lower() for value in given):
+                return True
+    return False

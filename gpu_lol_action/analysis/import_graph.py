@@ -55,16 +55,18 @@ def imported_at_once(checkout: Checkout, script: Source) -> frozenset[Source]:
 
     A loader of many data sets imports in its functions what only one of them takes.
     """
-    return _reached(checkout, script, lambda source, item: source is script or not item.is_lazy)
+    return imported_over(checkout, script, lambda source, item: source is script or not item.is_lazy)
 
 
 @remembered
 def imported_unguarded(checkout: Checkout, script: Source) -> frozenset[Source]:
     """Return what a script pulls in whatever happens, or when one of its own functions is called: nothing behind ``try`` or ``if``."""
-    return _reached(checkout, script, lambda source, item: not item.is_optional or (source is script and item.is_lazy))
+    return imported_over(
+        checkout, script, lambda source, item: not item.is_optional or (source is script and item.is_lazy)
+    )
 
 
-def _reached(checkout: Checkout, script: Source, counts: Callable[[Source, Import], bool]) -> frozenset[Source]:
+def imported_over(checkout: Checkout, script: Source, counts: Callable[[Source, Import], bool]) -> frozenset[Source]:
     """Return the files that a script pulls in over imports that count, as far as a closure goes."""
     found, level = {script}, [script]
     for _ in range(STEPS):

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.container_lines import container_lines, with_variables
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
+from gpu_lol_action.analysis.launch_tools import TOOLS
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
@@ -40,6 +41,8 @@ _STARTS = regex(
     # In a sentence a tool's name and verb may stand for it alone; what is to be typed goes on with options or a configuration.
     r"|(?:ns-train|lerobot-train|fairseq-train|(?:llamafactory-cli|axolotl) train|tune run|swift (?:sft|pt|rlhf))\s(?=.{0,200}(?:\s--[a-z]|\.ya?ml\b)))"
 )
+# A tool with its option (`ns-train nerfacto --data x`): without one only its name is mentioned.
+_TOLD_AN_OPTION = regex(r"(?:\$ )?([a-z][\w-]{1,40})(?: [\w./:<>@-]{1,100}){0,4} --[a-z]")
 _VARIABLE = regex(
     r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
 )
@@ -220,7 +223,7 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
             yield number, line, section
         else:
             for text in _INLINE.findall(line[:2000]):
-                if _STARTS.match(text):
+                if _STARTS.match(text) or ((tool := _TOLD_AN_OPTION.match(text)) and tool[1] in TOOLS):
                     yield number, text, section
         previous = line
 

@@ -37,6 +37,9 @@ _ON_TRAINING = regex(
     r"^(?:#{1,6} |\*\*|<h\d).{0,60}(?:train(?!ed)|tun(?:e|ing)\b)|\btrain\w{0,20}\.(?:py|sh)\b|训练|微调",
     re.IGNORECASE | re.MULTILINE,
 )
+_EXPERIMENTS = frozenset({"experiments", "experiment", "research", "examples"})
+_README = regex(r"readme(?:\.\w{2,8})?\.\w{2,4}", re.IGNORECASE)
+_LESSON = regex(r"(?:^|[\W_])(?:inference|quick[ _-]?start|demo|usage|how[ _-]to[ _-]use)(?:[\W_]|$)", re.IGNORECASE)
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _RELEASED = regex(r"/releases/(?:latest/)?download\b")
 
@@ -64,8 +67,35 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
     shown = next((run for run in used if is_shown(run.script)), None)
     if shown is not None and _only_tells_of_use(checkout, shown):
         return shown, "the README shows the project's own package at work, and tells of no training"
+    if shown is not None and all(map(is_of_an_experiment, trained)) and _is_of_own_package(checkout, shown):
+        return shown, "the README shows the project's own package at work, and what trains is an experiment with it"
+    lesson = next((run for run in used if _is_lesson_on_use(checkout, run)), None)
+    if lesson is not None and not any(map(_is_told_at_root, trained)):
+        return (
+            lesson,
+            "a notebook at the root shows how the project's own package is used, and no document there tells of training",
+        )
     fetching = [run for run in programs if run.script is not None and _RELEASED.search(run.script.text)]
     return (fetching[0], "it fetches weights that were released") if fetching else None
+
+
+def is_of_an_experiment(run: Run) -> bool:
+    """Whether a run's program lies in a folder of experiments, and no README at the root tells of it."""
+    top = (run.script.path if run.script is not None else run.evidence.path).partition("/")[0]
+    said = run.command.said.path if run.command is not None else ""
+    return top.lower() in _EXPERIMENTS and not _README.fullmatch(said)
+
+
+def _is_told_at_root(run: Run) -> bool:
+    return run.command is not None and run.command.is_documented and "/" not in run.command.said.path
+
+
+def _is_lesson_on_use(checkout: Checkout, run: Run) -> bool:
+    """Whether a run is a notebook at the root that is named for use, of a project that is installed."""
+    script = run.script
+    if script is None or script.form is not Form.NOTEBOOK or script.depth or not any(map(checkout.find, _PROJECTS)):
+        return False
+    return _LESSON.search(script.name) is not None and _TRAINING.search(script.name) is None
 
 
 def is_page_on_tuning(run: Run) -> bool:
@@ -90,10 +120,15 @@ def _is_in_training(run: Run) -> bool:
 
 def _only_tells_of_use(checkout: Checkout, shown: Run) -> bool:
     """Whether what a README shows comes from the checkout's own package, which one installs, and no heading speaks of training."""
-    if shown.script is None or not local_imports(checkout, shown.script) or not any(map(checkout.find, _PROJECTS)):
+    readme = checkout.find(shown.script.path) if shown.script is not None else None
+    return readme is not None and _is_of_own_package(checkout, shown) and _ON_TRAINING.search(readme.text) is None
+
+
+def _is_of_own_package(checkout: Checkout, shown: Run) -> bool:
+    """Whether what a README shows comes from the checkout's own package, which one installs."""
+    if shown.script is None or not any(map(checkout.find, _PROJECTS)):
         return False
-    readme = checkout.find(shown.script.path)
-    return readme is not None and _ON_TRAINING.search(readme.text) is None
+    return bool(local_imports(checkout, shown.script))
 
 
 def _is_at_root(run: Run) -> bool:

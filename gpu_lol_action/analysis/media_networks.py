@@ -13,6 +13,7 @@ from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.left_open import is_left_open
 from gpu_lol_action.analysis.network_calls import call, reads_off_weights
 from gpu_lol_action.analysis.network_configs import nodes_of
 from gpu_lol_action.analysis.network_expressions import evaluate
@@ -25,6 +26,7 @@ from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
 from gpu_lol_action.analysis.network_values import Class, Function, Instance, Value
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 MAX_TOGETHER = 4 * 2**20
 """What parsing all programs of a run together may cost, in bytes of ordinary code."""
@@ -47,6 +49,8 @@ _STARTS = frozenset(
     }
 )
 _METHODS = _STARTS | {"__call__", "setup_model", "configure_model", "_build_model", "init_model"}
+# What tells a generator's pictures from others while that is trained: whoever draws with the generator runs none.
+_JUDGES = regex(r"Discriminator|Critic(?!al)|PatchGAN")
 _LATENTS = ("AutoencoderKL", "first_stage", "latent_size", "vae.encode")
 
 
@@ -56,7 +60,7 @@ def own_network(
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
     if not sources:
         return None
-    given = options or {}
+    given = {name: said for name, said in (options or {}).items() if not is_left_open(said)}
     before = _followed(sources[0], tuple(sources), sizes)
     for network, asked in before:
         if all(_said(given, name) == said for name, said in asked.items()):
@@ -101,6 +105,8 @@ def _follow_programs(
         found = measured(machine) if len(machine.roots) > before else found
         if found and (place == 0 or machine.tries > MOST_TRIES):
             break
+    if machine.infers:
+        found = [network for network in found if not _JUDGES.search(network.name)]
     if 1 < len(found) <= MOST_TOGETHER:
         return together(found), tuple(machine.asked)  # a generator and what judges it are there at once
     largest = max(found, key=lambda network: (network.parameters, network.evidence), default=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -28,6 +29,11 @@ PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
 LONGEST_PADDED = 512  # a longer limit cuts off what hardly ever comes, where texts are padded to the longest of a batch
 PADDED_POSITIONS = 64  # the longest of a batch of sentences, which are 20 to 30 words long in corpora for translation
+# Modules that look at a picture, to draw another after it.
+_ENCODER = regex(
+    r"(?:^|[/_])(?:(?:eva_?|open_?)?clip|siglip|dino(?:v2)?|arcface|insightface|facexlib|iresnet|vit)(?:[/_.]|$)",
+    re.IGNORECASE,
+)
 MOST_PICTURES = 32  # longer clips are made piece by piece
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
 """Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
@@ -156,9 +162,17 @@ def _own_model(known: tuple[Finding, ...], parameters_b: float) -> ModelFacts:
     return ModelFacts(name.value if name is not None else "own network", OWN, parameters_b, source="layers")
 
 
+def _is_of_an_encoder(finding: Finding) -> bool:
+    """Whether a size of pictures is what a module beside a pipeline looks at (``eva_clip/model.py``: 224), and not what is drawn."""
+    is_guess = finding.field == "media.image_size" and finding.confidence is not Confidence.HIGH
+    return is_guess and _ENCODER.search(finding.evidence.path) is not None
+
+
 def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuestion:
     """Return the question with what the findings say of pictures, clips, sounds and a network's own layers."""
     known = tuple(findings)
+    if question.model.kind.startswith("diffusion") and not question.method.trains:
+        known = tuple(finding for finding in known if not _is_of_an_encoder(finding))
     size = image_size(known) or (0, 0)
     if "x" not in _text(known, "media.image_size"):
         size = (size[0], 0)  # one side: the other follows from the model's usual shape

@@ -52,6 +52,10 @@ _RECURRENT = ("rnn_type", "cell_type", "bidirectional")
 _GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_scatter"})
 
 
+DRAFT_LAYERS = "1"
+"""Of a head that drafts for a language model, which is loaded beside it: its configuration says nothing of that one."""
+
+
 def shape_of_config(checkout: Checkout) -> Iterator[Finding]:
     """Yield the shape of a model whose config.json lies in the checkout."""
     for source in checkout.of(Form.JSON)[:50]:
@@ -59,6 +63,8 @@ def shape_of_config(checkout: Checkout) -> Iterator[Finding]:
             continue
         settings = {setting.key: setting for setting in read_settings(source)}
         if not {"hidden_size", "num_hidden_layers"} <= settings.keys():
+            continue
+        if settings["num_hidden_layers"].text == DRAFT_LAYERS:
             continue
         for field, (keys, _, _) in _SHAPES.items():
             setting = next((settings[key] for key in keys if key in settings), None)
@@ -84,6 +90,8 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
         if {"model.layers", "model.hidden_size"} <= {finding.field for finding in found}:
             if _is_of_a_checkpoint(reached, part):
                 return []
+            if _is_of_an_eye(checkout, part):
+                continue
             known = {finding.field for finding in found}
             found += [finding for finding in _dimensions(scope) if finding.field not in known]
             found += mixture_shapes.detect(part, next(finding for finding in found if finding.field == "model.layers"))
@@ -107,6 +115,19 @@ def _is_of_a_checkpoint(reached: Sequence[Source], part: Scope) -> bool:
         if handed & set(_LOADED.findall(source.text)):
             return True
     return False
+
+
+def _is_of_an_eye(checkout: Checkout, part: Scope) -> bool:
+    """Whether a configuration of a language model that sees says this shape of the tower for its pictures (``CONFIG_MAPPING["clip_vision_model"]``)."""
+    keys, low, high = _SHAPES["model.layers"]
+    layers = look_up_number(part, keys, low, high)
+    if layers is None or layers.confidence is Confidence.HIGH or "." not in layers.setting.path:
+        return False
+    source = checkout.find(layers.evidence.path)
+    if source is None or not (source.mentions("vision_config") and source.mentions("text_config")):
+        return False
+    beside = _section_of(part, layers.setting)
+    return beside is not None and next(beside.under(("patch_size",)), None) is not None
 
 
 def _is_of_an_mlp(finding: Finding) -> bool:

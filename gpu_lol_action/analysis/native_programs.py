@@ -1,4 +1,4 @@
-"""Programs in C and CUDA: a Makefile that compiles with ``nvcc``, or CMake told the language, says that a GPU is used, documented commands what for.
+"""Programs in C and CUDA: a Makefile that compiles with ``nvcc``, or a CMake project of CUDA, says that a GPU is used; commands say what for.
 
 Where other tools build it, the README's list of requirements says it: "An NVIDIA GPU". Torch 7's programs are started by ``th``, and
 their README has its packages for CUDA installed: of Lua itself nothing is read.
@@ -13,17 +13,15 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
+# A language that CMake is always to have (what stands under an `if` is set in), or a mode that is CUDA where nobody says otherwise.
+_IN_CUDA = regex(
+    r"^[ \t]{0,8}set[ \t]?\([ \t]?\w{0,30}(?:GPU|MODE|BACKEND|ACCEL)\w{0,30}[ \t]{1,4}\"?CUDA\"?[ \t]{1,4}CACHE\b"
+    r"|^(?:project[ \t]?\([^)#]{1,400}[ \t\n]CUDA\b|enable_language[ \t]?\([ \t]?CUDA\b)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _COMPILES = regex(r"^[^#\n]*\bnvcc\b", re.MULTILINE)
 _TRAINS = regex(
     r"^[ \t>$]*(?:\w+=\S+ +|mpirun [^\n]{0,40}? )?\./[\w./-]*?(?:train\w*|\w [^\n]{0,60}?\btrain)\b", re.MULTILINE
-)
-# `project(llama LANGUAGES CXX CUDA)`, `enable_language(CUDA)`, and a mode that is CUDA where nobody says otherwise. What is only looked
-# for, or switched on by an option, is left out: most projects build without it as well.
-_IN_CMAKE = regex(
-    r"^[ \t]{0,8}(?:project\s{0,4}\([^()#]{1,400}?\bLANGUAGES\b[^()#]{0,80}?\bCUDA\b"
-    r"|set\s{0,4}\(\s{0,4}\w{0,30}(?:GPU|MODE|BACKEND|ACCEL\w{0,9})\w{0,30}\s{1,4}\"?CUDA\"?\s{1,4}CACHE\b)"
-    r"|^(?:enable_language)\s{0,4}\(\s{0,4}CUDA\b",
-    re.MULTILINE | re.IGNORECASE,
 )
 
 # Torch 7: `th train.lua -gpuid 0`, and the packages with which it computes on a card.
@@ -39,21 +37,27 @@ _ASKED_FOR = regex(
 )
 _NOT_NEEDED = regex(r"\b(?:optional\w*|if|recommended|preferabl\w+|ideally|faster|or a CPU|or CPU)\b", re.IGNORECASE)
 MAX_LINES = 4000
-_BUILDS = {
-    "makefile": (_COMPILES, "the Makefile compiles CUDA with `nvcc`"),
-    "cmakelists.txt": (_IN_CMAKE, "CMake is told that programs are in CUDA"),
-}
 
 
 def native_need(checkout: Checkout) -> Finding | None:
-    """Return that what builds the programs at the root compiles CUDA, or that the README requires an NVIDIA GPU or starts Torch 7 on one; else None."""
-    for source in checkout.of(Form.SHELL, Form.INI):
-        if source.depth == 0 and (built := _BUILDS.get(source.name)) is not None:
-            found = built[0].search(source.text)
-            if found is not None:
-                line = source.text.count("\n", 0, found.end()) + 1
-                return Finding("gpu.use", "yes", built[1], Confidence.LOW, Evidence(source.path, line))
-    return _required(checkout) or _in_lua(checkout)
+    """Return that what is built at the root is CUDA, or that the README requires an NVIDIA GPU or starts Torch 7 on one; else None."""
+    for source in checkout.of(Form.SHELL):
+        if source.depth == 0 and source.name == "makefile" and (found := _COMPILES.search(source.text)) is not None:
+            line = source.text.count("\n", 0, found.start()) + 1
+            why = "the Makefile compiles CUDA with `nvcc`"
+            return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
+    return _built_by_cmake(checkout) or _required(checkout) or _in_lua(checkout)
+
+
+def _built_by_cmake(checkout: Checkout) -> Finding | None:
+    """Return that CMake builds a program of CUDA at the root, where nothing of Python is installed from there: else it is an extension."""
+    source = checkout.find("CMakeLists.txt")
+    found = _IN_CUDA.search(source.text) if source is not None else None
+    if source is None or found is None or any(checkout.find(name) for name in ("setup.py", "pyproject.toml")):
+        return None
+    line = source.text.count("\n", 0, found.start()) + 1
+    why = "CMake builds a program of CUDA"
+    return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
 
 
 def _in_lua(checkout: Checkout) -> Finding | None:

@@ -83,11 +83,13 @@ def form_of(path: str) -> Form | None:
         return Form.SHELL
     if small == "pipfile":
         return Form.TOML
-    if small in {".python-version", "runtime.txt", "cmakelists.txt"}:
+    if (
+        small in {".python-version", "runtime.txt"} or path == "CMakeLists.txt"
+    ):  # the root's alone says what all is built with
         return Form.INI
     if _REQUIREMENTS.fullmatch(small) or (small.endswith(".txt") and "/requirements/" in f"/{path.lower()}"):
         return Form.REQUIREMENTS
-    if small.startswith("readme") and "." not in small:
+    if small.startswith("readme") and ("." not in small or small == "readme.org"):
         return Form.MARKDOWN
     dot = small.rfind(".")
     return _FORMS.get(small[dot:]) if dot > 0 else None

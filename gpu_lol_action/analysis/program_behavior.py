@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGE
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.handed_on import (
     hands_on,
+    hands_optimizer_on,
     is_idle_by_name,
     is_page_that_trains,
     is_trial,
@@ -55,7 +56,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.TRAINS
     if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
         return Behavior.TRAINS
-    if own is Behavior.NEITHER and hands_on(checkout, script):
+    if own is Behavior.NEITHER and (hands_on(checkout, script) or (uses_gpu and hands_optimizer_on(script))):
         return Behavior.TRAINS
     if uses_gpu and TRAINING_TARGET.match(script.name) and _calls_training(script, with_keywords=True):
         return Behavior.TRAINS  # wherever the function that it calls may lie

@@ -33,7 +33,7 @@ from gpu_lol_action.analysis.entry_points import (
 )
 from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
-from gpu_lol_action.analysis.made_for_use import is_page_on_tuning, made_for_use
+from gpu_lol_action.analysis.made_for_use import is_of_an_experiment, is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.node_packs import is_tuning_node
 from gpu_lol_action.analysis.onnx_sessions import session_runs
 from gpu_lol_action.analysis.paths import Form, form_of
@@ -211,7 +211,8 @@ def _use_first(checkout: Checkout, ranks: list[Rank]) -> list[Rank]:
     told = [rank for rank in ranks if not rank.is_beside and rank.level < LIBRARY]
     if not told or told[0].run.behavior is not Behavior.TRAINS:
         return ranks
-    if told[0].kind <= DOCUMENT and not is_page_on_tuning(told[0].run):
+    is_aside = is_page_on_tuning(told[0].run) or is_of_an_experiment(told[0].run)
+    if told[0].kind <= DOCUMENT and not is_aside:
         return ranks
     near = [rank.run for rank in told if rank.level <= told[0].level + MAX_DEEPER]
     found = made_for_use(checkout, near)

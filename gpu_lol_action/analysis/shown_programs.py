@@ -23,7 +23,7 @@ _PUTS_BACK = ("push_to_hub", "save_to_disk", "to_parquet", "to_json")
 _ASKS = frozenset({
     "generate", "predict", "infer", "inference", "transcribe", "synthesize", "translate", "caption", "restore", "upscale", "inpaint",
     "segment", "enhance", "separate", "recognize", "describe", "classify", "score", "chat", "answer", "tts", "summarize", "txt2img",
-    "text2img", "img2img",
+    "text2img", "img2img", "compress", "rerank", "embed", "denoise", "detect",
 })  # fmt: skip
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 

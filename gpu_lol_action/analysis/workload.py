@@ -9,7 +9,7 @@ from gpu_lol_action.analysis.behavior import (
     boosting_on_gpu,
     top_level_gpu_import,
 )
-from gpu_lol_action.analysis.beside_hosted import only_embeds, only_offers
+from gpu_lol_action.analysis.beside_hosted import only_embeds
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.compose_orders import compose_need
 from gpu_lol_action.analysis.computing_runs import only_prepares
@@ -24,17 +24,19 @@ from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.device_use import touches_a_device
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
-from gpu_lol_action.analysis.gpu_extras import takes_along
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.listed_machines import listed_without_gpu
+from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
-from gpu_lol_action.analysis.onnx_sessions import stays_in_memory
+from gpu_lol_action.analysis.other_languages import built_in_another_language
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.runs import further_runs
 from gpu_lol_action.analysis.services import refused_gpu
 from gpu_lol_action.analysis.shown_programs import is_shown
+from gpu_lol_action.analysis.switched_off import why_left_off
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 # A library of which fewer modules import a GPU library than this part only offers to work with it.
@@ -53,6 +55,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         why = f"`{refused.path}` asks for a machine without a GPU"
         return [Finding("workload", "cpu-only", why, Confidence.HIGH, refused)]
     need = gpu_need(checkout, run)
+    native = native_need(checkout) if run is None and need is not None else None
+    if native is not None and only_prepares(checkout):  # Python brings the weights to the program that is built
+        return [native, native_workload(checkout, native)]
     if need is not None and wish is None and (reason := _why_no_gpu(checkout, run)) is not None:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     if need is None:
@@ -69,9 +74,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         kind = "interactive" if wish.evidence.path.endswith(".ipynb") else kind  # somebody sits in front of it
         why = f"{wish.why}, and starts nothing of this checkout"
         return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
-    native = native_need(checkout) if run is None else None
-    if native is not None and (need == native or only_prepares(checkout)):
-        return [native, native_workload(checkout, native)]
+    if native is not None and need == native:
+        return [need, native_workload(checkout, need)]
     if run is None:
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
@@ -98,6 +102,8 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
 
 def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
     """Return why nothing reaches a GPU though a library that computes on one is there; None where something may."""
+    if run is not None and run.script is not None and is_shown(run.script) and is_model_card(checkout, run.script):
+        return None
     if asks_hosted_model(checkout, run):
         return "commands name models that a company hosts, and a document asks for its key"
     if (run is None or run.command is None) and is_collection_of_clients(checkout):
@@ -107,22 +113,26 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return "most of the notebooks fit what cores compute, and the few that build a network name no card"
     if (run is None or run.behavior is Behavior.INFERS) and not _is_served(run) and only_embeds(checkout):
         return "a hosted model answers, and only a small one for embeddings is run beside it"
-    if run is not None and takes_along(checkout, run):
-        return "only an extra computes on one, in modules that are taken along where they can be had"
-    if run is not None and only_offers(checkout, run):
-        return "what it starts imports none, and the list that is installed names none: a model of one's own is an offer beside hosted ones"
-    if run is not None and stays_in_memory(checkout, run):
-        return "what it starts runs in ONNX Runtime on the CPU, and names no card"
-    is_native = run is None and native_need(checkout) is not None
-    if run is None and only_prepares(checkout) and not is_native:
+    if (run is None or run.behavior is Behavior.INFERS) and (listed := listed_without_gpu(checkout)) is not None:
+        return f"`{listed}` lists the cores and the memory that are needed, and no GPU"
+    if (built := built_in_another_language(checkout)) is not None:
+        return f"`{built}` builds the program, in a language of which nothing speaks of a card"
+    if run is not None and (left_off := why_left_off(checkout, run)) is not None:
+        return left_off
+    if (run is None or _is_told_nowhere(run)) and only_prepares(checkout):
         return "what imports it only prepares or converts, and names no card"
     if run is None and _imports_none(checkout):
         return "no program imports it, nor starts anything that would"
     # Of a program that is not here nobody can say that it stays on the CPU.
     is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
-    if not (is_away or is_native or touches_a_device(checkout)):
+    if not is_away and not touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
+
+
+def _is_told_nowhere(run: Run) -> bool:
+    """Whether a run is a program that runs a model, and that no document or script starts or shows."""
+    return run.command is None and run.behavior is Behavior.INFERS and not is_shown(run.script)
 
 
 def _imports_none(checkout: Checkout) -> bool:
@@ -145,7 +155,9 @@ def _is_served(run: Run | None) -> bool:
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:
     """Return the finding that a GPU is used at all, or None."""
     # What is shown may be one use of many; in a folder of documents alone it is all there is.
-    is_one_of_many = run is not None and is_shown(run.script) and _has_more(checkout)
+    is_one_of_many = (
+        run is not None and run.script is not None and is_shown(run.script) and _has_more(checkout, run.script)
+    )
     run = None if is_one_of_many else run
     declared = declared_packages(checkout)
     hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
@@ -188,8 +200,10 @@ def _launched(checkout: Checkout) -> Finding | None:
 _HELPERS = frozenset({"utils", "util", "helpers"})
 
 
-def _has_more(checkout: Checkout) -> bool:
+def _has_more(checkout: Checkout, program: Source) -> bool:
     """Whether a checkout has something to start or to install besides what a document shows: then that is one use of many."""
+    if is_model_card(checkout, program):
+        return False
     programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
     if all(set(source.path.split("/")[:-1]) & _HELPERS for source in programs):
         return any(is_started(checkout, s) for s in programs) or bool(programs and lists_of(checkout).projects)
@@ -198,7 +212,7 @@ def _has_more(checkout: Checkout) -> bool:
 
 def _of_a_document(checkout: Checkout, run: Run | None) -> Finding | None:
     """Return that the program which a document shows needs a GPU, where the checkout has no other: it is a model's card."""
-    if run is None or run.script is None or not is_shown(run.script) or _has_more(checkout):
+    if run is None or run.script is None or not is_shown(run.script) or _has_more(checkout, run.script):
         return None
     used = run.script.code.imported() & GPU_MODULES if run.script.code is not None else set()
     why = f"the program that the documentation shows imports `{min(used)}`" if used else ""

@@ -222,3 +222,19 @@ def test_a_blank_that_a_script_is_handed_leaves_its_fallback(checkout: Build, wo
     command = primary_run(checkout(files)).command
     assert command is not None
     assert command.processes == count
+
+
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        ("- Start with `ns-train net-ngp --data <folder>`. This names a folder.", "ns-train net-ngp"),
+        ("Then `$ llamafactory-cli train --stage sft` does.", "llamafactory-cli train"),
+        ("`ns-train -h` lists `ns-train net-ngp`.", None),
+        ("`netstat --all` shows it.", None),
+    ],
+)
+def test_a_tool_with_an_option_is_a_command_between_backticks(
+    checkout: Callable[[Mapping[str, str]], Checkout], words: str, target: str | None
+) -> None:
+    found = [f"{item.tool} {item.words[0]}" for item in launch_commands(checkout({"README.md": f"# N\n{words}\n"}))]
+    assert found == ([target] if target else [])

@@ -101,3 +101,31 @@ def test_a_script_that_converts_weights_for_it_does_not_speak_against_it(checkou
     tree = checkout({**files, "README.md": "```\npython convert_to_bin.py\n./llama model.bin\n```\n"})
     kind = analyze(tree).spec.meta.workload_type
     assert kind is (WorkloadType.CPU_ONLY if folder else WorkloadType.INFERENCE)
+
+
+CMAKE = "cmake_minimum_required(VERSION 3.10)\nproject(net LANGUAGES CXX CUDA)\nadd_executable(net net.cu)\n"
+CONVERTS = "import torch\nif __name__ == '__main__':\n    torch.load('a.pt').numpy().tofile('a.bin')\n"
+
+
+@pytest.mark.parametrize(
+    ("cmake", "more", "is_needed"),
+    [
+        (CMAKE, {}, True),
+        (CMAKE, {"convert_weights.py": CONVERTS}, True),
+        ("project(net)\nenable_language(CUDA)\n", {}, True),
+        ("project(net)\nif(USE_CUDA)\n  enable_language(CUDA)\nendif()\n", {}, False),
+        ("project(net LANGUAGES CXX)  # CUDA comes later\n", {}, False),
+        (CMAKE, {"setup.py": "from setuptools import setup\nsetup(name='net', install_requires=['numpy'])\n"}, False),
+    ],
+)
+def test_a_cmake_project_of_cuda_is_a_program_for_a_gpu(
+    checkout: Build, cmake: str, more: Mapping[str, str], is_needed: bool
+) -> None:
+    readme = "# Net\n```\ncmake --build .\n./net model.bin -i hello\n```\n"
+    spec = analyze(checkout({"CMakeLists.txt": cmake, "README.md": readme, **more})).spec
+    assert spec.meta.workload_type is (WorkloadType.INFERENCE if is_needed else WorkloadType.CPU_ONLY)
+
+
+def test_what_cmake_builds_in_a_folder_says_nothing_of_the_root(checkout: Build) -> None:
+    files = {"kernels/CMakeLists.txt": CMAKE, "README.md": "# Net\n", "table.py": "print(1)\n"}
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY

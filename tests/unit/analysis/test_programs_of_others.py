@@ -90,3 +90,45 @@ def test_what_goes_on_from_a_folder_began_with_the_model_beside_it(checkout: Bui
     model = model_of(tuple(detect_all(tree)), {})
     assert model is not None
     assert model.name == expected
+
+
+MANAGED = """
+import torch
+import core.manager as manager
+import core.optimizers as optimizers
+if __name__ == "__main__":
+    net = torch.load("net.pt") if given else build().cuda()
+    {made}
+    manager.{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "trains"),
+    [
+        ("optimizer = optimizers.wrap(net)", "f_train_wrapper(args, net, optimizer, data)", True),
+        ("optimizer = optimizers.wrap(net)", "train(net, optim=optimizer)", True),
+        ("optimizer = optimizers.wrap(net)", "f_inference_wrapper(args, net, optimizer)", False),
+        ("pass", "f_train_wrapper(args, net, data)", False),
+        ("optimizer = optimizers.wrap(net)", "f_show_trained(args, net, optimizer)", False),
+    ],
+)
+def test_who_hands_an_optimizer_to_a_training_of_another_library_trains(
+    checkout: Build, made: str, call: str, trains: bool
+) -> None:
+    files = {"README.md": "# P\n```\npython main.py\n```\n", "main.py": MANAGED.format(made=made, call=call)}
+    assert (workload(checkout(files)) == "training") is trains
+
+
+@pytest.mark.parametrize(
+    ("line", "trains"),
+    [
+        ("from llmtuner import run_exp", True),
+        ("from llamafactory.train.tuner import run_exp", True),
+        ("from mine import run_exp", False),
+    ],
+)
+def test_a_library_s_own_start_of_a_training_is_one(checkout: Build, line: str, trains: bool) -> None:
+    program = f"{line}\nrun_exp(dict(stage='sft', do_train=True, model_name_or_path='Qwen/Qwen1.5-7B', finetuning_type='lora'))\n"
+    tree = checkout({"README.md": "# T\n```\npython train.py\n```\n", "train.py": program})
+    assert (workload(tree) == "training") is trains
