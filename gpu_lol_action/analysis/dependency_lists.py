@@ -26,7 +26,7 @@ from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.script_metadata import script_packages
 from gpu_lol_action.analysis.shown_lists import for_shown, without_clients, without_watchers
 from gpu_lol_action.analysis.shown_programs import is_shown
-from gpu_lol_action.analysis.told_lists import find_list, list_at, told_lists
+from gpu_lol_action.analysis.told_lists import find_list, list_at, told_beside, told_lists
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -139,12 +139,15 @@ def _chosen(
         levels = [[source for source in below if source.depth == below[0].depth]]
     if not levels and not is_told:
         return [source for source in told_lists(checkout, commands) if source.folder not in others]
+    beside = told_beside(checkout, commands, folders)
     found: list[Source] = []
     for level in without_clients(levels, run):
         found += _of_level(checkout, level, run, commands)
         folder = level[0].folder.removesuffix("requirements").rstrip("/")
         # A program that uses code from above its list needs the list above as well.
         closure = import_closure(checkout, run.script) if run and run.script else ()
+        if not beside.isdisjoint(source for above in levels for source in above if source not in found):
+            continue
         if all(source.path.startswith(f"{folder}/") or not folder for source in closure):
             break
     return found

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.command_words import command_of, ends_names, is_file, joined_switch, split_words
 from gpu_lol_action.analysis.conda_files import conda_parts, conda_requirement
+from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement, joined_lines
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import is_fence
@@ -94,9 +95,7 @@ def read_install_commands(source: Source) -> tuple[InstallCommand, ...]:
         if place != (block, heading):
             folder, place = "", (block, heading)
         for part in _PARTS.split(text):
-            moved = re.match(r"\s*cd\s+([\w./-]{1,200})\s*$", part)
-            if moved is not None:
-                folder = moved[1].removeprefix("./").rstrip("/")
+            folder = moved(folder, part.strip())
             where = Evidence(source.path, 0 if source.form is Form.NOTEBOOK else number)
             command = _command(part, where, heading, block)
             if command is not None:

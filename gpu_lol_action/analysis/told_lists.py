@@ -31,3 +31,20 @@ def list_at(checkout: Checkout, folder: str, reference: str) -> Source | None:
     """Return the file that a reference relative to a folder names; None where there is none."""
     path = joined(folder, reference)
     return checkout.find(path) if path else None
+
+
+def told_beside(checkout: Checkout, commands: Sequence[InstallCommand], folders: Sequence[str]) -> frozenset[Source]:
+    """Return the lists that the same lines install which install the project of what is started (``cd verl; pip install -e .; cd ..``)."""
+    mine = [f"/{folder}" for folder in folders if folder]
+    own = {
+        (command.evidence.path, command.block)
+        for command in commands
+        if command.values("local") and any(f"/{command.folder}".endswith(folder) for folder in mine)
+    }
+    lists = (
+        find_list(checkout, command, value)
+        for command in commands
+        if (command.evidence.path, command.block) in own
+        for value in command.values("include")
+    )
+    return frozenset(source for source in lists if source is not None)
