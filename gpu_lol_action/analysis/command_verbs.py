@@ -95,7 +95,11 @@ def by_name(command: LaunchCommand) -> Behavior:
         or _is_switched_to_train(command)
     ):
         return Behavior.TRAINS
-    return Behavior.INFERS if SERVING_TARGET.search(name.removesuffix(".py")) else Behavior.NEITHER
+    if SERVING_TARGET.search(name.removesuffix(".py")):
+        return Behavior.INFERS
+    # A starter is told which program to start (GPT-NeoX's `deepy.py train.py small.yml`).
+    inner = next((word for word in command.words[:3] if word.endswith(".py") and word != command.target), "")
+    return Behavior.TRAINS if TRAINING_TARGET.search(inner) else Behavior.NEITHER
 
 
 def _is_switched_to_train(command: LaunchCommand) -> bool:

@@ -28,9 +28,9 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo", "nequip-train", "trtllm-serve", "mim", "nemo",
     "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
-    "megatron", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", *RESEARCH_TOOLS})  # fmt: skip
+    "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", *RESEARCH_TOOLS})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}), "caffe": frozenset({"train"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
@@ -255,6 +255,8 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
             return max(1, count // machines) if tool in COUNTS_ALL_MACHINES else count
     if tool == "deepspeed" and (found := re.search(r":([\d,]+)$", options.get("include", ""))):
         return len(found[1].split(","))
+    if tool == "caffe" and (listed := visible_devices(options.get("gpu"))):
+        return listed
     if tool == "fleetrun" and (listed := visible_devices(options.get("gpus") or options.get("devices"))):
         return listed  # Paddle's launcher lists cards by number
     if tool in SERVING_TOOLS or target.startswith(SERVERS):

@@ -33,6 +33,12 @@ _RANK_ARGUMENT = regex(r"\brank[\"']?\s*[=:]\s*(\d{1,4})\b")
 # Each layer is stepped while the backward pass goes on: LLaMA-Factory's words, torchtune's, kohya's and OneTrainer's.
 _FREES = ("galore_layerwise", "apollo_layerwise", "optimizer_in_bwd", "fused_backward_pass")
 _MOST_RANK = 4096
+# A dotted name is that of a module (`model.decoder.layers`), unless its last word is an optimizer's.
+_PLAIN = regex(
+    r"[A-Za-z][\w+-]{1,40}"
+    r"|(?=.{1,80}$)(?:\w{1,40}\.){1,6}\w{0,30}(?:adam|sgd|lion|lamb|lars|lomo|adafactor|rmsprop|adagrad|adadelta|shampoo|muon|prodigy|sophia|novograd|optim|came)\w{0,30}",
+    re.IGNORECASE,
+)
 
 
 def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -45,7 +51,7 @@ def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             return _named(name, switch)
     if (layers := look_up_number(scope, _LISA, 1, 64)) is not None and layers.confidence is Confidence.HIGH:
         return _named("lisa", layers)
-    if found is None or not re.fullmatch(r"[A-Za-z][\w.+-]{1,40}", found.text):
+    if found is None or not _PLAIN.fullmatch(found.text):
         return _built_optimizer(checkout, run)
     return Finding(
         "training.optimizer", found.text, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence

@@ -29,6 +29,7 @@ _OFFLOADS_PARAMETERS = (
     "disk_offload",
 )
 
+_OFF = frozenset({"", "false", "none", "null", "no", "0", "{}", "[]"})
 _HOLDS_SAMPLES = regex(r"buffer|replay|cache", re.IGNORECASE)
 
 
@@ -42,7 +43,8 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         scope,
         (*_CONFIGURED_BY, "fsdp", "fsdp_config", "fsdp_sharding_strategy", "strategy"),
     )
-    text = named.text.lower() if named else ""
+    text = named.text.strip().lower() if named else ""
+    named = None if text in _OFF else named  # `--fsdp` is a switch that nobody has turned on
     if named is not None and (told := re.search(r"(?:zero|stage|z)[_-]?([123])", text)):
         return Finding("training.sharding", f"zero-{told[1]}", f"`{named.text}`", named.confidence, named.evidence)
     if named is not None and ("full_shard" in text or text == "fsdp" or named.setting.key.startswith("fsdp")):

@@ -321,3 +321,8 @@ def test_one_card_that_is_said_for_an_inference_stays(checkout: Build) -> None:
     said = "# Single GPU inference\nIt runs on 1 GPU.\n```\npython demo.py --offload_model\n```\n"
     tree = checkout({"demo.py": code, "context/accelerate_configs/two_node.yaml": config, "README.md": said})
     assert analyze(tree).spec.hardware.gpu_count == 1
+
+
+def test_an_option_for_the_cards_starts_with_their_number(checkout: Build) -> None:
+    program = f"import argparse\np = argparse.ArgumentParser()\np.add_argument('-g', '--nr_gpu', type=int, default=8)\n{TRAIN}"
+    assert counted(checkout({"train.py": program, "README.md": USE})) == "8"

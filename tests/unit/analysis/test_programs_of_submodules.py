@@ -57,3 +57,18 @@ def test_a_path_out_of_the_checkout_is_of_the_larger_tree(
     run = primary_run(checkout({**LAYER, path: f"# Net\n```\n{command}\n```\n"}))
     is_started = run is not None and run.command is not None and run.behavior is Behavior.TRAINS
     assert is_started is trains
+
+
+@pytest.mark.parametrize(
+    ("command", "trains"),
+    [
+        ("python deepy.py train.py small.yml", True),
+        ("python deepy.py evaluate.py small.yml", False),
+        ("python deepy.py small.yml", False),
+    ],
+)
+def test_a_starter_that_is_not_here_is_told_what_to_start(checkout: Build, command: str, *, trains: bool) -> None:
+    files = {**LAYER, "small.yml": "lr: 1\n", "README.md": f"# Net\n```\n{command}\n```\n"}
+    run = primary_run(checkout(files))
+    is_started = run is not None and run.command is not None and run.behavior is Behavior.TRAINS
+    assert is_started is trains

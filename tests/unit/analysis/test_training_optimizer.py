@@ -107,3 +107,39 @@ def test_optax_s_functions_are_optimizers(checkout: Build, call: str, name: str 
     program = f"import jax\nimport optax\noptimizer = {call}\ngrads = jax.grad(loss)(params)\nupdates, state = optimizer.update(grads, state)\nparams = optax.apply_updates(params, updates)\n"
     files = checkout({"train.py": program})
     assert said(analyze(files), "training.optimizer") == name
+
+
+@pytest.mark.parametrize(
+    ("text", "optimizer"),
+    [
+        ("torch.optim.AdamW", "torch.optim.AdamW"),
+        ("bitsandbytes.optim.PagedAdamW", "bitsandbytes.optim.PagedAdamW"),
+        (
+            "model.decoder.layers",
+            None,
+        ),  # a table of where architectures keep their layers: `{"opt": "model.decoder.layers"}`
+        ("./adam.pt", None),
+    ],
+)
+def test_a_dotted_name_is_an_optimizer_by_its_last_word(checkout: Build, text: str, optimizer: str | None) -> None:
+    assert said(analyze(checkout({"run.yaml": FACTORY + f"opt: {text}\n"})), "training.optimizer") == optimizer
+
+
+SHARDS = """import argparse
+import torch
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+from transformers import AutoModelForCausalLM
+p = argparse.ArgumentParser()
+p.add_argument("--fsdp", default=False, action="store_true", help="Use FullyShardedDataParallel.")
+args = p.parse_args()
+model = AutoModelForCausalLM.from_pretrained("meta-llama/Llama-2-7b-hf")
+if args.fsdp:
+    model = FSDP(model)
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("option", "sharding"), [("", None), (" --fsdp", "zero-3")])
+def test_a_switch_that_is_off_shards_nothing(checkout: Build, option: str, sharding: str | None) -> None:
+    readme = f"# Net\n```\ntorchrun --nproc_per_node 4 train.py{option}\n```\n"
+    assert said(analyze(checkout({"train.py": SHARDS, "README.md": readme})), "training.sharding") == sharding
