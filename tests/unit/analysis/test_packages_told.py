@@ -98,3 +98,27 @@ def test_what_a_line_calls_optional_is_left_out(checkout: Build, said: str, *, i
     found = _requirements(checkout, files)
     assert ("wandb" in found) is is_installed
     assert "fire" in found
+
+
+TOPICS = (
+    '[project]\nname = "topics"\ndependencies = ["torch", "numpy"]\n[project.optional-dependencies]\n'
+    'flair = ["flair"]\nspacy = ["spacy"]\nuse = ["tensorflow"]\ntrain = ["peft"]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("commands", "extra"),
+    [
+        (["topics", "topics[flair,spacy]"], set()),
+        (["topics[flair]", "topics[spacy]", "topics[use]"], set()),
+        (["topics[flair]"], {"flair"}),
+        (["topics[flair,spacy]", "topics"], {"flair", "spacy"}),
+        (["topics", "topics[train]"], {"peft"}),
+    ],
+)
+def test_extras_behind_the_plain_name_and_menus_of_them_are_offers(
+    checkout: Build, commands: list[str], extra: set[str]
+) -> None:
+    readme = "# Install\n" + "".join(f"```\npip install {command}\n```\nor\n" for command in commands)
+    files = {"README.md": readme, "pyproject.toml": TOPICS, "topics/__init__.py": TRAIN.replace("import einops\n", "")}
+    assert _requirements(checkout, files) - {"torch", "numpy"} == extra
