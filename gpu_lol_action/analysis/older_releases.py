@@ -35,9 +35,9 @@ _NAMES = (
     "mmcv",
     "huggingface-hub",
 )
-# Per package: a word for a first look, what was taken out, and the first release without it.
+# NumPy's `np.bool` is back since 2.0. Per package: a word for a first look, what was taken out, and the first release without it.
 _GONE: Mapping[str, tuple[str, re.Pattern[str], tuple[int, int]]] = MappingProxyType({
-    "numpy": ("np.", regex(r"\bnp\.(?:float|int|bool|object|complex)\b(?!_)(?=[\s),\]:;.])(?!\.\w)"), (1, 24)),
+    "numpy": ("np.", regex(r"\bnp\.(?:float|int|object|complex)\b(?!_)(?=[\s),\]:;.])(?!\.\w)"), (1, 24)),
     "openai": ("openai.", regex(r"\bopenai\.(?:ChatCompletion|Completion|Embedding|Moderation|Image)\.a?create\b"), (1, 0)),
     "pillow": ("ANTIALIAS", regex(r"\bImage\.ANTIALIAS\b"), (10, 0)),
     "moviepy": ("moviepy.editor", regex(r"(?m)^(?:from|import) moviepy\.editor\b"), (2, 0)),
