@@ -31,6 +31,8 @@ def _installed(checkout: Build, files: dict[str, str]) -> list[str]:
         ("from datasets import load_dataset, load_metric\n", "datasets", "datasets<3"),
         ("import librosa\nm = librosa.filters.mel(sampling_rate, n_fft)\n", "librosa", "librosa<0.10"),
         ("from mmcv.runner import load_checkpoint\n", "mmcv-full", "mmcv-full<2"),
+        ("from mmcv.runner import load_checkpoint\n", "mmcv>=1.3", "mmcv>=1.3,<2"),
+        ("from mmcv.runner import load_checkpoint\nfrom mmcv.ops import nms\n", "mmcv", "mmcv-full<2"),
     ],
 )  # fmt: skip
 def test_the_last_release_that_has_it_is_asked_for(checkout: Build, program: str, listed: str, expected: str) -> None:
