@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from gpu_lol_action.analysis.behavior import GPU_PACKAGES
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.install_commands import LEAST_OF_A_MENU, InstallCommand
 from gpu_lol_action.analysis.package_files import Declared, package_name
@@ -26,7 +27,15 @@ def own_lines(commands: Sequence[InstallCommand], projects: Sequence[tuple[Sourc
     shown: dict[str, set[str]] = {}
     for item in own:
         shown.setdefault(item.evidence.path, set()).add(_extras(item.requirement))
-    return [item for item in own if not _is_offer(item, plain.get(item.evidence.path), shown[item.evidence.path])]
+    kept = [item for item in own if not _is_offer(item, plain.get(item.evidence.path), shown[item.evidence.path])]
+    return own if len(kept) < len(own) and _computes_by_extras(projects) else kept
+
+
+def _computes_by_extras(projects: Sequence[tuple[Source, Project]]) -> bool:
+    """Whether only extras of the projects bring what computes on a GPU: the plain name is then not all that a run needs."""
+    declared = [item for _, project in projects for item in project.declared]
+    on_gpu = [item for item in declared if package_name(item.requirement) in GPU_PACKAGES]
+    return bool(on_gpu) and all(item.is_optional for item in on_gpu)
 
 
 def _extras(requirement: str) -> str:

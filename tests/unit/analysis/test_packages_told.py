@@ -141,3 +141,10 @@ def test_items_that_are_versions_under_a_heading_of_requirements_are_a_list(
 ) -> None:
     files = {"README.md": f"# {heading}\n{items}\n# Train\n```\npython train.py\n```\n", "train.py": TRAIN}
     assert _requirements(checkout, files) == expected
+
+
+def test_extras_that_alone_compute_on_a_gpu_are_no_offers(checkout: Build) -> None:
+    project = TOPICS.replace('"torch", "numpy"', '"numpy"').replace('use = ["tensorflow"]', 'hf = ["torch", "peft"]')
+    readme = "# Install\n```\npip install topics\npip install topics[hf]\n```\n"
+    files = {"README.md": readme, "pyproject.toml": project, "topics/__init__.py": TRAIN.replace("import einops\n", "")}
+    assert {"torch", "peft"} <= _requirements(checkout, files)
