@@ -16,10 +16,11 @@ from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.install_sources import counting_commands
 from gpu_lol_action.analysis.lower_bounds import is_lower_bounds
+from gpu_lol_action.analysis.own_extras import extras_of, own_lines
 from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements, unique
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_choice import asks, joined, near_projects
-from gpu_lol_action.analysis.project_files import Project, is_desk_work, is_development
+from gpu_lol_action.analysis.project_files import Project, is_development
 from gpu_lol_action.analysis.python_version import chosen_python
 from gpu_lol_action.analysis.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs import primary_run
@@ -88,7 +89,7 @@ def lists_of(checkout: Checkout) -> Lists:
     below = _below(options, projects, folders)
     wanted = [
         item
-        for item in _with_extras([*found, *_own_lines(commands, projects)], options, projects, below)
+        for item in _with_extras([*found, *own_lines(commands, projects)], options, projects, below)
         if applies(item.requirement, python)
     ]
     required = [item for item in wanted if not item.is_optional]
@@ -241,12 +242,6 @@ def _environments(checkout: Checkout, folders: Sequence[str]) -> list[Source]:
                                         s.role is not Role.PACKAGES, not s.name.startswith("environment."), s.path))  # fmt: skip
 
 
-def _own_lines(commands: Sequence[InstallCommand], projects: Sequence[tuple[Source, Project]]) -> list[Declared]:
-    """Return what commands install of the project under its own name: its extras are wanted (``pip install mine[gpu]``)."""
-    names = {project.name for _, project in projects if project.name}
-    return [item for command in commands for item in command.declared if package_name(item.requirement) in names]
-
-
 def _with_extras(
     found: Sequence[Declared],
     options: Sequence[Option],
@@ -281,10 +276,3 @@ def _below(
     """Return the names of projects further down that nothing installs from their folders."""
     local = {joined("", re.sub(r"\[[\w,.-]+\]$", "", option.value)) for option in options if option.kind == "local"}
     return frozenset(p.name for source, p in projects if source.folder not in {*folders, *local} and p.name)
-
-
-def extras_of(text: str) -> list[str]:
-    """Return the extras that a requirement or a local path names, without those for the project's own developers."""
-    found = re.search(r"\[([\w,. -]+)\]", text)
-    named = [part.strip() for part in found[1].split(",")] if found else []
-    return [extra for extra in named if not is_desk_work(extra)]

@@ -38,6 +38,7 @@ _RUN_HEADER = regex(r"\bFPS\b|frames?\s?/\s?s|\blatency\b|\binf(?:erence)?\.?\s(
 _TRAINED_HEADER = regex(r"\btrain|\bschd|\bsched|\bepoch|\biter|\bLR\b", re.IGNORECASE)
 # Beside the number of processors, or under the name of a cloud's machine, "memory" is the machine's.
 _OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
+_UNIT = regex(r"[(\[]\s?(?:in\s)?([MG]i?B)\b[^()\[\]]{0,20}[)\]]|\bin\s([MG]i?B)\b", re.IGNORECASE)
 MAX_ROWS = 40
 MAX_NAME = 60
 
@@ -65,8 +66,11 @@ class TableCard:
 def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[TableFigure]:
     """Yield memory figures of all tables. ``heading_of`` is the heading over each line."""
     for header, cells, line, begin in _rows(lines):
-        figures = list(_row(header, cells, line, heading_of[begin]))
-        yield from figures or _sideways(header, cells, line)
+        caption, unit = _caption(lines, begin)
+        # "GPU memory (MB per GPU)" above numbers that name none
+        named = [*header[:1], *(f"{name} ({unit})" for name in header[1:])] if unit else header
+        figures = list(_row(named, cells, line, caption or heading_of[begin]))
+        yield from figures or _sideways(named, cells, line)
 
 
 def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
@@ -128,6 +132,15 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
             yield TableFigure(size, " ".join(label.split()), line, cells[0])
 
 
+def _caption(lines: Sequence[str], begin: int) -> tuple[str, str]:
+    """Return the line right above a table where it names memory and its unit, and the unit; two empty texts otherwise."""
+    above = [line for line in lines[max(0, begin - 2) : begin] if line.strip()]
+    said = above[-1][:300] if above and "|" not in above[-1] else ""
+    unit = _UNIT.search(said)
+    is_memory = unit is not None and _MEMORY_HEADER.search(said[: unit.start() + 1]) and not _NO_AMOUNT.search(said)
+    return (said, unit[1] or unit[2]) if unit is not None and is_memory else ("", "")
+
+
 def _sideways(header: list[str], cells: list[str], line: int) -> Iterator[TableFigure]:
     """Yield the figures of a row that itself is called memory, one for what each column is named (models, settings)."""
     name = cells[0] if cells else ""
@@ -160,5 +173,5 @@ def _size(cell: str, column: str) -> float | None:
     if bare is None:
         return None
     if re.search(r"\bMi?B\b", column):
-        return float(bare[1]) / 1024
+        return round(float(bare[1]) / 1024, 2)
     return float(bare[1]) if re.search(r"\bGi?B\b|\(G\)", column) else None

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.import_names import package_names
+from gpu_lol_action.analysis.installable_names import meant
 from gpu_lol_action.analysis.package_files import clean_requirement, package_name
 from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -66,6 +67,12 @@ def _written(node: ast.Constant, length: int, lines: Sequence[str]) -> str:
 
 def _is_known(text: str) -> bool:
     return clean_requirement(text) is not None and package_name(text) in _published()
+
+
+def is_published(name: str) -> bool:
+    """Whether the bundled tables know a package of that name, or what its author means by it."""
+    bare = package_name(name)
+    return bare in _published() or meant(bare) not in {bare, None}
 
 
 @functools.lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.command_words import command_of, ends_names, is_file, joined_switch, split_words
 from gpu_lol_action.analysis.conda_files import conda_parts, conda_requirement
+from gpu_lol_action.analysis.install_prose import is_introduced_as_optional, listed_version, without_struck
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement, joined_lines
 from gpu_lol_action.analysis.paths import Form
@@ -41,12 +42,6 @@ _OF_PROSE = regex(
     r"(?:if|or|and|to|the|an?|with|for|using|via|is|are|you|will|should|then|from|in|of)[,.;:]?|.*[()\"“”].*",
     re.IGNORECASE,
 )
-# What introduces a command that a reader may leave out.
-_OPTIONAL = regex(
-    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?[\[(_*]{0,3}optional(?:ly)?\b(?!\s+dependenc)(?!.*(?:recommend|require|necess|need|environment|conda|venv|virtual))",
-    re.IGNORECASE,
-)
-_STRUCK = regex(r"~~[^~\n]{1,300}~~")
 # The reader of notebooks writes `#` before a magic; one that its author commented out has a space after that.
 _MAGIC = regex(r"#(?:\s{2,})?[!%]\s*(.+)")
 _WITH_VALUE = frozenset({
@@ -153,7 +148,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
 
 def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
     heading, block, inside, previous, is_optional = "", 0, False, 0, False
-    for number, line in joined_lines(_without_struck(source.text)):
+    for number, line in joined_lines(without_struck(source.text)):
         if is_fence(line, is_code=inside):
             inside = not inside
             block += inside
@@ -164,7 +159,7 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
             continue
         is_code = inside or _is_shown(line, is_rst=source.name.endswith(".rst"))
         if not is_code and line.strip():
-            is_optional = _OPTIONAL.match(line[:400]) is not None
+            is_optional = is_introduced_as_optional(line)
         if is_optional:
             continue
         if is_code:
@@ -173,6 +168,11 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
             bare = line.strip().lstrip("$>%! ")
             if not bare.startswith("#"):
                 yield number, bare, heading, block
+            continue
+        if told := listed_version(line, heading):
+            block += number > previous + 1
+            previous = number
+            yield number, f"pip install {told}", heading, block
             continue
         item = _ITEM.match(line[:400])
         if item is not None and not any(map(_OF_PROSE.fullmatch, item[1].split())):
@@ -183,16 +183,6 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
         for text in _INLINE.findall(line[:4000]):
             block += 1
             yield number, text.strip().lstrip("$>!% "), heading, block
-
-
-def _without_struck(text: str) -> str:
-    """Return a document without what is struck out, line by line as it was."""
-    kept, at = [], 0
-    while (start := text.find("<del>", at)) >= 0 and (end := text.find("</del>", start)) >= 0:
-        kept += [text[at:start], "\n" * text.count("\n", start, end)]
-        at = end
-    whole = "".join([*kept, text[at:]])
-    return _STRUCK.sub("", whole) if "~~" in whole else whole
 
 
 def _is_shown(line: str, *, is_rst: bool) -> bool:

@@ -25,6 +25,8 @@ _MEANT = {
 _OF_A_NIGHT = regex(
     r"(tb|tf|tfp|tf-estimator)-nightly(?:-gpu)?\s*==\s*(\d+\.\d+(?:\.\d+)?)\.?(?:a|dev)(?:201\d|202[0-4])\d{4}"
 )
+# What a checkout calls itself before its release: as a rule no index has it, but the release.
+_OF_DEVELOPMENT = regex(r"==\s*(\d{1,4}(?:\.\d{1,4}){1,3})\.?dev0$")
 _RELEASED = {
     "tb": "tensorboard",
     "tf": "tensorflow",
@@ -49,6 +51,7 @@ def meant(requirement: str) -> str | None:
     ``sklearn`` and ``pytorch`` are stubs that refuse; ``pytorch-cuda`` is conda's; ``pprint`` needs no installation. One such
     line ends an installation as a whole.
     """
+    requirement = _OF_DEVELOPMENT.sub(r">=\1.dev0,<=\1", requirement)
     if night := _OF_A_NIGHT.fullmatch(requirement.replace("_", "-")):
         return f"{_RELEASED[night[1]]}=={night[2]}"
     found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.dependency_lists import extras_of, lists_of
+from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.own_extras import extras_of
 from gpu_lol_action.analysis.package_files import Option, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_choice import joined, read_any_project

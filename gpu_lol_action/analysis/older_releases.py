@@ -35,9 +35,9 @@ _NAMES = (
     "mmcv",
     "huggingface-hub",
 )
-# Per package: a word for a first look, what was taken out, and the first release without it.
+# NumPy's `np.bool` is back since 2.0. Per package: a word for a first look, what was taken out, and the first release without it.
 _GONE: Mapping[str, tuple[str, re.Pattern[str], tuple[int, int]]] = MappingProxyType({
-    "numpy": ("np.", regex(r"\bnp\.(?:float|int|bool|object|complex)\b(?!_)(?=[\s),\]:;.])(?!\.\w)"), (1, 24)),
+    "numpy": ("np.", regex(r"\bnp\.(?:float|int|object|complex)\b(?!_)(?=[\s),\]:;.])(?!\.\w)"), (1, 24)),
     "openai": ("openai.", regex(r"\bopenai\.(?:ChatCompletion|Completion|Embedding|Moderation|Image)\.a?create\b"), (1, 0)),
     "pillow": ("ANTIALIAS", regex(r"\bImage\.ANTIALIAS\b"), (10, 0)),
     "moviepy": ("moviepy.editor", regex(r"(?m)^(?:from|import) moviepy\.editor\b"), (2, 0)),
@@ -53,6 +53,7 @@ _GONE: Mapping[str, tuple[str, re.Pattern[str], tuple[int, int]]] = MappingProxy
     "mmcv": ("mmcv.", regex(r"(?m)^(?:from|import) mmcv\.(?:runner|parallel)\b"), (2, 0)),
     "huggingface-hub": ("cached_download", regex(r"(?m)^from huggingface_hub import [^\n]{0,200}\bcached_download\b"), (0, 26)),
 })  # fmt: skip
+_OF_MMCV = regex(r"mmcv\s?[<>]")
 _SAME = MappingProxyType({"mmcv-full": "mmcv", "lightning": "pytorch-lightning"})
 
 
@@ -67,8 +68,14 @@ def with_older_releases(checkout: Checkout, run: Run | None, findings: Sequence[
     for source in sources[:MAX_MODULES]:
         for name, word, line in _taken_out(source):
             found.setdefault(name, (word, Evidence(source.path, line)))
-    return [
+    bounded = [
         _bounded(each, wanted[each], *found[wanted[each]]) if wanted.get(each) in found else each for each in findings
+    ]
+    if "mmcv" not in found or not any("mmcv.ops" in source.text for source in sources):
+        return bounded
+    # Before 2 its operators were in a build of another name.
+    return [
+        replace(each, value=f"mmcv-full{each.value[4:]}") if _OF_MMCV.match(each.value) else each for each in bounded
     ]
 
 

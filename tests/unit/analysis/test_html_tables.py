@@ -40,6 +40,8 @@ SPANNED = (
         (SIDEWAYS, "", [(17, "Net-3B Single GPU Memory Usage 17G", 3), (30, "Net-9B Single GPU Memory Usage 30G (2048 * 2048)", 3)]),
         (SPANNED, "Peak memory of inference", [(13.29, "1 OOM Length 256", 1)]),
         ("| | bf16 | fp8 |\n|---|---|---|\n| GPU memory | 29.7GB | 19.8GB |\n", "", [(29.7, "bf16 GPU memory 29.7GB", 3), (19.8, "fp8 GPU memory 19.8GB", 3)]),
+        ("> 2. GPU memory of techniques (MB per GPU) on a V100\n\n| N | parallel | partial |\n|---|---|---|\n| 125000 | 7168 | **-** |\n", "", [(7, "125000 7168 - parallel (MB)", 5)]),
+        ("Peak memory in GB:\n| batch | a |\n|---|---|\n| 4 | 12.5 |\n", "", [(12.5, "4 12.5 a (GB)", 4)]),
         ("| | a | b |\n|---|---|---|\n| VRAM (GB) | 8 | ~6 |\n", "", [(8, "a VRAM (GB) 8", 3), (6, "b VRAM (GB) 6", 3)]),
     ],
 )  # fmt: skip
@@ -50,6 +52,9 @@ def test_memory_in_columns_and_in_rows(text: str, heading: str, expected: list[t
 @pytest.mark.parametrize(
     "text",
     [
+        "Size of the download (MB)\n| N | a |\n|---|---|\n| 1 | 7168 |\n",
+        "GPU memory bandwidth (GB/s)\n| N | a |\n|---|---|\n| 1 | 900 |\n",
+        "GPU memory by batch\n| N | a |\n|---|---|\n| 1 | 900 |\n",
         SPANNED,  # nothing says that it is memory
         "| | a | b |\n|---|---|---|\n| CPU memory | 64GB | 128GB |\n| Memory size of the download | 8GB | 9GB |\n| Memory bandwidth | 900 GB/s | 2 TB/s |\n",
         "| | a | b |\n|---|---|---|\n| memory_length | 64 | 128 |\n",

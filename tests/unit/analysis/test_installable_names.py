@@ -26,6 +26,7 @@ SUM = "import numpy\nif __name__ == '__main__': print(numpy.ones(3))\n"
         ("tensorflow-gpu==1.15", "tensorflow-gpu==1.15"), ("tensorflow-gpu", "tensorflow"), ("pathlib", "pathlib"), ("dataclasses", "dataclasses"),
         ("python-dotenv", "python-dotenv"), ("conda-lock", "conda-lock"), ("anaconda", "anaconda"), ("clip==1.0", "git+https://github.com/openai/CLIP.git"), ("pygobject-stubs", "pygobject-stubs"), ("pprintpp", "pprintpp"), ("git+https://github.com/x/y", "git+https://github.com/x/y"),
         ("tb-nightly==1.15.0a20190708", "tensorboard==1.15.0"), ("tf_nightly_gpu==2.1.0.dev20191003", "tensorflow==2.1.0"), ("tfp-nightly==0.8.0.dev20190702", "tensorflow-probability==0.8.0"),
+        ("transformers==4.57.0.dev0", "transformers>=4.57.0.dev0,<=4.57.0"), ("numpy>=2.0.dev0", "numpy>=2.0.dev0"),
         ("tf-nightly", "tf-nightly"), ("tf-nightly==2.21.0.dev20251003", "tf-nightly==2.21.0.dev20251003"),
     ],
 )  # fmt: skip

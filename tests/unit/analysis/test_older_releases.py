@@ -20,7 +20,7 @@ def _installed(checkout: Build, files: dict[str, str]) -> list[str]:
     ("program", "listed", "expected"),
     [
         ("import numpy as np\nx = y.astype(np.float)\n", "numpy", "numpy<1.24"),
-        ("import numpy as np\nx = np.zeros(3, dtype=np.bool)\n", "numpy>=1.17", "numpy>=1.17,<1.24"),
+        ("import numpy as np\nx = np.zeros(3, dtype=np.int)\n", "numpy>=1.17", "numpy>=1.17,<1.24"),
         ("import openai\nopenai.ChatCompletion.create(model='a')\n", "openai", "openai<1"),
         ("from PIL import Image\nx = image.resize((2, 2), Image.ANTIALIAS)\n", "Pillow", "Pillow<10"),
         ("from moviepy.editor import VideoFileClip\n", "moviepy", "moviepy<2"),
@@ -31,6 +31,8 @@ def _installed(checkout: Build, files: dict[str, str]) -> list[str]:
         ("from datasets import load_dataset, load_metric\n", "datasets", "datasets<3"),
         ("import librosa\nm = librosa.filters.mel(sampling_rate, n_fft)\n", "librosa", "librosa<0.10"),
         ("from mmcv.runner import load_checkpoint\n", "mmcv-full", "mmcv-full<2"),
+        ("from mmcv.runner import load_checkpoint\n", "mmcv>=1.3", "mmcv>=1.3,<2"),
+        ("from mmcv.runner import load_checkpoint\nfrom mmcv.ops import nms\n", "mmcv", "mmcv-full<2"),
     ],
 )  # fmt: skip
 def test_the_last_release_that_has_it_is_asked_for(checkout: Build, program: str, listed: str, expected: str) -> None:
@@ -42,6 +44,7 @@ def test_the_last_release_that_has_it_is_asked_for(checkout: Build, program: str
     ("program", "listed"),
     [
         ("import numpy as np\nx = y.astype(np.float32)\ny = np.float_(1)\nz = np.bool_(1)\n", "numpy"),
+        ("import numpy as np\nx = np.zeros(3, dtype=np.bool)\n", "numpy"),
         ("import numpy as np\n# x = y.astype(np.float)\n", "numpy"),
         ("import numpy as np\nx = y.astype(np.float)\n", "numpy==1.19.5"),
         ("import numpy as np\nx = y.astype(np.float)\n", "numpy<2"),

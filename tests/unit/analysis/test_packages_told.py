@@ -90,6 +90,9 @@ def test_a_copied_in_list_does_not_bind_what_the_install_script_leaves_open(
         ("(Optional, Recommended) For logging:", True),
         ("The following optional dependencies are necessary:", True),
         ("(Optional) Create a conda environment:", True),
+        ("If you encounter any issues with the logger:", False),
+        ("**In case something goes wrong** and you need to install again:", False),
+        ("If you want the best results:", True),
     ],
 )
 def test_what_a_line_calls_optional_is_left_out(checkout: Build, said: str, *, is_installed: bool) -> None:
@@ -98,3 +101,50 @@ def test_what_a_line_calls_optional_is_left_out(checkout: Build, said: str, *, i
     found = _requirements(checkout, files)
     assert ("wandb" in found) is is_installed
     assert "fire" in found
+
+
+TOPICS = (
+    '[project]\nname = "topics"\ndependencies = ["torch", "numpy"]\n[project.optional-dependencies]\n'
+    'flair = ["flair"]\nspacy = ["spacy"]\nuse = ["tensorflow"]\ntrain = ["peft"]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("commands", "extra"),
+    [
+        (["topics", "topics[flair,spacy]"], set()),
+        (["topics[flair]", "topics[spacy]", "topics[use]"], set()),
+        (["topics[flair]"], {"flair"}),
+        (["topics[flair,spacy]", "topics"], {"flair", "spacy"}),
+        (["topics", "topics[train]"], {"peft"}),
+    ],
+)
+def test_extras_behind_the_plain_name_and_menus_of_them_are_offers(
+    checkout: Build, commands: list[str], extra: set[str]
+) -> None:
+    readme = "# Install\n" + "".join(f"```\npip install {command}\n```\nor\n" for command in commands)
+    files = {"README.md": readme, "pyproject.toml": TOPICS, "topics/__init__.py": TRAIN.replace("import einops\n", "")}
+    assert _requirements(checkout, files) - {"torch", "numpy"} == extra
+
+
+@pytest.mark.parametrize(
+    ("heading", "items", "expected"),
+    [
+        ("Requirements", "- python>=3.8\n- torch==2.2.2\n* `einops==0.7.0`\n- **numpy >= 1.20**\n- CUDA >= 11\n", {"torch==2.2.2", "einops==0.7.0", "numpy>=1.20"}),
+        ("Prerequisites", "- PyTorch == 1.13.1\n- nobody-knows==1.0\n", {"torch==1.13.1", "einops"}),
+        ("Results", "- torch==2.2.2\n", {"torch", "einops"}),
+        ("Requirements", "- torch==2.2.2 is faster\n", {"torch", "einops"}),
+    ],
+)  # fmt: skip
+def test_items_that_are_versions_under_a_heading_of_requirements_are_a_list(
+    checkout: Build, heading: str, items: str, expected: set[str]
+) -> None:
+    files = {"README.md": f"# {heading}\n{items}\n# Train\n```\npython train.py\n```\n", "train.py": TRAIN}
+    assert _requirements(checkout, files) == expected
+
+
+def test_extras_that_alone_compute_on_a_gpu_are_no_offers(checkout: Build) -> None:
+    project = TOPICS.replace('"torch", "numpy"', '"numpy"').replace('use = ["tensorflow"]', 'hf = ["torch", "peft"]')
+    readme = "# Install\n```\npip install topics\npip install topics[hf]\n```\n"
+    files = {"README.md": readme, "pyproject.toml": project, "topics/__init__.py": TRAIN.replace("import einops\n", "")}
+    assert {"torch", "peft"} <= _requirements(checkout, files)
